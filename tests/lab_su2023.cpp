@@ -3,10 +3,11 @@
 #include <set>
 #include <sstream>
 
+#include "experiment/language/options.h"
+#include "lab/papers/claims.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
 #include "lab/papers/su2023/su2023.h"
-#include "experiment/language/options.h"
 #include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
@@ -91,13 +92,13 @@ TEST_CASE("su2023: every method is tested in a file of its own, once for all tab
 }
 
 TEST_CASE("su2023: what is claimed is told by the interval, whichever way it comes out") {
-  CHECK(su2023::verdict({{0, 0.1}, {1, 0.2}, {2, 0.1}}, 0) == "holds");
-  CHECK(su2023::verdict({{0, -0.1}, {1, -0.2}, {2, -0.1}}, 0) == "does not");
-  CHECK(su2023::verdict({{0, 0.1}, {1, -0.2}, {2, 0.1}}, 0) == "inconclusive");
-  CHECK(su2023::verdict({{0, 0.1}}, 0) == "inconclusive");
-  CHECK(su2023::verdict({{0, 0.01}, {1, -0.01}, {2, 0.}}, 0.02) == "holds");
-  CHECK(su2023::verdict({{0, 0.03}, {1, 0.05}, {2, 0.04}}, 0.02) == "does not");
-  CHECK(su2023::verdict({{0, 0.03}, {1, 0.01}, {2, 0.}}, 0.02) == "inconclusive");
+  CHECK(verdict({{0, 0.1}, {1, 0.2}, {2, 0.1}}, 0) == "holds");
+  CHECK(verdict({{0, -0.1}, {1, -0.2}, {2, -0.1}}, 0) == "does not");
+  CHECK(verdict({{0, 0.1}, {1, -0.2}, {2, 0.1}}, 0) == "inconclusive");
+  CHECK(verdict({{0, 0.1}}, 0) == "inconclusive");
+  CHECK(verdict({{0, 0.01}, {1, -0.01}, {2, 0.}}, 0.02) == "holds");
+  CHECK(verdict({{0, 0.03}, {1, 0.05}, {2, 0.04}}, 0.02) == "does not");
+  CHECK(verdict({{0, 0.03}, {1, 0.01}, {2, 0.}}, 0.02) == "inconclusive");
 }
 
 TEST_CASE("su2023: settings that do not fit are refused") {

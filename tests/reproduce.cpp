@@ -15,6 +15,7 @@
 #include "lab/papers/pivot.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 #include "tests/lab_helpers.h"
+#include "tests/made_runs.h"
 
 using namespace poslab;
 using namespace poslab::reproduce;
@@ -24,49 +25,6 @@ namespace {
 
 size_t trials(const std::string& what, const std::string& size) {
   return all_trials(plan({{what}, size, {}, {}, {}})).size();
-}
-
-// A run folder as far as tables read it: right at every trained length, `beyond` from there on.
-void make_run(const std::string& folder, const Trial& t, double beyond) {
-  const std::string run = SweepFolder(folder).run(t);
-  std::filesystem::create_directories(run);
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
-    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length,
-                        length <= t.config().whole("train_length") ? 1. : beyond);
-  write_file(run + "/eval.csv", eval);
-  write_file(run + "/result.json",
-             fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
-                         R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})",
-                         beyond));
-}
-
-// The same with accuracies of its own, at lengths 21 to 40 and from 41 on.
-void make_run(const std::string& folder, const Trial& t, double near, double far) {
-  make_run(folder, t, far);
-  const std::string path = SweepFolder(folder).run(t) + "/eval.csv";
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (int length = 1; length <= 100; ++length)
-    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= 20 ? 1. : length <= 40 ? near : far);
-  write_file(path, eval);
-}
-
-const Artifact& artifact(const std::string& name) { return *artifacts({name}).front(); }
-
-// The row of a table that begins with these cells.
-std::vector<nlohmann::json> row(const Table& table, const std::vector<nlohmann::json>& begin) {
-  for (const auto& row : table.rows)
-    if (std::equal(begin.begin(), begin.end(), row.begin())) return row;
-  return {};
-}
-
-// The paper's own number, spread a little over the seeds.
-double as_in_the_paper(const Trial& t) {
-  for (const ruoss2023::Column& c : ruoss2023::columns())
-    if (ruoss2023::is(t.config()["task"], c)(t.config()))
-      return paper_value("ruoss2023_table1", t.config()["task"], c.paper) / 100 -
-             0.001 * double(t.config().count("seed"));
-  return 0.5;
 }
 
 }  // namespace
@@ -172,7 +130,7 @@ TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
   CHECK(trials("ruoss2023:fig5", "tiny") == 2);
   // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, eight choices of
   // `code`.
-  CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 4 * 3 + 4 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
+  CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
 
 TEST_CASE("reproduce: seed1, the source's old name, is a synonym") {
@@ -262,51 +220,6 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
   CHECK(holds(table(against, [](auto&) { return false; }), "No comparison of randomized positions with plain ones"));
 }
 
-TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean") {
-  const TemporaryFolder folder;
-  const Request request{{"ruoss2023:table5"}, "tiny", {"bucket_sort"}, {"rope", "relative", "geometric"}, {}};
-  const std::vector<Planned> planned = plan(request);
-  for (const Trial& t : all_trials(planned)) {
-    const double lucky = t.config().count("seed") == 1 ? 0.99 : 0.8;
-    make_run(folder / "runs", t,
-             t.config()["encoding"] == "rope"       ? lucky
-             : t.config()["encoding"] == "relative" ? 0.95
-                                                 : 0.9);
-  }
-  write(planned, request, folder.path, "");
-  const std::string text = read_file(folder / "table5.md");
-  CHECK(holds(text, "| 99.0 (R-RoPE, 100.0, -1.0) |"));
-  CHECK(holds(text, "| **+5.0** (R-Relative, [+5.0, +5.0], "));
-}
-
-TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
-  const TemporaryFolder folder;
-  const Request request{{"ruoss2023:table1", "ruoss2023:table4", "ruoss2023:fig4", "ruoss2023:table2"},
-                        "tiny",
-                        {"even_pairs", "bucket_sort"},
-                        {},
-                        {}};
-  const std::vector<Planned> planned = plan(request);
-  const Plan all = all_trials(planned);
-  for (const Trial& t : all) make_run(folder / "runs", t, as_in_the_paper(t));
-  CHECK(holds(write(planned, request, folder.path, "poslab reproduce"),
-              fmt::format("All {} trials are done", all.size())));
-  const std::string table = read_file(folder / "table1.md"), page = read_file(folder / "index.html");
-  CHECK(holds(table, "10 of 10 comparisons agree: 10 with an interval above zero"));
-  CHECK_FALSE(holds(table, "Not so here"));
-  CHECK(holds(table, "96.4 (96.4, 0.0)"));
-  CHECK(holds(page, "Accuracy against length, bucket_sort, positions randomized"));
-  CHECK(holds(page, "10 of 10 comparisons agree"));
-  for (const char* name : {"table1", "table4", "fig4", "table2"})
-    CHECK(std::filesystem::exists(folder / (std::string(name) + ".csv")));
-
-  for (const Trial& t : all) make_run(folder / "runs", t, 0.5);
-  write(planned, request, folder.path, "poslab reproduce");
-  CHECK(holds(read_file(folder / "table1.md"), "0 of 10 comparisons agree"));
-  CHECK(
-      holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
-}
-
 TEST_CASE("reproduce: where nothing is done yet every artifact says so") {
   const TemporaryFolder folder;
   const Request request{{"ruoss2023:all"}, "tiny", {}, {}, {}};
@@ -372,41 +285,6 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
   CHECK(holds(read_file(folder / "table3.md"), "has no eval.csv"));
 }
 
-TEST_CASE("reproduce: every artifact of the first source, from trained runs") {
-  const TemporaryFolder folder;
-  const std::string out = folder / "out";
-  Program program(
-      folder,
-      fmt::format(
-          "reproduce ruoss2023:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
-          "{} --jobs 2 --threads 1 --set seeds=1 "
-          "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
-          out));
-  CAPTURE(program.output());
-  CHECK(program.status() == 0);
-  for (const Artifact* each : artifacts({"ruoss2023"})) {
-    const Artifact& e = *each;
-    INFO(e.name);
-    const std::string name = e.name.substr(e.name.find(':') + 1), text = read_file(out + "/" + name + ".md");
-    CHECK_FALSE(holds(text, "to do"));
-    CHECK_FALSE(holds(text, "nan"));
-    CHECK_FALSE(holds(text, "could not be drawn"));
-    CHECK(holds(read_file(out + "/index.html"), "<h2 id=\"" + name + "\">"));
-    const std::string csv = read_file(out + "/" + name + ".csv");
-    CHECK(std::count(csv.begin(), csv.end(), '\n') > 1);
-  }
-  const std::string page = read_file(out + "/index.html");
-  CHECK(holds(page, "data-maps=\"attention-relative-randomized\""));
-  CHECK(holds(page, "<a href=\"fig6.npz\">"));
-  CHECK(holds(read_file(out + "/fig5.npz"), "sequential/layer2/length75.npy"));
-  CHECK(holds(page, "Accuracy on unseen lengths against seconds of training, even_pairs"));
-  CHECK(holds(read_file(out + "/code.md"), "that table through the clamped lookup (code)"));
-  CHECK(holds(read_file(out + "/code.md"), "the clamped lookup, drawn in every layer (code: both at once)"));
-  CHECK(holds(read_file(out + "/table5.md"), "R-"));
-  CHECK(holds(read_file(out + "/fig2.csv"), "even_pairs,sequential,100,0,40,"));
-  CHECK(holds(read_file(out + "/trials.csv"), "done"));
-}
-
 #ifndef POSLAB_DOUBLE  // whose exponents are too large for training to leave them in four steps
 TEST_CASE("reproduce: the program trains, goes on, and reports what failed without stopping") {
   const TemporaryFolder folder;
@@ -447,56 +325,6 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   CHECK(says("reproduce ruoss2023:table3").first == 2);  // no folder
 }
 #endif
-
-TEST_CASE("reproduce: signs are counted, with Holm over all comparisons") {
-  const TemporaryFolder folder;
-  const std::vector<Planned> planned =
-      plan({{"ruoss2023:signs"}, "tiny", {"even_pairs", "reverse_string"}, {"rope", "relative"}, {}});
-  // RoPE on Even Pairs is 40 points ahead with little spread, on Reverse String behind; relative has one seed.
-  for (const Trial& t : planned[0].plan) {
-    const Choices& c = t.config();
-    if (c["encoding"] == "relative" && c.count("seed") > 0) continue;
-    const bool random = c["positions"] == "randomized";
-    make_run(folder.path, t,
-             0.5 + (random ? (c["task"] == "even_pairs" ? 0.4 : -0.1) + 0.01 * double(c.count("seed")) : 0));
-  }
-  const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
-  const Section s = artifact("ruoss2023:signs").draw(outcomes, planned[0].plan[0].config());
-  REQUIRE(s.data.rows.size() == 4);
-  const auto rope = row(s.data, {"even_pairs", "RoPE"}), against = row(s.data, {"reverse_string", "RoPE"}),
-             relative = row(s.data, {"even_pairs", "Relative"});
-  CHECK(rope[3] == 3);
-  CHECK(rope[4].get<double>() == doctest::Approx(0.41));
-  CHECK(rope[8].get<double>() == doctest::Approx(0.41 - 4.302652729749462 * 0.01 / std::sqrt(3)));
-  CHECK(rope[12].get<double>() == doctest::Approx(2 * 0.000198236).epsilon(1e-3));  // scipy's p of t = 71.01, twice
-  CHECK(against[12].get<double>() == doctest::Approx(0.00408999).epsilon(1e-3));    // of t = -15.59, once
-  CHECK(rope[13].get<double>() == 0.5);
-  CHECK(rope[10].is_null());  // three seeds have no such interval
-  CHECK(relative[3] == 1);
-  CHECK(relative[12].is_null());
-  CHECK(holds(s.readings[0], "Of 4 comparisons"));
-  CHECK(holds(s.readings[0], "2 have the paper's sign"));
-  CHECK(holds(s.readings[0], "1 to 3 seeds"));
-  CHECK(holds(s.readings[1], "1 differ from zero with the paper's sign and 1 with the other"));
-}
-
-TEST_CASE("reproduce: a run is chosen just past the trained lengths, and scored beyond") {
-  const TemporaryFolder folder;
-  const std::vector<Planned> planned = plan({{"ruoss2023:chosen"}, "tiny", {"even_pairs"}, {"rope"}, {}});
-  // The best seed at validation is not the best at test.
-  const double near[] = {0.9, 0.8, 0.7}, far[] = {0.6, 0.75, 0.5};
-  for (const Trial& t : planned[0].plan)
-    if (t.config()["positions"] == "sequential")
-      make_run(folder.path, t, near[t.config().count("seed")], far[t.config().count("seed")]);
-  const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
-  const Section s = artifact("ruoss2023:chosen").draw(outcomes, planned[0].plan[0].config());
-  const auto rope = row(s.data, {"even_pairs", "rope", "sequential"});
-  REQUIRE(rope.size() == 10);
-  const double expected[] = {0.75, 0.6, 0.9, (0.6 + 0.75 + 0.5) / 3, 0.6, (0.75 + 0.75 + 0.6) / 3};
-  for (size_t i = 0; i < 6; ++i) CHECK(rope[4 + i].get<double>() == doctest::Approx(expected[i]));
-  CHECK(holds(s.readings[0], "adds +15.0 points on average over the 1 cells"));
-  CHECK(row(s.data, {"even_pairs", "rope", "randomized"}).empty());
-}
 
 TEST_CASE("reproduce: a page says what trained its runs, and begins with Old where their numerics are not ours") {
   const TemporaryFolder folder;

@@ -46,15 +46,24 @@ Trials of_fig2(const Choices& defaults) {
       {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
 }
 
-// Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
 Trials of_fig3(const Choices& defaults) {
   std::vector<std::string> pools;
-  for (const double factor : {0.5, 1., 2., 4.})
+  for (const double factor : pool_factors)
     pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
-  return {{{"task", {"reverse_string", "missing_duplicate_string"}},
-           {"encoding", {"relative"}},
-           {"positions", {"randomized"}},
-           {"max_position", pools}}};
+  std::vector<std::string> tasks;
+  for (const auto& [task, name] : pool_tasks) tasks.push_back(task);
+  return {{{"task", tasks}, {"encoding", {"relative"}}, {"positions", {"randomized"}}, {"max_position", pools}}};
+}
+
+// Table 1, and beside it geometric attention, positions out of order, and the smallest and the largest pool.
+Trials of_claims(const Choices& defaults) {
+  Trials trials = of_table1(defaults);
+  trials.also.push_back({{"encoding", {"geometric"}}});
+  trials.also.push_back({{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"on"}}});
+  ValueLists pools = of_fig3(defaults).lists;
+  pools["max_position"] = {pools["max_position"].front(), pools["max_position"].back()};
+  trials.also.push_back(pools);
+  return trials;
 }
 
 Trials of_inside(const Choices& defaults) {
@@ -113,6 +122,10 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:code", "The paper against its released code",
        "Not in the paper: the released code differs from the text in several places; each is trained both ways.",
        of_code, code},
+      {"ruoss2023:claims", "What the paper claims, and whether it holds here",
+       "Ruoss et al. (2023), abstract and sections 1 and 4: each claim as a difference that must be above zero, over "
+       "paired seeds.",
+       of_claims, claims},
       {"gap_shift:gaps", "What changes with the length: the gaps between neighbours",
        "Randomized positions keep the positions of longer strings in distribution, not how far neighbours are apart.",
        nullptr, gap_shift::gaps},

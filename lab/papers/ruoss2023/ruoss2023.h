@@ -17,6 +17,11 @@ Which is(const std::string& task, const Column&);
 std::vector<Line> of_columns(const std::vector<Column>&);  // in the .csv encoding and positions
 Trials of_table1(const Choices&);                          // all tasks x these columns
 Trials of_code(const Choices&);
+// The pools of figure 3, as multiples of the preset's, around it as 1024 to 8192 lie around the paper's 2048; its tasks,
+// and what they are called in a sentence.
+inline const std::vector<double> pool_factors = {0.5, 1, 2, 4};
+inline const std::vector<std::pair<std::string, std::string>> pool_tasks = {
+    {"reverse_string", "Reverse String"}, {"missing_duplicate_string", "Missing Duplicate"}};
 
 // One setting against another on one task, in fractions.
 struct Comparison {
@@ -36,7 +41,8 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 // The artifacts, a file each or a few that belong together.
-Section signs(const Outcomes&, const Choices&), chosen(const Outcomes&, const Choices&);
+Section claims(const Outcomes&, const Choices&), signs(const Outcomes&, const Choices&),
+    chosen(const Outcomes&, const Choices&);
 Section table1(const Outcomes&, const Choices&), table2(const Outcomes&, const Choices&),
     table3(const Outcomes&, const Choices&), table4(const Outcomes&, const Choices&),
     table5(const Outcomes&, const Choices&), fig2(const Outcomes&, const Choices&),

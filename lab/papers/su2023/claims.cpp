@@ -1,27 +1,17 @@
 // What the source claims. A claim is a difference that must be above a number; the same formula is applied to the
 // source's own numbers.
+#include "lab/papers/claims.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
 #include "lab/papers/paper.h"
-#include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
-#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
-
-struct Beside {  // a number of ours, and the source's
-  BySeed ours;
-  double source;
-};
-Beside operator-(const Beside& a, const Beside& b) { return {difference(a.ours, b.ours), a.source - b.source}; }
-Beside operator*(double x, Beside v) {
-  for (auto& [seed, one] : v.ours) one *= x;
-  return {v.ours, x * v.source};
-}
 
 // What a set of texts says of the methods.
 class Said {
@@ -126,36 +116,19 @@ const std::vector<SourceClaim>& all_claims() {
 
 }  // namespace
 
-std::string verdict(const BySeed& difference, double within) {
-  const Interval i = bootstrap(values(difference));
-  const bool in = within > 0 ? i.low > -within && i.high < within : i.low > 0,
-             out = within > 0 ? i.low > within || i.high < -within : i.high < 0;
-  return in ? "holds" : out ? "does not" : "inconclusive";
-}
-
 Section claims_list(const Results& r) {
   using enum SourceClaim::On;
   Section s;
   s.data = {
       {"claim", "difference", "set", "seeds", "mean", "interval_low", "interval_high", "within", "source", "verdict"},
       {}};
-  std::map<std::string, int> count;
+  Verdicts verdicts;
   const auto value = [&](size_t row, size_t column) -> Value {
     const SourceClaim& c = all_claims()[row];
     if (c.on != both && column == 1) return {{""}};  // it is of no set, or of one
-    const Beside v = c.value(Said(r, column == 0));
-    if (v.ours.empty()) return {{"–"}};
-    const Interval i = bootstrap(values(v.ours));
-    const auto told = [&](double x) { return c.on == nats ? fmt::format("{:+.3f}", x) : signed_points(x); };
-    std::string below = told(mean(v.ours)) + (c.on == nats ? " nats" : "");
-    if (!std::isnan(i.low)) below += fmt::format(" [{}, {}]", told(i.low), told(i.high));
-    if (!std::isnan(v.source)) below += "\nsource " + told(v.source);
-    const std::string answer = verdict(v.ours, c.within);
-    ++count[answer];
+    Value one = verdicts.cell(c.value(Said(r, column == 0)), c.within, c.on == nats);
     const std::string of_both = column ? "plain" : "repeated", of_one = c.on == nats ? "plain" : "both";
-    Value one{{answer, below, answer == "holds"}, {c.on == both ? of_both : of_one}};
-    for (const nlohmann::json& x : by_seed_data(v.ours)) one.data.push_back(x);
-    one.data.insert(one.data.end(), {c.within, number(v.source), answer});
+    if (!one.data.empty()) one.data.insert(one.data.begin(), c.on == both ? of_both : of_one);
     return one;
   };
   const std::vector<Line> sets = {{{"repeated"}}, {{"long"}}};
@@ -163,14 +136,8 @@ Section claims_list(const Results& r) {
   add(s, {"Holds, does not, or is inconclusive; below that the difference in points (of losses in nats), its interval, "
           "and the source's",
           "claim", lines(all_claims(), claim), sets, value});
-  s.readings = {fmt::format("Of {} comparisons {} hold, {} do not, and {} are inconclusive.",
-                            count["holds"] + count["does not"] + count["inconclusive"], count["holds"],
-                            count["does not"], count["inconclusive"])};
-  s.notes = {
-      "A claim holds if the whole interval of its difference over the seeds is above zero (or, of those that "
-      "hardly matter, within 2 points), does not if the whole interval is on the other side, and is inconclusive "
-      "otherwise. Window 1 is the trained length.",
-      poslab::about_intervals(r.setup().seeds)};
+  s.readings = {verdicts.reading()};
+  s.notes = {verdicts.note() + " Window 1 is the trained length.", poslab::about_intervals(r.setup().seeds)};
   return s;
 }
 

@@ -69,8 +69,5 @@ ModelSource source(const ModelRequest&);  // throws as setup()
 Section main_table(const Results&), window_table(const Results&), leaky_table(const Results&),
     llama_table(const Results&), untrained_table(const Results&), trained_table(const Results&),
     lengths_figure(const Results&), matrices_figure(const Results&), claims_list(const Results&);
-// "holds" if the interval of the difference is above zero, or within +-within if that is not 0; "does not" if it is on
-// the other side; otherwise "inconclusive".
-std::string verdict(const BySeed& difference, double within);
 
 }  // namespace poslab::reproduce::su2023

@@ -1,0 +1,64 @@
+// Run folders of made-up results, for the tests of what tables say of them.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lab/files/files.h"
+#include "lab/papers/paper.h"
+#include "lab/papers/ruoss2023/ruoss2023.h"
+
+namespace poslab::test {
+
+using namespace reproduce;
+
+// A run folder as far as tables read it: right at every trained length, `beyond` from there on.
+inline void make_run(const std::string& folder, const Trial& t, double beyond) {
+  const std::string run = SweepFolder(folder).run(t);
+  std::filesystem::create_directories(run);
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
+    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length,
+                        length <= t.config().whole("train_length") ? 1. : beyond);
+  write_file(run + "/eval.csv", eval);
+  write_file(run + "/result.json",
+             fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
+                         R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})",
+                         beyond));
+}
+
+// The same with accuracies of its own, at lengths 21 to 40 and from 41 on.
+inline void make_run(const std::string& folder, const Trial& t, double near, double far) {
+  make_run(folder, t, far);
+  const std::string path = SweepFolder(folder).run(t) + "/eval.csv";
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  for (int length = 1; length <= 100; ++length)
+    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= 20 ? 1. : length <= 40 ? near : far);
+  write_file(path, eval);
+}
+
+inline const Artifact& artifact(const std::string& name) { return *artifacts({name}).front(); }
+
+// The row of a table that begins with these cells.
+inline std::vector<nlohmann::json> row(const Table& table, const std::vector<nlohmann::json>& begin) {
+  for (const auto& row : table.rows)
+    if (std::equal(begin.begin(), begin.end(), row.begin())) return row;
+  return {};
+}
+
+// The paper's own number, spread a little over the seeds.
+inline double as_in_the_paper(const Trial& t) {
+  const Choices config = t.config();
+  const std::string task = config["task"];
+  const auto spread = [&](double percent) { return percent / 100 - 0.001 * double(config.count("seed")); };
+  if (config["encoding"] == "geometric") return spread(paper_value("ruoss2023_table5", task, "geometric"));
+  if (config["unsorted"] == "on") return spread(paper_value("ruoss2023_table3", task, "rand_sincos_unsorted"));
+  for (const ruoss2023::Column& c : ruoss2023::columns())
+    if (ruoss2023::is(task, c)(config)) return spread(paper_value("ruoss2023_table1", task, c.paper));
+  return 0.5;
+}
+
+}  // namespace poslab::test
