@@ -7,13 +7,15 @@ import {read_expression, read_frequencies} from '../../web/page/expression.mjs';
 import {chart_shapes, colour_between, escape, frame_of, parted, runs_of, strip_shapes, svg_file, ticks} from
     '../../web/page/figures.mjs';
 import {from_halves, to_halves} from '../../web/page/halves.mjs';
-import {in_runs, strip_lengths, strips_at, tested_lengths} from '../../web/page/lane.mjs';
+import {status_of} from '../../web/page/card.mjs';
+import {commands_of} from '../../web/page/home.mjs';
+import {in_runs, Lane, strip_lengths, strips_at, tested_lengths} from '../../web/page/lane.mjs';
 import {laws_of_bias, laws_of_frequencies, laws_of_positions} from '../../web/page/laws.mjs';
 import {random_positions} from '../../web/page/lecture.mjs';
-import {check_names, first_state, link_of, read_link} from '../../web/page/link.mjs';
+import {check_names, first_state, known_name, link_of, read_link} from '../../web/page/link.mjs';
 import {calibrated_bias} from '../../web/page/bias.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
-import {with_numbers} from '../../web/page/positions.mjs';
+import {spelled_options, with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
 import {bibtex, csv, curves_csv, file_name, options_of, task_words} from '../../web/page/take.mjs';
 import {Turns} from '../../web/page/turns.mjs';
@@ -119,6 +121,49 @@ test('laws of a bias', () => {
   const broken = laws_of_bias(read_expression('1 / (i - 2) - 1 / (i - 2)'));
   assert.equal(broken.length, 1);
   assert.ok(broken[0].words.includes('i = 2'));
+  const of_the_query = laws_of_bias(read_expression('sin(i)'));
+  assert.equal(holds(of_the_query, 'tells keys apart'), false);
+  assert.ok(of_the_query.at(-1).words.includes('softmax cancels'));
+  assert.equal(holds(alibi, 'tells keys apart'), true);
+});
+test('results keep the name of what was trained until something else is', () => {
+  const lane = Lane.recorded(
+      {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1, unsorted: false}, 0,
+      {
+        tests: [{step: 60, curve: [[20, .6], [40, .5]]}],
+        log: [[60, .5, .6, 1]],
+        baselines: {},
+        command: 'poslab train'
+      });
+  assert.equal(lane.set_anew, false);
+  lane.spec.encoding = 'alibi';
+  assert.equal(lane.name, 'rope, randomized');
+  assert.equal(lane.set_anew, true);
+  lane.status = 'paused';
+  assert.ok(status_of(lane, 20).includes('trained as rope, randomized; press Train'));
+  assert.equal(new Lane(lane.spec, 1).name, 'alibi, randomized');  // nothing is trained yet
+  assert.equal(commands_of([lane, new Lane(lane.spec, 1), lane]), 'poslab train\nposlab train');
+});
+test('a model that learned nothing is said to have learned nothing, by its mean loss', () => {
+  const lane = new Lane({encoding: 'rope', positions: 'sequential'}, 0);
+  Object.assign(lane, {
+    status: 'done',
+    tests: [{step: 3, curve: [[10, .55], [20, .52]]}],
+    baselines: {guess: [[10, .5], [20, .5]], majority: [[10, .5], [20, .51]]},
+    log: [{step: 1, loss: 1}, {step: 2, loss: .5}, {step: 3, loss: 0}]
+  });
+  assert.ok(status_of(lane, 20).startsWith('trained 3 steps, loss 0.500. Not learned: even at length 20'));
+  lane.tests[0].curve[1][1] = .9;
+  assert.equal(status_of(lane, 20), 'trained 3 steps, loss 0.500');
+  assert.equal(lane.tested_at(20), true);
+  assert.equal(lane.tested_at(15), false);
+});
+test('names and options as they are spelled', () => {
+  const list = [{name: 'rope', options: []}, {name: 'alibi', options: [{name: 'symmetric', about: 'no side'}]}];
+  assert.ok(known_name(list, 'rope:base=100|alibi*2'));
+  assert.ok(!known_name(list, 'rope|ropes'));
+  assert.deepEqual(spelled_options('alibi:symmetric', list), [['symmetric', 'no side']]);
+  assert.deepEqual(spelled_options('alibi', list), []);
 });
 test('laws of positions and of frequencies', () => {
   const counted = laws_of_positions(read_expression('i', ['i', 'n']));

@@ -24,7 +24,6 @@ export function curves_of(lane, limit = Infinity) {
     all.push({
       name: `before: ${lane.before.name}`,
       colour: 'var(--soft)',
-      dash: '2 3',
       thin: true,
       points: lane.before.curve.filter(([length]) => length <= limit)
     });
@@ -37,6 +36,15 @@ export function baseline_curves(baselines) {
   return Object.entries(BASELINES).filter(([name]) => baselines[name])
       .map(([name, dash]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
 }
+// What strips and grey lines are, below the lanes. edge: the trained length.
+export const lanes_legend = edge => element(
+    'p', {class: 'note legend-strips'}, element('span', {class: 'key met'}),
+    ' met in training (upper row: all that it met; lower row: what a string of this length needs) ',
+    element('span', {class: 'key unmet'}), ' needed, but never met. ', element('b', {}, 'Bold'),
+    ` is what the scheme reads. A string of ${edge} with as many slots for its answer has ${2 * edge} positions. `,
+    'Values are counted one by one: a whole string of neighbours may be new where each gap is not (lecture, scene 5). ',
+    'Grey lines take no understanding: ',
+    baseline_legend('each place’s most frequent symbol', 'the content alone', 'a guess'));
 export const baseline_legend = (...words) => Object.values(BASELINES).map((dash, n) => {
   const line = element('span', {class: 'key', 'aria-hidden': 'true'});
   line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +
@@ -116,8 +124,9 @@ export class Card {
     write(this.title, lane.name);
     write(this.about, about(lane));
     const value = length <= limit ? lane.at(length) : NaN;
+    const between = Number.isFinite(value) && !lane.tested_at(length) ? ', between two tests' : '';
     write(this.score, percent(value));
-    write(this.asked, ` right at length ${length}`);
+    write(this.asked, ` right at length ${length}${between}`);
     // While one drags, only the upright line at the length moves.
     const chart = this.#chart(longest, edge, {curves: curves_of(lane, limit)});
     const picture = draw_svg(
@@ -125,7 +134,7 @@ export class Card {
         `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
     const {px} = frame_of(chart);
     picture.lastChild.setAttribute('transform', `translate(${px(length) - px(0)})`);
-    write(this.status, status_of(lane) + of_task(lane, task));
+    write(this.status, status_of(lane, edge) + of_task(lane, task));
     this.status.classList.toggle('bad', lane.status === 'failed');
     const shown = `${length} ${lane.tests.length > 0} ${lane.status === 'recorded'} ${lane.about?.command}`;
     if (shown !== this.#drawn_length) this.#drawn_length = shown, this.#draw_strips(length);
@@ -166,18 +175,29 @@ export class Card {
 // A model of another task than the one that is chosen now says so.
 const of_task = ({about}, task) => task && about?.config && about.config.task !== task ?
     `; of ${about.config.task.replaceAll('_', ' ')}: press Train for the task above` : '';
+// A model that is no better at its own length than what needs no understanding.
+function not_learned(lane, edge) {
+  const least = Math.max(...Object.values(lane.baselines).map(curve => lane.at(edge, curve)).filter(Number.isFinite));
+  return lane.at(edge) < least + .05 ?
+      `. Not learned: even at length ${
+          edge} it is no better than the grey lines. Train longer, or take an easier task` :
+      '';
+}
 
-export function status_of(lane) {
-  const {status, last, speed} = lane, left = lane.seconds_left();
+export function status_of(lane, edge = 0) {
+  const {status, last, speed, loss: mean_loss} = lane, left = lane.seconds_left();
   const steps = n => `${n} ${n === 1 ? 'step' : 'steps'}`;
   if (status === 'failed') return lane.error;
   if (status === 'recorded')
     return `${lane.run ? `run ${lane.run.name}, ` : ''}trained before you came: ${steps(lane.test.step)}`;
   if (status === 'starting') return 'starting …';
   if (status === 'ready') return 'not trained yet';
-  const loss = Number.isFinite(last.loss) ? `, loss ${last.loss.toFixed(3)}` : '';
+  const loss = Number.isFinite(mean_loss) ? `, loss ${mean_loss.toFixed(3)}` : '';
   if (lane.replayed !== null) return `replay: after ${steps(lane.test.step)}`;
   if (status === 'training')
     return `step ${last.step}${loss}, ${speed.toFixed(0)} a second` + (left > 0 ? `, ${Math.ceil(left)} s left` : '');
-  return `${status === 'done' ? 'trained' : 'paused after'} ${steps(last.step || lane.test.step)}${loss}`;
+  if (lane.set_anew) return `trained as ${lane.name}; press Train for what is set now`;
+  const done = status === 'done';
+  return `${done ? 'trained' : 'paused after'} ${steps(last.step || lane.test.step)}${loss}` +
+      (done ? not_learned(lane, edge) : '');
 }

@@ -1,13 +1,14 @@
 // Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
-import {button, draw_svg, element, field, number, say} from './dom.mjs';
+import {button, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
 import {DASHES, MARKS, SIGNS, chart_shapes, percent, short} from './figures.mjs';
 import {model_picker} from './models.mjs';
 
-const SIZE = {width: 440, height: 260};
+const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
+const LEAST = .5;  // of the temperatures that aligning tries
 export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy of a row, in nats'};
 
 // curves: [{name, rows, colour: number of one, its own by default}]; shape: {width, height, large} of the chart
-export function dispersion_chart(holder, measure, curves, edge, shape = SIZE) {
+export function dispersion_chart(holder, measure, curves, edge, shape = size()) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
   const lines = curves.map((curve, n) => ({
@@ -59,7 +60,9 @@ export function dispersion_view(app) {
       try {
         said.textContent = 'measuring …';
         const lengths = [.5, 1, 1.5, 2, 3, 4, 5].map(share => Math.round(share * edge()));
-        const rows = await lane.engine.call('dispersion', lengths, temperature);
+        const rows = await lane.engine.call('dispersion', lengths, temperature), far = Number(length.value);
+        const right = temperature === undefined ? {} : {temperature};
+        const [{accuracy}] = await lane.engine.call('test', {lengths: [far], strings: 32, ...right});
         const names = [...curves.keys()].filter(one => one !== 'as trained' && one !== name);
         if (names.length > 1) curves.delete(names[0]);
         curves.delete(name);
@@ -67,7 +70,7 @@ export function dispersion_view(app) {
         const at = rows.find(row => row.length >= edge()), last = rows.at(-1);
         said.textContent =
             `${name}: the largest weight of a row is ${percent(at.largest)} on average at length ${at.length}, ` +
-            `and ${percent(last.largest)} at length ${last.length}.`;
+            `and ${percent(last.largest)} at length ${last.length}. Accuracy at length ${far}: ${percent(accuracy)}.`;
         draw();
       } catch (wrong) {
         said.textContent = wrong.message;
@@ -92,7 +95,8 @@ export function dispersion_view(app) {
           `At length ${long}, temperature ${found.temperature.toFixed(2)} brings the largest weight from ` +
           `${percent(found.before.largest)} to ${percent(found.after.largest)}; at length ${edge()} it is ` +
           `${percent(found.target.largest)}. Accuracy at length ${long}: ${percent(before)} before, ${
-              percent(after)} after.`;
+              percent(after)} after.` +
+          (found.temperature <= LEAST ? ` No lower temperature than ${LEAST.toFixed(2)} was tried.` : '');
     } catch (wrong) {
       said.textContent = wrong.message;
     }
@@ -117,8 +121,9 @@ export function dispersion_view(app) {
       'section', {class: 'view dispersion'}, element('h1', {}, 'Dispersion'),
       element(
           'p', {class: 'lead'},
-          'A row of attention shares one whole among all keys. With more keys each gets less, and ' +
-              'what should stand out drowns. All logits divided by one temperature can bring it back.'),
+          'A row of attention shares one whole among all keys: with more keys each gets less, and what should ' +
+              'stand out drowns. All logits divided by a temperature below 1 make it sharper again. Whether the ' +
+              'answers get better by it is another question, so the accuracy stands beside it.'),
       picker.node, panel);
   picker.begin();
   return {node, lanes: []};

@@ -35,20 +35,21 @@ export function choices(list, chosen, change, attributes = {}) {
   return select;
 }
 export function number(value, low, high, change, attributes = {}) {
-  const input = element('input', {
-    type: 'number',
-    min: low,
-    max: high,
-    value,
-    ...attributes,
-    onchange: () => {
-      const asked = Math.round(Number(input.value)), kept = Math.min(high, Math.max(low, asked || low));
-      if (kept !== asked) say(`That takes a whole number from ${low} to ${high}. It is ${kept} now.`);
-      input.value = kept;
-      change(kept);
-    }
-  });
-  return input;
+    const input = element('input', {
+      type: 'number',
+      min: low,
+      max: high,
+      value,
+      ...attributes,
+      onchange: () => {
+        const least = Number(input.min), most = Number(input.max);  // which may have changed
+        const asked = Math.round(Number(input.value)), kept = Math.min(most, Math.max(least, asked || least));
+        if (kept !== asked) say(`That takes a whole number from ${least} to ${most}. It is ${kept} now.`);
+        input.value = kept;
+        change(kept);
+      }
+    });
+    return input;
 }
 // On or off, as a switch with its words.
 export function toggle(words, on, change) {
@@ -83,6 +84,8 @@ export function say(words, {bad = false} = {}) {
   clearTimeout(hide_soon);
   hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
 }
+// What was said belongs to the part that is left.
+export const hush = () => document.getElementById('said').classList.remove('shown');
 // Only to a screen reader: what changed in a picture.
 export function tell(words) {
   document.getElementById('told').textContent = words;

@@ -39,11 +39,12 @@ export function mark(kind, x, y, size, colour) {
   return `${shapes[kind]} style="fill:${colour};stroke:var(--paper);stroke-width:1.5"/>`;
 }
 
-// chart: {width, height, x: [low, high], y: [low, high], percent, x_label, shaded, at, log_y, large,
+// chart: {width, height, x: [low, high], y: [low, high], percent, x_label, y_label, shaded, at, log_y, whole_x, large,
 //         curves: [{name, colour, dash, mark, points: [[x, y], ...], thin}]}; large: for the back row
 // The frame of a chart, and where a value of x lies: what dragging needs.
 export function frame_of(chart) {
-  const left = chart.large ? 64 : 44, right = chart.width - (chart.large ? 24 : 10), top = 10;
+  const left = chart.large ? 64 : 44, right = chart.width - (chart.large ? 24 : 10);
+  const top = !chart.y_label ? 10 : chart.large ? 36 : 24;
   const bottom = chart.height - (chart.large ? 58 : 34);
   const [x0, x1] = chart.x, [y0, y1] = chart.y.map(y => chart.log_y ? Math.log10(y) : y);
   return {
@@ -68,6 +69,7 @@ export function chart_shapes(chart) {
     out.push(
         `<rect x="${left}" y="${top}" width="${r(px(chart.shaded) - left)}" height="${bottom - top}"` +
         ' style="fill:var(--wash)"/>');
+    out.push(`<path d="M${r(px(chart.shaded))} ${top}V${bottom}" style="stroke:var(--faint);stroke-dasharray:3 3"/>`);
     out.push(`<text x="${r(left + 4)}" y="${bottom - size / 2}" ${label}>trained</text>`);
   }
   const y_ticks = chart.log_y ? ticks(...chart.y.map(Math.log10), 4).map(e => 10 ** e) : ticks(...chart.y, 4);
@@ -77,11 +79,13 @@ export function chart_shapes(chart) {
     out.push(`<text x="${left - 6}" y="${r(py(y) + size / 3)}" text-anchor="end" ${label}>${words}</text>`);
   }
   for (const x of ticks(...chart.x, Math.max(2, Math.floor((right - left) / (5 * size)))))
-    out.push(
-        `<path d="M${r(px(x))} ${bottom}v4" style="stroke:var(--faint)"/>`,
-        `<text x="${r(px(x))}" y="${bottom + 5 + size}" text-anchor="middle" ${label}>${short(x)}</text>`);
+    if (!chart.whole_x || Number.isInteger(x))
+      out.push(
+          `<path d="M${r(px(x))} ${bottom}v4" style="stroke:var(--faint)"/>`,
+          `<text x="${r(px(x))}" y="${bottom + 5 + size}" text-anchor="middle" ${label}>${short(x)}</text>`);
   const under = `x="${right}" y="${chart.height - 3}" text-anchor="end"`;
   out.push(`<text ${under} ${label}>${escape(chart.x_label ?? '')}</text>`);
+  if (chart.y_label) out.push(`<text x="2" y="${size}" ${label}>${escape(chart.y_label)}</text>`);
   for (const curve of chart.curves) {
     let d = '', pen = false;
     for (const [x, y] of curve.points) {

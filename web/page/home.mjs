@@ -8,6 +8,9 @@ import {bibtex, curves_csv, file_name, lane_of} from './take.mjs';
 
 const WIDTH = 760, HEIGHT = 420;
 
+// What trains the same models with the program.
+export const commands_of = lanes => lanes.map(lane => lane.about?.command).filter(Boolean).join('\n');
+
 // All curves in one picture with a legend below, as it is saved.
 export function picture_of(lanes, edge) {
   const curves = lanes.filter(lane => lane.curve.length).map(lane => line_of(lane, lane.curve));
@@ -24,6 +27,7 @@ export function picture_of(lanes, edge) {
     y: [0, 1],
     percent: true,
     x_label: 'length',
+    y_label: '% right',
     shaded: edge,
     curves: [...grey, ...curves]
   });
@@ -50,7 +54,7 @@ export function take_home(app, lanes_of) {
     }
   };
   const sources = () => lanes_of()
-                            .map(lane => app.catalog?.encodings.find(e => e.name === lane.spec.encoding)?.source)
+                            .map(lane => app.catalog?.encodings.find(e => e.name === lane.shown.encoding)?.source)
                             .concat('Ruoss et al. 2023')
                             .filter(Boolean);
   const file = element('input', {
@@ -64,8 +68,15 @@ export function take_home(app, lanes_of) {
       'section', {class: 'take'}, element('h2', {}, 'Take it home'),
       element(
           'div', {class: 'buttons'},
-          button('Copy a link', () => copy(location.href.split('#')[0] + link_of(state), 'The link')),
-          button('Copy the command line', with_model(lane => copy(lane.about.command, 'The command line'))),
+          button(
+              'Copy a link',
+              () => copy(
+                  location.href.split('#')[0] + link_of(state),
+                  'The link, which has all that is set but no trained model,')),
+          button(
+              'Copy the command lines',
+              with_model(
+                  () => copy(commands_of(lanes_of()), 'What trains the same with the program, a line for each lane,'))),
           button(
               'Checkpoint',
               with_model(
@@ -87,7 +98,7 @@ export function take_home(app, lanes_of) {
               () => save(
                   name('csv'),
                   curves_csv(
-                      state.task, lanes_of().map(lane => ({...lane.spec, step: lane.test.step, curve: lane.curve})),
+                      state.task, lanes_of().map(lane => ({...lane.shown, step: lane.test.step, curve: lane.curve})),
                       baseline_curves(lanes_of()[0]?.baselines ?? {})),
                   'text/csv'),
               {'aria-label': 'Save the curves as CSV'}),

@@ -10,7 +10,7 @@ export function inside_view(app) {
   const {state, catalog} = app;
   let lane = null, answer = null, positions = null, late = 0;
   const silenced = new Set();
-  const map = new Matrix('Attention of one head: each row looks at the columns');
+  const map = new Matrix('Attention of one head: each row looks at the columns (• is a slot of the answer)');
   const table = element('div', {class: 'scroll'});
   const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'}), heads = element('div', {class: 'heads'});
   const line = element('input', {
@@ -37,7 +37,7 @@ export function inside_view(app) {
   const stretch =
       element('input', {type: 'range', min: 0, max: 64, value: 0, oninput: () => set_gap(Number(stretch.value))});
   const stretched = element('output', {}, 'as drawn');
-  const token = number(0, 0, 400, () => {}), moved = number(0, 0, 100000, () => {});
+  const token = number(1, 1, 400, () => {}), moved = number(0, 0, 100000, () => {});
 
   const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
   const head = number(state.head, 1, 16, value => (state.head = value, app.changed(), draw_map()));
@@ -70,17 +70,23 @@ export function inside_view(app) {
           {positions: positions ?? [], silenced: [...silenced].map(one => one.split(' ').map(Number))});
       if (mine !== late) return;
       answer = got;
+      for (const old of [table, map.node]) old.classList.remove('stale');
       draw();
+      if (positions || silenced.size) say(verdict.textContent);  // it may be out of sight
     } catch (wrong) {
-      if (mine === late) verdict.textContent = wrong.message;
+      if (mine !== late) return;
+      verdict.textContent = wrong.message;
+      for (const old of [table, map.node]) old.classList.add('stale');
+      say(wrong.message, {bad: true});
     }
   }
+  const silent_names = () => [...silenced].map(one => one.split(' ').map(n => Number(n) + 1).join('.')).join(', ');
   function draw() {
     const {slots, input, layers, heads: many} = answer, scored = slots.filter(slot => slot.scored);
     const right = scored.filter(slot => slot.answer === slot.target).length;
     verdict.textContent = `${right} of ${scored.length} right. ` +
         (positions ? `Tokens carry positions ${answer.positions.slice(0, 6).join(', ')}, … ` : '') +
-        (silenced.size ? `${silenced.size} of ${layers * many} heads are silent.` : '');
+        (silenced.size ? `Without ${silenced.size === 1 ? 'head' : 'heads'} ${silent_names()}.` : '');
     const rows = slots.slice(0, 60).map(
         (slot, n) => element(
             'tr', {class: slot.scored && slot.answer !== slot.target ? 'wrong' : ''},
@@ -106,7 +112,7 @@ export function inside_view(app) {
         element('tbody', {}, rows)));
     layer.max = layers;
     head.max = many;
-    token.max = answer.time - 1;
+    token.max = answer.time;
     const silencers = Array.from({length: layers * many}, (_, n) => {
       const l = Math.floor(n / many), h = n % many, key = `${l} ${h}`;
       const silence = () => {
@@ -124,14 +130,17 @@ export function inside_view(app) {
   function draw_map() {
     if (!answer) return;
     const T = answer.time, l = Math.min(state.layer, answer.layers) - 1, h = Math.min(state.head, answer.heads) - 1;
-    const from = (l * answer.heads + h) * T * T,
-          names = [...answer.input, ...answer.slots.map((_, n) => `answer ${n + 1}`)];
+    const from = (l * answer.heads + h) * T * T, names = [
+      ...answer.input.map((symbol, n) => `token ${n + 1}, ${symbol},`),
+      ...answer.slots.map((_, n) => `slot ${n + 1} of the answer`)
+    ];
     map.draw({
       size: T,
       values: answer.attention.subarray(from, from + T * T),
       title: `Layer ${l + 1}, head ${h + 1}`,
       least: 0,
-      words: (i, j, value) => `slot ${i} (${names[i]}) looks at slot ${j} (${names[j]}) with weight ${percent(value)}`
+      names: [...answer.input, ...answer.slots.map(() => '•')],
+      words: (i, j, value) => `${names[i]} looks at ${names[j].replace(/,$/, '')}: ${percent(value)} of its weight`
     });
   }
   const picker = model_picker(app, chosen => {
@@ -139,8 +148,10 @@ export function inside_view(app) {
     positions = null;
     silenced.clear();
     const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
-    if (!line.value || lane.asked_task !== task?.name) line.value = state.string || (task?.example.input ?? '');
-    lane.asked_task = task?.name;
+    // A string of another task is no string of this one.
+    if (app.asked_task && app.asked_task !== task?.name) state.string = '';
+    app.asked_task = task?.name;
+    line.value = state.string || (task?.example.input ?? '');
     form.textContent = task ? `${task_words(task)} Inputs are ${task.inputs}.` : '';
     panel.hidden = false;
     ask();
@@ -170,12 +181,12 @@ export function inside_view(app) {
               'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
       element(
           'div', {class: 'settings row'}, field('distance between neighbours', stretch), stretched,
-          field('token, from 0', token), field('to position', moved),
+          field('token', token), field('to position', moved),
           button(
               'Move it',
               () => {
                 positions = [...positions ?? answer.positions];
-                positions[Number(token.value)] = Number(moved.value);
+                positions[Number(token.value) - 1] = Number(moved.value);
                 where.value = positions.join(' ');
                 ask();
               })),

@@ -56,6 +56,11 @@ export function by_name(rows) {
       ['guess', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
 }
 
+export function name_of({encoding, positions, unsorted}) {
+  const called = own_text(encoding) === null ? encoding : 'your own bias';
+  return positions === 'sequential' ? called : `${called}, ${positions}${unsorted ? ' unsorted' : ''}`;
+}
+
 export class Lane {
   #times = [];  // [milliseconds, step], of the last seconds of training
 
@@ -75,12 +80,14 @@ export class Lane {
       engine: null
     });
     this.changed = () => {};
+    this.made = null;      // the spec of the model and the curves at hand, while `spec` may have been changed
     this.replayed = null;  // index into tests, where an earlier one is looked at
   }
   // A lane that was trained when the page was made: its curves are there, a model is not.
   static recorded(spec, number, record) {
     const lane = new Lane(spec, number);
     lane.status = 'recorded';
+    lane.made = {...spec};
     lane.tests = record.tests;
     lane.log = record.log.map(([step, loss, accuracy, gradient_norm]) => ({step, loss, accuracy, gradient_norm}));
     lane.baselines = record.baselines;
@@ -109,14 +116,23 @@ export class Lane {
       this.fail(wrong.message);
     }
   }
-  get name() {
-    const {positions, unsorted} = this.spec, encoding = own_text(this.spec.encoding) === null ? this.spec.encoding :
-                                                                                               'your own bias';
-    return positions === 'sequential' ? encoding : `${encoding}, ${positions}${unsorted ? ' unsorted' : ''}`;
+  // What its results are of, and whether something else is set by now.
+  get shown() { return this.made ?? this.spec; }
+  get name() { return name_of(this.shown); }
+  get set_anew() {
+    return Boolean(this.made) && [
+      'encoding', 'positions', 'temperature', 'seed', 'unsorted'
+    ].some(key => String(this.made[key] ?? false) !== String(this.spec[key] ?? false));
   }
   get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }
   get curve() { return this.test.curve; }
+  // The mean loss of the last 25 steps: one batch has strings of one length, and a short one says little.
+  get loss() {
+    const some = this.log.slice(-25);
+    return some.length ? some.reduce((sum, {loss}) => sum + loss, 0) / some.length : NaN;
+  }
   get last() { return this.log.at(-1) ?? {step: 0, loss: NaN, accuracy: NaN, gradient_norm: NaN}; }
+  tested_at(length) { return this.curve.some(([l]) => l === length); }
   // Accuracy at a length, on the line between the lengths that were tested.
   at(length, curve = this.curve) {
     const after = curve.findIndex(([l]) => l >= length);
@@ -129,8 +145,9 @@ export class Lane {
 
   // Begins anew with the options of the state. The curve at hand stays as `before` where `compare` is set.
   async train(state, {compare = false} = {}) {
-    this.before = compare && this.curve.length ? {name: this.name_before ?? this.name, curve: this.curve} : null;
+    this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
     Object.assign(this, {
+      made: {...this.spec},
       log: [],
       tests: [],
       counted: null,
@@ -188,7 +205,7 @@ export class Lane {
     this.#times.push([now, this.last.step]);
     while (this.#times.length > 2 && now - this.#times[0][0] > 5000) this.#times.shift();
     const [began, first] = this.#times[0];
-    this.speed = 1000 * (this.last.step - first) / Math.max(1, now - began);
+    this.speed = Math.max(0, 1000 * (this.last.step - first) / Math.max(1, now - began));
   }
   async resume() {
     this.status = 'training';
@@ -218,6 +235,7 @@ export class Lane {
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     Object.assign(this, {
       about,
+      made: lane_of(about.config),
       log: [],
       tests: [],
       counted: null,

@@ -45,6 +45,15 @@ export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4}
               shown(at(i + 1, j + 1, h, trained))}`);
   found.push(
       {law: 'Only the distance counts (Toeplitz)', holds: !shifted, words: shifted || 'the same along diagonals'});
+  const differing =
+      first_pair(trained, heads, (h, i, j) => near(at(i, j, h, trained), at(i, 0, h, trained)) ? '' : 'keys differ');
+  found.push({
+    law: 'It tells keys apart',
+    holds: Boolean(differing),
+    words: differing ? 'some row has more than one value' :
+                       'each row has one value, which softmax cancels: it does nothing'
+  });
+  if (!differing) return found;
   const sided = first_pair(
       trained, heads,
       (h, i, j) => near(at(i, j, h, trained), at(j, i, h, trained)) ?

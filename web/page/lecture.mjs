@@ -1,6 +1,6 @@
 // A lecture of six scenes, each one screen, moved through with the arrow keys. What it shows was measured when the page
 // was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
-import {curves_of, legend_of} from './card.mjs';
+import {baseline_curves, curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
 import {button, draw_svg, element, is_narrow, tell} from './dom.mjs';
 import {chart_shapes, escape, percent} from './figures.mjs';
@@ -53,7 +53,7 @@ function scene_positions() {
   let order = [0, 1, 2, 3, 4], seed = 7, labelled = false;
   const draw = holder => {
     const boxes = order.map((n, at) => {
-      const words = labelled ? text(75 + 140 * at, 190, `position ${at}`, 24, 'fill:var(--c1);font-weight:600') : '';
+      const words = labelled ? text(75 + 140 * at, 190, `position ${at}`, 22, 'fill:var(--c1);font-weight:600') : '';
       return box(20 + 140 * at, 60, 110, 90, 'var(--c0)', String(digits[n]), 44) + words;
     });
     const bag = labelled ? order.map((n, at) => `(${digits[n]}, ${at})`).join('   ') : [...digits].sort().join('   ');
@@ -72,10 +72,10 @@ function scene_positions() {
 
 function scene_doors() {
   const doors = [
-    ['1', 'x + p', 'added to the embedding', 'sincos, learned'],
-    ['2', 'q · R k', 'queries and keys turned', 'rope, yarn, rerope'],
-    ['3', 'q · k + b', 'added to the logit', 'alibi, t5, relative'],
-    ['4', 'weights(s)', 'in place of softmax', 'geometric, stick_breaking']
+    ['1', 'x + p(i)', 'added to the embedding', 'sin/cos, learned vectors'],
+    ['2', 'q · R(j−i) k', 'queries and keys rotated', 'RoPE, YaRN, ReRoPE'],
+    ['3', 'q · k + b(j−i)', 'added to the logit', 'ALiBi, T5, relative'],
+    ['4', 'weights(s, j−i)', 'in place of softmax', 'geometric, stick-breaking']
   ];
   return [element(
       'ol', {class: 'doors'},
@@ -102,8 +102,10 @@ function lane_chart(app, pick, at) {
   const {holder, again} = filling((holder, {width, height}) => {
     const length = Number(slider.value);
     shown.textContent = length;
-    const curves = lanes.flatMap(
-        lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length)));
+    // What needs no understanding is drawn once, as one line of the three that the first screen has.
+    const plain = baseline_curves({majority: lanes[0].baselines.majority});
+    const curves = plain.concat(lanes.flatMap(
+        lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length))));
     draw_svg(
         holder, chart_shapes({
           width,
@@ -112,14 +114,18 @@ function lane_chart(app, pick, at) {
           y: [0, 1],
           percent: true,
           x_label: 'length',
+          y_label: '% of digits right',
           shaded: edge,
           at: length,
           large: true,
           curves
         }),
         width, height, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
-    said.replaceChildren(...lanes.map(
-        lane => element('span', {}, legend_of(lane), percent(lane.at(length)))));
+    said.replaceChildren(
+        ...lanes.map(lane => element('span', {}, legend_of(lane), percent(lane.at(length)))),
+        element(
+            'span', {class: 'quiet'},
+            `┄ each place’s most frequent digit ${percent(lanes[0].at(length, lanes[0].baselines.majority))}`));
   });
   return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), slider, shown), said];
 }
@@ -161,27 +167,36 @@ function scene_gap(app) {
       y: [0, 1],
       percent: true,
       x_label: 'distance between neighbours',
+      y_label: '% right',
       large: true,
-      curves: [{name: 'randomized rope', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
+      curves: [{name: 'rope, randomized', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
     };
     draw_svg(holder, chart_shapes(chart), width, height, said);
   });
   const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a),
-        apart = ([gap, a]) => `${percent(a)} with neighbours ${gap} apart`;
+        apart = ([gap, a]) => `${percent(a)} right with neighbours ${gap} apart`;
   return [
-    element('p', {class: 'verdict'}, `The same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`), holder
+    element(
+        'p', {class: 'verdict'},
+        `rope, randomized, tested on the same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`),
+    holder
   ];
 }
 
 function scene_dispersion(app) {
   const {dispersion} = app.snapshots, edge = app.recorded_state().train_length;
-  const curves = dispersion.map(({name, rows}, n) => ({name, rows, colour: [3, 0, 1][n]}));
+  const curves =
+      dispersion.map(({name, rows}, n) => ({name: n ? name : `rope, randomized, ${name}`, rows, colour: [3, 0, 1][n]}));
   const chart = measure => element(
       'figure', {}, element('figcaption', {}, MEASURES[measure]),
       filling((holder, size) => dispersion_chart(holder, measure, curves, edge, {...size, large: true})).holder);
   return [
     element('div', {class: 'two'}, chart('largest'), chart('entropy')),
-    element('p', {class: 'verdict'}, dispersion_legend(curves))
+    element('p', {class: 'verdict'}, dispersion_legend(curves)),
+    element(
+        'p', {class: 'verdict'},
+        `Sharper is not better here: at length ${3 * edge}, ${percent(dispersion[0].accuracy)} of the digits are ` +
+            `right as trained, ${percent(dispersion[1].accuracy)} with the temperature.`)
   ];
 }
 
@@ -189,27 +204,33 @@ const plain = lane => lane.spec.positions === 'sequential';
 export const SCENES = [
   {
     title: 'What is a position?',
-    line: 'Attention reads a bag. The order has to be written on the tokens.',
+    line: 'Attention reads a bag of tokens. Their order has to be written on them.',
     draw: scene_positions,
-    notes: 'Shuffle a few times: the bag below stays the same, so no model can tell the strings apart. Then write ' +
-        'the positions on: now the bag changes with the order. Ask: what would you write on a token?',
+    notes: 'Shuffle a few times: the bag below stays the same, so no encoder can tell the strings apart. Then write ' +
+        'the positions on, the second number of each pair: now the bag changes with the order. Ask: what would you ' +
+        'write on a token? And GPT? A causal mask shows each token only what came before it, from which a decoder ' +
+        'without positions can learn the order (NoPE).',
     step: '09_absolute'
   },
   {
     title: 'Four doors',
     line: 'Positions enter a transformer in one of four places.',
     draw: scene_doors,
-    notes: 'Door 1 changes what a token is. Door 2 turns queries and keys, so that only differences of positions ' +
-        'are left in their product. Door 3 adds to the logit. Door 4 replaces the softmax. Every scheme of the ' +
-        'program says its doors.',
+    notes: 'Door 1 changes what a token is. Door 2 rotates queries and keys, so that only differences of positions ' +
+        'are left in their product. Door 3 adds to the logit, often a penalty for distance. Door 4 replaces the ' +
+        'softmax: keys are asked from near to far, and the first that fits takes most. Every scheme of the program ' +
+        'says its doors.',
     step: '10_rope'
   },
   {
     title: 'The edge',
     line: 'Three models that sort strings of up to 20 digits. Drag the length past 20.',
     draw: app => lane_chart(app, plain, 20),
-    notes: 'Stop at 20 and take bets. Learned vectors break at once, as position 40 was never trained. RoPE and ' +
-        'ALiBi fall more slowly: their first new distances are near known ones.',
+    notes: 'Stop at 20 and take bets. A string of 20 with 20 slots for its answer has positions 0 to 39, so 40 is ' +
+        'new at length 21. Learned vectors break at once: those from 40 on are as they were drawn at the start, ' +
+        'and nothing tells the model what they mean; it may even do worse than guessing. RoPE and ALiBi fall more ' +
+        'slowly: their first new distances are near known ones. ALiBi was made for language, where near words say ' +
+        'most; to sort, all must be seen. The dashed line needs no understanding: these models end below it.',
     step: '11_relative'
   },
   {
@@ -218,16 +239,18 @@ export const SCENES = [
     draw: app => [element(
         'div', {class: 'two'}, element('div', {}, scene_randomized()),
         element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
-    notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order. So no position of a longer string ' +
-        'is new. Ruoss et al. 2023. Same scheme, as many weights; only the numbers on the tokens differ.',
+    notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order (in the model, 40 slots draw 40 of ' +
+        '400). So no position of a longer string is new. Ruoss et al. 2023. Same scheme, as many weights; only the ' +
+        'numbers on the tokens differ. Counted are digits, not whole strings.',
     step: '12_randomized'
   },
   {
     title: 'The gap',
-    line: 'No position is new here, and no length. Spacing alone breaks it.',
+    line: 'No position is new here, and no length. Spacing alone costs a third of the digits.',
     draw: scene_gap,
-    notes: 'The model of the scene before. Nothing is longer here than in training, and each of these gaps occurs ' +
-        'there. But 40 slots drawn from 400 positions are ten apart on average: a whole string of neighbours is new.',
+    notes: 'The model of the scene before, tested with positions at equal distances in place of random ones. ' +
+        'Nothing is longer here than in training, and each of these gaps occurs there. But 40 slots drawn from ' +
+        '400 positions are ten apart on average: a whole string of neighbours is new.',
     step: '13_windows'
   },
   {
@@ -235,7 +258,12 @@ export const SCENES = [
     line: 'More keys share one whole: the largest weight sinks.',
     draw: scene_dispersion,
     notes: 'Even where every position is known, a longer row of attention is flatter. One temperature below 1 on ' +
-        'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is what it was.',
+        'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is nearest to ' +
+        'what it was. It helps where one key has to stand out, as in finding a line in a long text. To sort, many ' +
+        'keys count, and dispersion is not what fails: this model is right at length 60 though its attention ' +
+        'disperses. ' +
+        'A row has a key for each digit and each slot of the answer, so at length 100 the entropy may reach ' +
+        'log 200 = 5.3.',
     step: '05_attention'
   },
 ];
@@ -253,8 +281,7 @@ export function lecture_view(app) {
     title.textContent = scene.title;
     line.textContent = scene.line;
     body.replaceChildren(...scene.draw(app));
-    notes.lastChild.textContent =
-        `${scene.notes} Students write it themselves in C++: docs/course/${scene.step}.md of poslab.`;
+    notes.lastChild.textContent = `${scene.notes} (In poslab’s course: docs/course/${scene.step}.md.)`;
     place.textContent = `${state.scene} of ${SCENES.length}`;
     back.disabled = state.scene === 1;
     on.disabled = state.scene === SCENES.length;

@@ -150,15 +150,17 @@ export function read_link(fragment) {
   return {state, problems};
 }
 
+// Whether every part of what is spelled, "rope:base=100|none", has a name of the list.
+export const known_name = (list, spelled) => spelled.split(/[|&+]/).every(part => {
+  const name = part.split(':')[0].replace(/\*.*$/, '').trim();
+  return list.some(thing => thing.name === name);
+});
+
 // Names of a link that no list of the engine has, as sentences; each is replaced by what the first state has.
 export function check_names(state, catalog) {
   const problems = [], first = first_state();
-  const known = (list, spelled) => spelled.split(/[|&+]/).every(part => {
-    const name = part.split(':')[0].replace(/\*.*$/, '').trim();
-    return list.some(thing => thing.name === name);
-  });
   const check = (what, list, holder, field, standard) => {
-    if (known(list, holder[field])) return;
+    if (known_name(list, holder[field])) return;
     problems.push(
         `The link has the ${what} “${holder[field].slice(0, 40)}”, which is not among the ${list.length} ` +
         `that there are. It is ${standard} now.`);

@@ -3,16 +3,21 @@ import {colour_list, element} from './dom.mjs';
 import {colour_between, short} from './figures.mjs';
 
 const STILL = 240;  // pixels a side at which a cell may stay what it is
+const NAMED = 32;   // slots whose names have room
 
-// {size, values: Float32Array (T, T), two_sided, words(i, j, value), title, least, most}; the range is that of the
-// values unless it is given. Rows are queries, columns keys; a value that is no number leaves its cell empty.
+// {size, values: Float32Array (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of
+// the values unless it is given; names: of the slots, written along both sides while there is room. Rows are queries,
+// columns keys; a value that is no number leaves its cell empty.
 export class Matrix {
   constructor(title) {
     this.said = element('p', {class: 'said', 'aria-live': 'polite'});
     this.canvas = element('canvas', {tabindex: 0, role: 'img', class: 'matrix', width: STILL, height: STILL});
     this.scale = element('p', {class: 'scale'});
-    this.node =
-        element('figure', {class: 'matrix-card'}, element('figcaption', {}, title), this.canvas, this.scale, this.said);
+    this.above = element('div', {class: 'above', 'aria-hidden': 'true'});
+    this.beside = element('div', {class: 'beside', 'aria-hidden': 'true'});
+    this.node = element(
+        'figure', {class: 'matrix-card'}, element('figcaption', {}, title),
+        element('div', {class: 'cells'}, this.above, this.beside, this.canvas), this.scale, this.said);
     this.at = null;
     this.title = title;
     this.moved = () => {};  // (i, j), for a second matrix that reads the same cell
@@ -54,11 +59,18 @@ export class Matrix {
     const pen = this.canvas.getContext('2d');
     pen.imageSmoothingEnabled = false;
     pen.drawImage(small, 0, 0, whole * size, whole * size);
-    this.scale.textContent = finite.length ? `${short(low)} to ${short(high)}` : 'no cell has a number';
+    const names = size <= NAMED ? drawn.names ?? [] : [];
+    for (const side of [this.above, this.beside]) side.replaceChildren(...names.map(name => element('span', {}, name)));
+    const range = finite.length ? `${short(low)} to ${short(high)}` : 'no cell has a number';
+    if (high > low)
+      this.scale.replaceChildren(
+          short(low), element('i', {class: two_sided ? 'diverging' : 'sequential'}), short(high));
+    else
+      this.scale.textContent = range;
     this.canvas.setAttribute(
         'aria-label',
         `${drawn.title ?? this.title}: ${size} rows of query, ${size} columns of key, ` +
-            `${this.scale.textContent}. Arrow keys read a cell.`);
+            `${range}. Arrow keys read a cell.`);
     if (this.at)
       this.read(...this.at, false);
     else

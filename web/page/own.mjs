@@ -75,7 +75,7 @@ export function own_view(app) {
   });
   const wrong = element('p', {class: 'bad', role: 'status'}),
         table = element('div', {class: 'laws', 'aria-live': 'polite'});
-  const map = new Matrix('The bias of head 1'), picture = element('div', {class: 'picture'}),
+  const map = new Matrix('The bias of the first head (h = 0), 96 slots'), picture = element('div', {class: 'picture'}),
         help = element('p', {class: 'note'});
   let read = null;
   const extent = () => ({trained: 2 * state.train_length, tested: 6 * state.train_length});
@@ -90,17 +90,20 @@ export function own_view(app) {
     } catch (problem) {
       wrong.textContent = problem.message;
       race.disabled = true;
+      for (const old of [table, map.node, picture]) old.classList.add('stale');
       return;
     }
     race.disabled = false;
+    for (const old of [table, map.node, picture]) old.classList.remove('stale');
     const laws = {bias: laws_of_bias, positions: laws_of_positions, frequencies: laws_of_frequencies}[kind](
         read, extent());
     table.replaceChildren(element(
         'table', {},
         element(
             'caption', {},
-            `At ${extent().trained} slots, the longest string of ` +
-                `training, and at ${extent().tested}`),
+            `At ${extent().trained} slots, the longest string of training with its answer, and at ${
+                extent().tested}. ` +
+                '– is neither good nor bad.'),
         element(
             'tbody', {},
             laws.map(
@@ -137,6 +140,8 @@ export function own_view(app) {
           y: waves ? [1, high * 1.2] : [low, high],
           log_y: waves,
           x_label: waves ? 'pair of channels' : 'token',
+          y_label: waves ? 'positions a turn' : 'position',
+          whole_x: waves,
           shaded: waves ? 0 : trained,
           curves: [{name: 'yours', colour: 'var(--c0)', points}]
         }),

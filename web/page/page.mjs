@@ -1,11 +1,11 @@
 // The page as a whole: one view at a time, the state in the link, the engine's lists when they have come.
 import {dispersion_view} from './dispersion.mjs';
-import {element, say} from './dom.mjs';
+import {element, hush, say} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
 import {take_checkpoint} from './home.mjs';
 import {inside_view} from './inside.mjs';
-import {lecture_view} from './lecture.mjs';
 import {Lane} from './lane.mjs';
+import {lecture_view} from './lecture.mjs';
 import {begin_with, check_names, first_state, link_of, read_link, same_lanes, VIEWS} from './link.mjs';
 import {own_view} from './own.mjs';
 import {positions_view} from './positions.mjs';
@@ -56,6 +56,7 @@ function changed() {
   write_soon = setTimeout(() => history.replaceState(null, '', location.href.split('#')[0] + link_of(state)), 150);
 }
 function go(view) {
+  hush();
   state.view = view;
   changed();
   redraw();

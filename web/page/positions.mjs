@@ -11,6 +11,13 @@ export function with_numbers(formula, i, j) {
   return said === formula ? '' : `. ${said}`;
 }
 
+// What the options that `name` spells do, as the program's list says it: alibi:symmetric -> [["symmetric", ...]].
+export function spelled_options(name, encodings) {
+  const [scheme, spelled = ''] = name.split(/:(.*)/), known = encodings.find(e => e.name === scheme)?.options ?? [];
+  const written = spelled.split(',').map(word => word.split('=')[0]);
+  return known.filter(option => written.includes(option.name)).map(({name, about}) => [name, about]);
+}
+
 export function positions_view(app) {
   const {state, catalog} = app;
   const first = new Matrix('First'), second = new Matrix('Second'), difference = new Matrix('First minus second');
@@ -68,7 +75,13 @@ export function positions_view(app) {
         });
       if (mine !== late) return;
       wrong.textContent = '';
-      const signed = values => values.some(v => v < 0) && values.some(v => v > 0);
+      for (const old of [matrices, about, turns]) old.classList.remove('stale');
+      // Two sides, where the smaller is at least a twentieth of the larger: 0.1 above zero needs no colour.
+      const signed = values => {
+        const finite = values.filter(Number.isFinite), high = finite.reduce((a, b) => Math.max(a, b), 0);
+        const low = finite.reduce((a, b) => Math.min(a, b), 0);
+        return Math.min(high, -low) > .05 * Math.max(high, -low);
+      };
       const two_sided = drawn.some(d => signed(d.values));
       // Two of one kind have one scale, so that a colour means the same in both.
       const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
@@ -112,15 +125,19 @@ export function positions_view(app) {
                   element('p', {class: 'formula'}, said.formula || 'no formula: content alone decides'),
                   element(
                       'p', {class: 'note'}, said.shows, said.causal_only ? ` ${said.causal_only}` : '',
-                      ` (${said.source})`))),
-          b && !alike ?
-              element(
-                  'p', {class: 'note'},
-                  `No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) :
-              '');
+                      ` (${said.source})`),
+                  spelled_options(name, catalog.encodings)
+                      .map(
+                          ([option, words]) => element('p', {class: 'note'}, element('b', {}, option), `: ${words}`)))),
+          b && !alike ? element(
+                            'p', {class: 'note'},
+                            `No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) :
+                        '');
       draw_waves(drawn);
     } catch (problem) {
-      if (mine === late) wrong.textContent = problem.message;
+      if (mine !== late) return;
+      wrong.textContent = problem.message;
+      for (const old of [matrices, about, turns]) old.classList.add('stale');  // they are of what was asked before
     }
   }
   // How many positions each pair of channels takes for a turn, on a logarithmic axis, with the trained length marked.
@@ -148,7 +165,8 @@ export function positions_view(app) {
     draw_svg(
         waves,
         `<path d="M${px(edge)} 8V${height - 8}" style="stroke:var(--ink);stroke-dasharray:4 3"/>` +
-            `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">trained: ${edge} slots</text>` +
+            `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">trained: ${
+                edge} slots, half of them for the answer</text>` +
             shapes,
         width, height,
         'Positions for a full turn: ' + rows.map(r => `${r.name} pair ${r.pair + 1} ${short(r.length)}`).join(', '));
@@ -161,9 +179,10 @@ export function positions_view(app) {
       'figure', {},
       element(
           'figcaption', {},
-          'How many positions a pair of channels takes for one turn: blue comes round within the longest string of ' +
-              'training, red does not'),
+          'How many positions a pair of channels takes for one turn, on a logarithmic axis: blue comes round within ' +
+              'the longest string of training, red does not'),
       waves);
+  const matrices = element('div', {class: 'matrices'}, all.map(one => one.node));
   const node = element(
       'section', {class: 'view positions'}, element('h1', {}, 'Positions, pair by pair'),
       element('p', {class: 'lead'}, 'What a scheme makes of each query (row) and key (column), before any training.'),
@@ -173,8 +192,7 @@ export function positions_view(app) {
           name_field('beside it', 'beside', true), field('slots', slots), shown,
           field('head', number(1, 1, 4, value => (options.head = value - 1, draw()))), field('positions', sampler),
           field('causal mask', causal)),
-      wrong, element('div', {class: 'matrices'}, all.map(one => one.node)), about,
-      turns);
+      wrong, matrices, about, turns);
   second.node.hidden = difference.node.hidden = true;
   draw();
   return {node, lanes: []};

@@ -1,9 +1,11 @@
 // The race: a task, up to four lanes of anything that the program has, trained beside each other.
-import {Card, legend_of, line_of} from './card.mjs';
+import {own_text} from './bias.mjs';
+import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {button, choices, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
 import {chart_shapes, short} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {take_home} from './home.mjs';
+import {known_name} from './link.mjs';
 import {task_words} from './take.mjs';
 
 const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
@@ -17,7 +19,7 @@ function spelled(app, kind, list, value, change) {
     list: `names-${kind}`,
     spellcheck: 'false',
     autocomplete: 'off',
-    onchange: () => change(input.value.trim() || value)
+    onchange: () => change(input.value.trim() || value, input)
   });
   if (!document.getElementById(`names-${kind}`))
     document.body.append(element(
@@ -37,7 +39,7 @@ export function race_view(app) {
     longest: longest(),
     task: state.task,
     drag: set_length,
-    about: lane => app.summary(lane.spec)
+    about: lane => app.summary(lane.shown)
   });
   const slider = element(
       'input',
@@ -47,7 +49,7 @@ export function race_view(app) {
   const holder = element('div', {class: 'lanes'}),
         replay =
             element('input', {type: 'range', min: 0, max: 0, value: 0, oninput: () => look_back(Number(replay.value))});
-  const legend = element('p', {class: 'note'});
+  const legend = element('p', {class: 'note'}), legend_of_strips = element('div');
   let measure = 'accuracy', due = false;
 
   function set_length(length) {
@@ -88,13 +90,16 @@ export function race_view(app) {
       percent: share,
       log_y: !share,
       x_label: 'step',
+      y_label: {accuracy: '% right', loss: 'loss'}[measure] ?? 'norm',
       curves: curves.filter(curve => curve.points.length)
     };
+    picture.hidden = !values.length;
     draw_svg(
         picture, values.length ? chart_shapes(chart) : '', width, height,
         `${measure.replace('_', ' ')} by step: ` +
             lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
-    legend.replaceChildren(...values.length ? lanes.map(legend_of) : []);
+    legend.replaceChildren(
+        ...values.length ? lanes.map(legend_of) : ['Press Train all, and this is drawn step by step.']);
   }
   // Under a lane's names: the options that these have, as the program lists them.
   function help_with(lane) {
@@ -102,16 +107,24 @@ export function race_view(app) {
     const parts = [['encoding', encodings], ['positions', samplers], ['temperature', temperatures]];
     const rows = parts.flatMap(([field_name, list]) => {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
-      return (thing?.options ?? []).map(o => [`${thing.name}:${o.name}=${o.default}`, o.about]);
+      // The page gives every model its own pool of positions.
+      const standard = o => o.name === 'max_position' ? state.max_position : o.default;
+      return (thing?.options ?? []).map(o => [`${thing.name}:${o.name}=${standard(o)}`, o.about]);
     });
-    const many = `${rows.length} ${rows.length === 1 ? 'option' : 'options'} of these`;
+    const many = `Options of these names (${rows.length})`;
     lane.help.replaceChildren(element('summary', {}, many), element('dl', {}, rows.map(
         ([spelling, about]) => [element('dt', {class: 'formula'}, spelling), element('dd', {}, about)])));
     lane.help.hidden = !rows.length;
   }
   function rebuild() {
     const one_name = (what, list, lane, field_name) =>
-        field(what, spelled(app, field_name, list, lane.spec[field_name], value => {
+        field(what, spelled(app, field_name, list, lane.spec[field_name], (value, input) => {
+                if (!known_name(list, value) && own_text(value) === null) {
+                  say(`“${value}” is not among the ${list.length} names for ${what}; the field lists them. It is ` +
+                          `${lane.spec[field_name]} again.`,
+                      {bad: true});
+                  return void (input.value = lane.spec[field_name]);
+                }
                 lane.spec[field_name] = value;
                 lane.changed(true);
                 help_with(lane);
@@ -170,6 +183,7 @@ export function race_view(app) {
                                                    state[name] = value;
                                                    slider.max = longest();
                                                    app.changed();
+                                                   legend_of_strips.replaceChildren(lanes_legend(state.train_length));
                                                    for (const card of cards) card.draw();
                                                  }));
   const lr = element('input', {
@@ -212,8 +226,11 @@ export function race_view(app) {
           'div', {class: 'buttons'},
           button('Train all', () => lanes.forEach(lane => lane.train(state)), {class: 'main'}),
           button('Pause all', () => every('pause')), button('Go on', () => every('resume')), add),
-      element('div', {class: 'drag-line'}, field('Tested at length', slider), shown), holder,
+      element('div', {class: 'drag-line'}, field('Tested at length', slider), shown), holder, legend_of_strips,
       element('h2', {}, 'While they train'),
+      element(
+          'p', {class: 'note'},
+          'Each step has strings of one length, drawn at random: short ones are easy, so the curves jump.'),
       element(
           'div', {class: 'settings row'},
           field(
@@ -226,6 +243,7 @@ export function race_view(app) {
                   measure, value => (measure = value, draw_measure()))),
           field('replay the tests', replay, 'drag back to see the curves of earlier steps')),
       picture, legend, take_home(app, () => lanes));
+  legend_of_strips.replaceChildren(lanes_legend(state.train_length));
   rebuild();
   set_length(Math.min(state.length, longest()));
   return {node, lanes};

@@ -1,7 +1,7 @@
 // The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane again
 // before one's eyes.
-import {baseline_legend, Card} from './card.mjs';
-import {element, pills, say, tell, toggle} from './dom.mjs';
+import {Card, lanes_legend} from './card.mjs';
+import {element, pills, say, tell, toggle, write} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
@@ -15,15 +15,18 @@ export function start_view(app) {
   const recorded = () => app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
   const lanes = app.start_lanes ??= recorded(), asked_of = recorded();
   const view = () =>
-      ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.spec)});
-  const cards = lanes.map(lane => new Card(lane, view, '', switches(lane)));
+      ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.shown)});
+  const cards = lanes.map(lane => {
+    const card = new Card(lane, view, '', switches(lane)), drawn = lane.changed;
+    lane.changed = important => (drawn(important), important && judge());
+    return card;
+  });
 
   function switches(lane) {
     const retrain = what => {
-      lane.name_before = lane.name;
       Object.assign(lane.spec, what);
       limit = longest;
-      say(`${lane.name} trains again, from nothing. Its old curve stays as a thin dotted line.`);
+      say(`${lane.name} trains again, from nothing. Its old curve stays as a thin grey line.`);
       lane.train({...app.recorded_state(), length: state.length}, {compare: true});
       unsorted.hidden = lane.spec.positions !== 'randomized';
     };
@@ -61,18 +64,31 @@ export function start_view(app) {
     app.changed();
   }
   function judge() {
-    help.textContent = state.guess === '' ? 'First guess. Then drag, or use the arrow keys.' :
-        limit < FAR                       ? `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.` :
-                                            '';
+    help.textContent = limit >= FAR ? '' :
+        state.guess === ''          ? 'First guess. Then drag, or use the arrow keys.' :
+                                      `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.`;
     if (limit < FAR) return void (verdict.textContent = '');
     const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // whatever has been trained again since
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
                                                                  `At length ${FAR} it is ${count} of the four. `;
-    verdict.textContent = said + (names ? `Still right there: ${names}. ` : '') +
-        'The strips say why: red is what a longer string needs and training has never met. Now switch a fallen ' +
-        'lane to “randomize positions” and watch it train again.';
+    write(
+        verdict,
+        said + (names ? `Still right there: ${names}. ` : '') +
+            'The strips say why: red is what a longer string needs and training has never met. ' +
+            (again_at(FAR) || 'Now switch a fallen lane to “randomize positions” and watch it train again.'));
+  }
+  // How those do that were trained again, beside what the most frequent digit of each place gets.
+  function again_at(length) {
+    return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length)))
+        .map(lane => {
+          const plain = lane.at(length, lane.baselines.majority), value = lane.at(length);
+          return `Trained again, ${lane.name} has ${percent(value)} there, ` +
+              (value < plain + .05 ? `no better than the dashed line (${percent(plain)}).` :
+                                     'well above the dashed line.');
+        })
+        .join(' ');
   }
 
   const guess = pills(
@@ -83,25 +99,40 @@ export function start_view(app) {
         judge();
         app.changed();
       });
+  const to_lecture = element(
+      'a', {href: '#view=lecture', onclick: event => (event.preventDefault(), app.go('lecture'))}, 'the lecture');
   const node = element(
-      'section', {class: 'view start'}, element('h1', {}, 'Past the edge'),
+      'section', {class: 'view start'},
       element(
-          'p', {class: 'lead'},
-          `Four small transformers have learned to sort strings of up to ${edge} digits. They ` +
-              'differ in one thing: how they know where a digit stands. What happens when the strings get longer?'),
-      element(
-          'div', {class: 'asked-first'}, guess,
+          'div', {class: 'two'},
           element(
-              'div', {class: 'drag-line'}, element('label', {for: 'length'}, 'Length of the strings'), slider, shown),
-          help, verdict),
-      element('div', {class: 'lanes'}, cards.map(card => card.node)),
+              'div', {}, element('h1', {}, 'Past the edge'),
+              element(
+                  'p', {class: 'lead'},
+                  `Four small transformers have learned to sort strings of up to ${edge} digits from 0 to 4. They ` +
+                      'differ in one thing: how they know where a digit stands. What happens when the strings get ' +
+                      'longer?'),
+              guess),
+          element(
+              'div', {},
+              element(
+                  'p', {class: 'note'},
+                  'A position is the number that a token carries: 0, 1, 2, … as it is counted. With “randomize ' +
+                      `positions” each string gets rising numbers at random from ${
+                          app.recorded_state().max_position}, ` +
+                      'so that short strings meet the numbers of long ones; “unsorted” shuffles these. New to ' +
+                      'this? Begin with ',
+                  to_lecture, '.'),
+              help, verdict)),
       element(
-          'p', {class: 'note legend-strips'}, element('span', {class: 'key met'}),
-          ' met in training (upper row: all ' +
-              'that it met; lower row: what a string of this length needs) ',
-          element('span', {class: 'key unmet'}), ' needed, but never met. ', element('b', {}, 'Bold'),
-          ' is what the scheme reads. Grey lines are what one gets without understanding: ',
-          baseline_legend('by the most frequent digit of each place', 'from the content alone', 'by guessing')));
+          'div', {class: 'drag-line'},
+          element(
+              'label',
+              {for: 'length'
+              },
+              'Length of the strings'),
+          slider, shown),
+      element('div', {class: 'lanes'}, cards.map(card => card.node)), lanes_legend(edge));
   set_length(state.length);
   return {node, lanes, again: () => cards.forEach(card => card.draw())};
 }
