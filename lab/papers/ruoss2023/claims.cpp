@@ -45,7 +45,7 @@ class Trained {
  public:
   Trained(const Outcomes& outcomes, const Choices& defaults) : outcomes_(outcomes), defaults_(defaults) {}
 
-  // Accuracy beyond the trained lengths of a column of table 1, of geometric attention, of unsorted positions, of a pool.
+  // Accuracy beyond the trained lengths: of a column of table 1, geometric attention, unsorted positions, a pool.
   Beside of(const std::string& task, const Column& c) const {
     return {summary(task, c, false, pool()).by_seed, paper_value("ruoss2023_table1", task, c.paper) / 100};
   }

@@ -17,8 +17,8 @@ Which is(const std::string& task, const Column&);
 std::vector<Line> of_columns(const std::vector<Column>&);  // in the .csv encoding and positions
 Trials of_table1(const Choices&);                          // all tasks x these columns
 Trials of_code(const Choices&);
-// The pools of figure 3, as multiples of the preset's, around it as 1024 to 8192 lie around the paper's 2048; its tasks,
-// and what they are called in a sentence.
+// The pools of figure 3, as multiples of the preset's, which lie around it as 1024 to 8192 around the paper's 2048; its
+// tasks, and what they are called in a sentence.
 inline const std::vector<double> pool_factors = {0.5, 1, 2, 4};
 inline const std::vector<std::pair<std::string, std::string>> pool_tasks = {
     {"reverse_string", "Reverse String"}, {"missing_duplicate_string", "Missing Duplicate"}};
