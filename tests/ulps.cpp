@@ -20,7 +20,10 @@ const std::set<std::string> by_element = {
     "add", "cos",  "div", "exp", "gelu", "gelu_tanh", "keep",     "log",  "copy",    "maximum", "minimum", "mul",
     "pow", "relu", "sin", "sub", "silu", "sigmoid",   "softplus", "sqrt", "squares", "tanh",    "max",     "top_k"};
 
-const char* const columns[] = {"value", "NaN", "gradient", "from baseline"};
+enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
+const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"};
+// The inputs of a case times 2 to this power. Products of three are still numbers, and those of four are none.
+const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
 struct Worst {
   double ulps = 0;
@@ -34,7 +37,11 @@ struct Worst {
     const double unit = scale == 0 ? smallest : std::max(std::ldexp(1, std::ilogb(std::abs(scale)) - 23), smallest);
     ulps = std::max(ulps, std::abs(double(got) - want) / unit);
   }
-  std::string words() const { return differ ? fmt::format("{} differ", differ) : fmt::format("{:.1f}", ulps); }
+  std::string words() const {
+    return differ       ? fmt::format("{} differ", differ)
+           : ulps < 1e5 ? fmt::format("{:.1f}", ulps)
+                        : fmt::format("{:.0e}", ulps);
+  }
 };
 using BySet = std::map<std::string, Worst>;
 
@@ -47,12 +54,22 @@ Tensors with_one(const Tensors& inputs, size_t which, size_t at, real value) {
   return all;
 }
 
+Tensors times_two_to(int power, const Tensors& inputs) {
+  Tensors all;
+  for (const Tensor& x : inputs) {
+    std::vector<real> scaled = x.values();
+    for (real& e : scaled) e = std::ldexp(e, power);
+    all.push_back(Tensor::from(x.shape(), scaled));
+  }
+  return all;
+}
+
 std::vector<real> value(const OpCase& c, const Tensors& x) {
   return run(c, c.op, x, [](size_t) { return false; }).value;
 }
 
-// Values against the formula, by instruction set; `beside`: against the baseline's.
-void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet& beside) {
+// Values against the formula, by instruction set; `beside`, if it is there: against the baseline's.
+void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet* beside = nullptr) {
   const Array want = c.reference(in_double(x));
   double most = 0;
   for (const double w : want.at)
@@ -65,9 +82,15 @@ void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet& besid
     for (size_t e = 0; e < got.size(); ++e) {
       const double scale = by_element.count(c.kernel) ? want.at[e] : most;
       by_set[set].meet(got[e], want.at[e], scale);
-      if (!baseline.empty()) beside[set].meet(got[e], double(baseline[e]), scale);
+      if (beside && !baseline.empty()) (*beside)[set].meet(got[e], double(baseline[e]), scale);
     }
   }
+}
+
+// One number of each input after the other is infinite.
+void meet_infinite(const OpCase& c, const Tensors& x, BySet& by_set) {
+  for (size_t which = 0; which < x.size(); ++which)
+    if (const size_t size = size_t(x[which].size())) meet_formula(c, with_one(x, which, size / 2, INFINITY), by_set);
 }
 
 // Results that change with a number have to be NaN where it is.
@@ -114,9 +137,11 @@ Tables measured(size_t step) {
     auto& row = all[c.kernel];
     row.resize(std::size(columns));
     const Tensors x = inputs(c);
-    meet_formula(c, x, row[0], row[3]);
-    meet_nan(c, x, row[1]);
-    meet_gradients(c, row[2]);
+    meet_formula(c, x, row[as_given], &row[from_baseline]);
+    for (const auto& [column, power] : powers) meet_formula(c, times_two_to(power, x), row[column]);
+    meet_infinite(c, x, row[infinite]);
+    meet_nan(c, x, row[not_a_number]);
+    meet_gradients(c, row[gradient]);
   }
   use_isa(before);
   Tables tables;
@@ -170,7 +195,9 @@ TEST_CASE("ulps: the tables of docs/ulps.md, by all cases" * doctest::skip()) {
   for (const auto& [set, table] : measured(1)) {
     fmt::print("\n## {}\n\n| kernel |", set);
     for (const char* column : columns) fmt::print(" {} |", column);
-    fmt::print("\n|---|---|---|---|---|\n");
+    fmt::print("\n|---|");
+    for (size_t n = 0; n < std::size(columns); ++n) fmt::print("---|");
+    fmt::print("\n");
     for (const auto& [kernel, row] : table) {
       fmt::print("| `{}` |", kernel);
       for (const std::string& cell : row) fmt::print(" {} |", cell);

@@ -70,6 +70,9 @@ const Cases binary([](std::vector<OpCase>& all) {
   }
 });
 
+double absolute(double x) { return std::abs(x); }
+double clamped(double x) { return std::min(std::max(x, -1.), 1.); }
+
 const Cases of_one([](std::vector<OpCase>& all) {
   struct Function { const char *kernel, *name; Tensor (*op)(const Tensor&); double (*reference)(double); Range range; };
   const Function functions[] = {
@@ -83,12 +86,11 @@ const Cases of_one([](std::vector<OpCase>& all) {
       {"pow", "x^3", [](const Tensor& x) { return pow(x, 3); }, [](double x) { return x * x * x; }, {-2, 2}},
       {"pow", "x^-1", [](const Tensor& x) { return pow(x, -1); }, [](double x) { return 1 / x; }, {-2, -0.5}},
       {"pow", "x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](double x) { return std::sqrt(x); }, {0.1, 3}},
-      {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return x; }, {0.01, 1}},
-      {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return -x; }, {-1, -0.01}},
-      {"maximum", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; },
-       {-2, -1.1}},
-      {"minimum", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double x) { return x; }, {-0.9, 0.9}},
-      {"minimum", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return 1.; }, {1.1, 2}},
+      {"relu", "abs", [](const Tensor& x) { return abs(x); }, absolute, {0.01, 1}},
+      {"relu", "abs", [](const Tensor& x) { return abs(x); }, absolute, {-1, -0.01}},
+      {"maximum", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, clamped, {-2, -1.1}},
+      {"minimum", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, clamped, {-0.9, 0.9}},
+      {"minimum", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, clamped, {1.1, 2}},
   };
   for (const Function& f : functions)
     for (const Shape& shape : std::vector<Shape>{{1}, {33}, {7, 257}}) {

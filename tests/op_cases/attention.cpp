@@ -124,11 +124,14 @@ struct Variant {
     for (int b = 0; b < n.batch; ++b)
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i) {
-          double z = 0;
+          std::vector<std::pair<int, double>> seen_keys;  // with their logits
           for (int j = 0; j < length(b); ++j)
             for (size_t p = 0; p < pieces.size(); ++p)
-              if (sees(pieces[p], i, j)) z += a(b, h, i, j) = std::exp(logit(x, table, p, b, h, i, j));
-          for (int j = 0; z > 0 && j < n.keys; ++j) a(b, h, i, j) /= z;
+              if (sees(pieces[p], i, j)) seen_keys.emplace_back(j, logit(x, table, p, b, h, i, j));
+          double most = -INFINITY, z = 0;
+          for (const auto& [j, s] : seen_keys) most = std::max(most, s);
+          for (const auto& [j, s] : seen_keys) z += std::exp(s - most);
+          for (const auto& [j, s] : seen_keys) a(b, h, i, j) = std::exp(s - most) / z;
         }
     return a;
   }

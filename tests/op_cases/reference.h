@@ -29,10 +29,12 @@ Array for_rows(const Array& x, Array y, F f) {
   return y;
 }
 
+// exp(x_j - m) / sum_k exp(x_k - m), which is the same for any m; for huge logits the largest of them is a number
 inline void softmax_row(double* y, const double* x, int n) {
+  const double most = *std::max_element(x, x + n);
   double z = 0;
-  for (int j = 0; j < n; ++j) z += std::exp(x[j]);
-  for (int j = 0; j < n; ++j) y[j] = std::exp(x[j]) / z;
+  for (int j = 0; j < n; ++j) z += std::exp(x[j] - most);
+  for (int j = 0; j < n; ++j) y[j] = std::exp(x[j] - most) / z;
 }
 
 // gain (x - mean) / sqrt(variance + 1e-5) + bias
