@@ -180,6 +180,8 @@ TEST_CASE("align: the rules by their formulas, from the first layer of a model")
   CHECK(tau(AlignMode::prop2) == doctest::Approx(proposition2(10, from.variance, 120, to.variance)));
   CHECK_THROWS_AS(align(model, {.shortest = 5, .longer = {5}}, [](int, int, int) {}), BadInput);
   CHECK_THROWS_AS(align(model, {.shortest = 5}, [](int, int, int) {}), BadInput);
+  CHECK_THROWS_WITH_AS(align(model, {.shortest = 0, .longer = {20}}, [](int, int, int) {}),
+                       doctest::Contains("the short length 0 has fewer than 2 keys"), BadInput);
 }
 
 TEST_CASE("align: aligned holds temperatures by keys, layer and head, and knows its model") {

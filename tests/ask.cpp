@@ -191,6 +191,9 @@ TEST_CASE("ask: other positions and temperatures, and what they have no room for
   CHECK_THROWS_WITH_AS(ask(state, at_500), doctest::Contains("--positions randomized:max_position=1000"), BadInput);
   state.config.set("test_positions", "sequential");
   CHECK(ask(state, at_500).said.size() == 500);
+  state.config.set("test_positions", "given:at=0 1 5 6 7");
+  CHECK_THROWS_WITH_AS(ask(state, x), doctest::Contains("the list of given ends after 5; ask about a shorter string"),
+                       BadInput);
   const State learned(tiny({{"encoding", "learned"}, {"positions", "sequential"}}));
   CHECK_THROWS_WITH_AS(ask(learned, at_500), doctest::Contains("learned a table of 64"), BadInput);
   CHECK_THROWS_WITH_AS(ask(state, Tokens(10001, 1)), doctest::Contains("ask for 1 to 10000"), BadInput);

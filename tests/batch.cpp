@@ -91,4 +91,6 @@ TEST_CASE("make_batch and baselines: bad input") {
   CHECK_THROWS_AS(make_batch(task("even_pairs"), 5, 0, {}), BadInput);
   CHECK_THROWS_AS(baselines(task("even_pairs"), 0, 5, 1), BadInput);
   CHECK_THROWS_AS(baselines(task("even_pairs"), 5, 0, 1), BadInput);
+  CHECK_THROWS_WITH_AS(batch_of(task("even_pairs"), {{0, 1}, {0, 1, 1}}),
+                       doctest::Contains("even_pairs: strings of 2 and of 3 symbols in one batch"), BadInput);
 }

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "encodings/checks/setup.h"
 #include "encodings/grouped_heads.h"
+#include "nn/feed_forward.h"
 #include "tests/golden.h"
 #include "tests/places.h"
 
@@ -255,6 +256,27 @@ TEST_CASE("decoder: what does not fit is refused") {
   const Model model(small("none"));
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 5, {sequential(4), {}}), BadInput);
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 4, {sequential(5), {}}), BadInput);
+  CHECK_THROWS_WITH_AS(model.net(Ids({4}, {1, 2, 3, 4}), 4, {sequential(4), {}}),
+                       doctest::Contains("tokens have shape (4); they must be (B, T)"), BadInput);
+  DecoderSpec windows = small("geometric");
+  windows.windows = {4, 0};
+  CHECK_THROWS_WITH_AS(Model{windows}, doctest::Contains("does not go with the model's sliding windows"), BadInput);
+}
+
+// relu alone has a kernel of its own; the others are written with ops, and all are where weights are stored in 16 bits.
+TEST_CASE("feed-forward networks without a gate: each activation is the function of its name") {
+  const struct {
+    Gate gate;
+    Tensor (*op)(const Tensor&);
+  } all[] = {{Gate::relu, relu}, {Gate::silu, silu}, {Gate::gelu, gelu}, {Gate::gelu_tanh, gelu_tanh}};
+  const Tensor x = checks::random_tensor({1, 3, 8}, 7);
+  for (const auto& [gate, op] : all) {
+    Params params(3);
+    const FeedForward network(params, {.d_model = 8, .d_ff = 12, .gated = false, .activation = gate});
+    params.pack();
+    const Tensor expected = linear(op(linear(x, params.at("w1"))), params.at("w2"));
+    CHECK(checks::apart(network(x), expected) < checks::tolerance);
+  }
 }
 
 TEST_CASE("cache: one without room, and other sequences than it was made for, are refused") {

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <complex>
+#include <map>
 
+#include "encodings/picture.h"
 #include "tests/schemes.h"
 
 using namespace poslab;
@@ -109,4 +111,49 @@ TEST_CASE("positions: one that is NaN or infinite is refused, whatever scheme wo
       }
   }
   CHECK(refusals > 400);
+}
+
+// A vector has the cosine 1 with itself, weights are shares, and equal contents at one slot have a positive logit.
+TEST_CASE("pictures: each scheme says what its matrices show, and they show it") {
+  std::map<std::string, int> seen;
+  for (const std::string& spelling : all_spellings()) {
+    CAPTURE(spelling);
+    const Chosen<Scheme> scheme = choose_encoding(spelling);
+    const ModelShape shape = shape_of(H, !scheme->causal_only(scheme.choices).empty());
+    Params params(1);
+    const PositionLayers made(params, scheme, shape);
+    params.pack();
+    const std::string shows = words(quantity_of(made, 0));
+    ++seen[shows];
+    const Tensor m = position_matrices(made, shape, PositionSample({Positions::of_tokens(1, {0, 1, 2, 3})}))[0];
+    REQUIRE((m.dims() == 3 && m.dim(1) == 4 && m.dim(2) == 4));
+    const std::vector<real> at = m.values();
+    for (size_t e = 0; e < at.size(); ++e) {
+      const bool same_slot = e % 16 % 5 == 0;
+      if (shows == words(Quantity::embeddings) && same_slot) CHECK(at[e] == doctest::Approx(1));
+      if (shows == words(Quantity::weight)) CHECK((at[e] >= 0 && at[e] <= 1));
+      if (shows == words(Quantity::of_equals) && same_slot) CHECK(at[e] > 0);
+    }
+  }
+  for (const auto& [shows, count] : seen) fmt::print("  {}: {} schemes\n", shows, count);
+  CHECK(seen.size() == 7);
+}
+
+TEST_CASE("an embedding with a scheme of the logits has the frequencies and the distances of that scheme") {
+  const ModelShape shape = shape_of();
+  const Chosen<Scheme> rope = choose_encoding("rope"), both = choose_encoding("sincos&rope");
+  CHECK(both->frequencies(shape, both.choices, 9, 0) == rope->frequencies(shape, rope.choices, 9, 0));
+  CHECK(rope->frequencies(shape, rope.choices, 9, 0)[0] == 1);
+  const Chosen<Scheme> boosts = choose_encoding("sincos&hope_hyp");
+  const Tensor d = boosts->distances(shape, boosts.choices, Positions::of_tokens(1, {0, 3, 10}));
+  CHECK(d.shape() == Shape{3, 3});
+  for (const auto& [e, distance] : {std::pair{0, 0}, {1, 3}, {2, 10}, {5, 7}})
+    CHECK(std::abs(d.values()[size_t(e)]) == distance);
+}
+
+TEST_CASE("a scheme with weights of its own has no logits, and says so") {
+  const Model geometric = model_of("geometric");
+  const Heads in = all_alike(shape_of(), T, 1);
+  CHECK_THROWS_WITH_AS(geometric->logits(in, Positions::of_tokens(1, {0, 1, 2, 3, 4, 5}), {}),
+                       doctest::Contains("has no logits; ask for its weights"), BadInput);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "encodings/aligned.h"
 #include "experiment/build.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/sweep.h"
@@ -139,4 +140,40 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   const sweep::Collected both = collect(plan, sweep::SweepFolder(folder / "sweep"));
   CHECK(both.lengths.rows.size() == 10);
   CHECK(std::count(both.trials.columns.begin(), both.trials.columns.end(), "exact_match") == 1);
+}
+
+TEST_CASE("decoder: what a test may ask of one has room, and its temperature is no trained model's") {
+  const auto refuses = [](const Settings& more, const char* words) {
+    CHECK_THROWS_WITH_AS(answering_kind().check(with(more)), doctest::Contains(words), BadInput);
+  };
+  CHECK_NOTHROW(answering_kind().check(with({{"positions", "randomized:max_position=21"}})));
+  refuses({{"positions", "randomized:max_position=20"}}, "it has positions for 20 tokens");
+  refuses({{"temperature", aligned_example}}, "it is of a trained model");
+}
+
+TEST_CASE("decoder: a step whose loss is on all tokens answers alike, and has another loss") {
+  const auto first_step = [](const char* loss_on) {
+    const std::unique_ptr<Learner> learner = answering_kind().make(with({{"loss_on", loss_on}}), {});
+    learner->start(learner->draw(0));
+    return learner->finish();
+  };
+  const StepResult answer = first_step("answer"), all = first_step("all");
+  CHECK(answer.accuracy == all.accuracy);
+  CHECK(answer.loss != all.loss);
+  for (const StepResult& r : {answer, all}) CHECK((r.loss > 0.3 && r.loss < 3));  // ln 3 is 1.1
+}
+
+TEST_CASE("decoder: tokens of one's own are read with the run's positions, or with those that are given") {
+  const std::unique_ptr<Learner> learner = answering_kind().make(with({{"encoding", "rope"}}), {});
+  const Reader reader = learner->reader();
+  CHECK(reader.vocabulary == 3);
+  const NoGrad still;
+  const Ids tokens({1, 4}, {0, 1, 1, 2});
+  const auto read = [&](std::vector<Positions> positions) {
+    return reader.logits({.tokens = tokens, .outputs = 2, .positions = std::move(positions)}, nullptr);
+  };
+  const Tensor counted = read({});
+  CHECK(counted.shape() == Shape{1, 2, 3});
+  CHECK(read({Positions::of_tokens(1, {0, 1, 2, 3})}).values() == counted.values());
+  CHECK(read({Positions::of_tokens(1, {0, 5, 6, 9})}).values() != counted.values());
 }

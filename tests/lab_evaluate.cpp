@@ -44,3 +44,15 @@ TEST_CASE("evaluation repeats itself, and each switch changes it") {
   const std::vector<AtLength> part = result({{"eval_samples", "70"}, {"eval_lengths", "5:6"}});
   CHECK(same({plain[4], plain[5]}, part));
 }
+
+TEST_CASE("a row of a test has a cell for each column, and says which columns it does not have") {
+  const Columns two = columns({Column::word("task"), Column::number("loss")});
+  const Row row(two, {"copy", 0.5});
+  CHECK(row["loss"] == 0.5);
+  CHECK(row.word("task") == "copy");
+  CHECK_THROWS_WITH_AS(Row(two, {"copy"}), doctest::Contains("a row of 1 cells in a table of 2 columns"), Failure);
+  CHECK_THROWS_WITH_AS(row["accuracy"], doctest::Contains("no numbers in a column \"accuracy\""), Failure);
+  CHECK_THROWS_WITH_AS(row["task"], doctest::Contains("no numbers in a column \"task\""), Failure);
+  CHECK_THROWS_WITH_AS(row.word("loss"), doctest::Contains("no words in a column \"loss\""), Failure);
+  CHECK_THROWS_WITH_AS(kind_of(Choices("sampler", {})), "these are no choices of a run", Failure);
+}

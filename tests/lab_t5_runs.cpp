@@ -269,3 +269,11 @@ TEST_CASE("an external checkpoint is asked in English: so many questions, at pla
   too_many.sizes = {2, 5000};
   CHECK(holds(refusal([&] { t5::check(too_many); }), "5000 lines"));
 }
+
+TEST_CASE("t5: a table of learned positions is tested up to its rows alone") {
+  const Choices c = with({{"encoding", "learned"}});
+  const std::unique_ptr<Learner> learner = t5_kind().make(c, {});
+  CHECK_NOTHROW(learner->test(c));
+  CHECK_THROWS_WITH_AS(learner->test(with({{"encoding", "learned"}, {"eval_lengths", "24/5000"}})),
+                       doctest::Contains("5000 tokens: the table of learned positions has"), BadInput);
+}

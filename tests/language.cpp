@@ -61,6 +61,7 @@ TEST_CASE("a text is its bytes where nothing is merged, whatever the bytes") {
   CHECK(bytes.encode(all) == numbers);
   CHECK(bytes.decode(numbers) == all);
   CHECK(bytes.encode("abc", 2) == std::vector<int>{'a', 'b'});
+  CHECK(bytes.prefix().empty());
   CHECK_THROWS_AS(bytes.decode({256}), BadInput);
 }
 

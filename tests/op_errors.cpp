@@ -108,6 +108,11 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
                geometric(ones({2, 3, 5}), ones({2, 2}), {});
              }),
              {"geometric: side", "(2, 2)", "(2, 3, 2)"});
+  const auto spanned = [](const Span& span) {
+    return complaint([&] { geometric(ones({2, 3, 5}), ones({2, 3, 2}), span); });
+  };
+  check_says(spanned({.offset = 1}), {"geometric", "the last 3 of 5", "offset is 1, and must be 2"});
+  check_says(spanned({.offset = 2, .key_lengths = Ids({2}, {5, 4})}), {"geometric", "there are key lengths"});
 }
 
 TEST_CASE("ops: bad scores of attention are refused") {
@@ -145,6 +150,11 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(
       says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last),
       {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
+  const auto biased = [&](const QueryBiases& add) {
+    return complaint([&] { attention({.pieces = {{q, k}}}, k, last, add); });
+  };
+  check_says(biased({.q = ones({2, 7})}), {"attention: the bias of q is (2, 7) and q is (2, 3, 2, 8)"});
+  check_says(biased({.q_rel = ones({2, 8})}), {"attention: the bias of q_rel is (2, 8) and q_rel is absent"});
 }
 
 }  // namespace poslab::test

@@ -105,3 +105,11 @@ TEST_CASE("positions that are no numbers are refused where they enter, with thei
   refuses([&] { Positions::of_offsets(1, {-1, nan, 1}); },
           "positions: number 1 of sequence 0 is nan; give finite numbers");
 }
+
+TEST_CASE("positions of one's own are of all layers, or of as many as the model has") {
+  const Positions a = Positions::of_tokens(1, {0, 1}), b = Positions::of_tokens(1, {0, 7});
+  CHECK(PositionSample({a}).at_layer(5).tokens("rope") == a.tokens("rope"));
+  const PositionSample two({a, b});
+  CHECK(two.at_layer(1).tokens("rope") == b.tokens("rope"));
+  CHECK_THROWS_WITH_AS(two.at_layer(2), doctest::Contains("given for fewer layers than the model has"), BadInput);
+}

@@ -163,6 +163,12 @@ TEST_CASE("retrieval: symbols are written as words, each its own") {
   for (int t = 0; t < topics; ++t) about.insert(topic_of(t));
   CHECK(int(about.size()) == topics);
   CHECK_THROWS_AS(symbols::written({symbols::vocabulary}), BadInput);
+  symbols::Tokens all;
+  for (int t = 0; t < symbols::vocabulary; ++t)
+    if (!is_filler(t) || t == symbols::filler) all.push_back(t);
+  CHECK(symbols::read(symbols::written(all)) == all);
+  CHECK_THROWS_WITH_AS(symbols::read("line x9"), doctest::Contains("\"x9\" is no symbol of the retrieval tasks"),
+                       BadInput);
 }
 
 TEST_CASE("retrieval in English: line names its lines, each once, and its answer is that of the line asked for") {

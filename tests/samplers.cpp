@@ -304,6 +304,15 @@ Positions sample(const std::string& spelled, const std::vector<std::string>& row
   return sample(choose_sampler(spelled), {draws, int(rows[0].size()), classes(rows)}, rng);
 }
 
+TEST_CASE("samplers that read classes refuse one that is none, and those of other slots") {
+  Rng rng(stream(1, Purpose::positions, 0));
+  const Chosen<Sampler> abacus = choose_sampler("abacus");
+  CHECK_THROWS_WITH_AS(sample(abacus, {1, 2, Ids({1, 2}, {0, 7})}, rng),
+                       doctest::Contains("abacus: class 7 of a token"), BadInput);
+  CHECK_THROWS_WITH_AS(sample(abacus, {1, 2, Ids({1, 3}, {0, 0, 0})}, rng),
+                       doctest::Contains("abacus: classes (1, 3) for 2 slots"), BadInput);
+}
+
 TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, with one shift, and signs are 0") {
   const std::vector<std::string> rows{"01+110____", "1+0111____"};
   const Positions p = sample("restart", rows, 0);

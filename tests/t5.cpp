@@ -1,12 +1,11 @@
 // T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab_t5.cpp holds it against
 // checkpoints that transformers wrote.
-#include "nn/t5.h"
-
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
 #include "core/memory.h"
 #include "encodings/checks/setup.h"
+#include "nn/t5_generate.h"
 #include "tests/formula.h"
 
 using namespace poslab;
@@ -225,9 +224,23 @@ TEST_CASE("t5: what does not fit is refused") {
   CHECK_THROWS_AS(model.net.encode(source, Ids({2}, {4, 0}), {sequential(4), {}}), BadInput);
   CHECK_THROWS_AS(model.net.encode(source, Ids({1}, {4}), {sequential(4), {}}), BadInput);
   CHECK_THROWS_AS(model.net.encode(source, {}, {sequential(5), {}}), BadInput);
+  CHECK_THROWS_WITH_AS(model.net.encode(Ids({4}, {1, 2, 3, 4}), {}, {sequential(4), {}}),
+                       doctest::Contains("tokens have shape (4); they must be (B, T)"), BadInput);
+  CHECK_THROWS_WITH_AS(model.net.cache(Tensor::full({2, 4, 15}, 0), {}, 2),
+                       doctest::Contains("states have shape (2, 4, 15); encode gives (B, T, 16)"), BadInput);
   const Tensor states = model.net.encode(source, {}, {sequential(4), {}});
   CHECK_THROWS_AS(model.net.decode(text("read", 1, 3, 13), states, {}, {sequential(3), {}}), BadInput);
   T5Cache cache = model.net.cache(states, {}, 2);
   CHECK_THROWS_AS(cache.self.reorder({0}), BadInput);
   CHECK_THROWS_AS(model.net.step(text("read", 1, 1, 13), {sequential(1), {}}, cache), BadInput);
+}
+
+TEST_CASE("t5: answers from weights that are no numbers end with an error") {
+  const NoGrad still;
+  const Model model(tiny());
+  const Tensor states = model.net.encode(text("source", 1, 4, 13), {}, {sequential(4), {}});
+  const Tensor& weights = model.params.entries().back().tensor;
+  std::fill_n(weights.data(), weights.size(), std::numeric_limits<real>::quiet_NaN());
+  CHECK_THROWS_WITH_AS(beam_search(model.net, states, {}, {.count = 3, .beams = 2}), doctest::Contains("is NaN"),
+                       Failure);
 }

@@ -156,3 +156,10 @@ TEST_CASE("transformer: sizes that make no model are refused") {
   CHECK_THROWS_WITH_AS(refused(0, 2, 8), doctest::Contains("layers 0, heads 2, d_model 8"), BadInput);
   CHECK_THROWS_WITH_AS(refused(1, 3, 8), doctest::Contains("3 heads do not divide d_model 8"), BadInput);
 }
+
+TEST_CASE("params: one that is not there is named, with the one that may be meant") {
+  const Params params(1);
+  (params / "head").full("bias", {2}, 0);
+  CHECK(params.at("head.bias").shape() == Shape{2});
+  CHECK_THROWS_WITH_AS(params.at("head.bais"), doctest::Contains("did you mean \"head.bias\"?"), BadInput);
+}

@@ -58,7 +58,6 @@ struct Model {
   explicit Model(const Setup&);
   const Encoding& operator*() const { return *scheme.layers.at(layer); }
   const Encoding* operator->() const { return &**this; }
-  bool adds_to_embedding() const { return bool(scheme.embed); }
   Tensor embed(const Tensor& x, const Positions& p) const { return scheme.embed ? scheme.embed(x, p) : x; }
 };
 
