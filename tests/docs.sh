@@ -74,6 +74,19 @@ cited() (
   return $lost
 )
 
+# What GitHub shows and the site leaves out: MyST takes a line that begins with % for a comment, and +++ for a break. A
+# paragraph that is filled anew gets such a line where a "95 %" is cut in two.
+shown() (
+  cd "$source" || exit
+  awk '
+    FNR == 1 { code = 0 }
+    /^ *```/ { code = !code; next }
+    !code && /^ ? ? ?(%|\+\+\+)/ {
+      print FILENAME ":" FNR ": the site leaves out a line that begins so: " $0; lost = 1
+    }
+    END { exit lost }' "${pages[@]}"
+)
+
 short() {   # the README: 200 lines of 120 columns
   [[ $(wc -l < "$source/README.md") -le 200 ]] && ! LC_ALL=C.UTF-8 grep -nE '^.{121}' "$source/README.md"
 }
@@ -139,6 +152,7 @@ check 'the numbers of schemes, samplers, policies and published cases are right'
 check 'sentences with figures say what the data says, and old results that they are' \
   python3 "$source/results/sentences.py"
 check 'tables between marks are those of the data' python3 "$source/results/readme.py" --check
+check 'no line of a page is a comment to the site' shown
 check 'README.md has at most 200 lines of 120 columns' short
 check 'docs/schemes.md is what the program says' listed
 check 'docs/own_scheme.md works as it stands' "$source/tests/own_scheme.sh" "$(dirname "$program")"
