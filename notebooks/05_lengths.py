@@ -168,7 +168,7 @@ ax.set_title("bucket_sort: the same model, two ways to count at test");
 # At short strings it is clearly worse: every single position and distance was met, but hardly ever so many neighbours
 # at distance 1 together. At length 30, where random gaps are small as well, the two meet. Randomized positions trade
 # unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
-# [docs/results.md](../docs/results-tables.md#which-comes-first-the-gap-or-the-length-size-tiny).
+# [results/gap_shift-tiny](../results/gap_shift-tiny/README.md#which-comes-first-the-gap-or-the-length).
 #
 # </details>
 #

@@ -3,20 +3,20 @@
 
     .venv-python/bin/python results/pictures.py [NAME...]
 
-Each SVG says its numbers in words, for who cannot see it; results/sentences.py compares these with the tables, without
-matplotlib.
+All are as wide as a small screen, with letters that can be read there. Each SVG says its numbers in words, for who
+cannot see it; results/sentences.py compares these with the tables, without matplotlib.
 """
 
-import csv
-import pathlib
 import sys
 from dataclasses import dataclass
 from typing import Callable
 
-HERE = pathlib.Path(__file__).resolve().parent
-FOLDER = HERE.parent / "docs/results"
+from findings import DECAY, SETTINGS
+from query import NAMES, ROOT, in_words, one, row, table
+
+FOLDER = ROOT / "docs/results"
+WIDTH = 5  # inches: 480 pixels
 BLUE, ORANGE, GREEN, GREY, PINK, YELLOW = "#0072B2", "#D55E00", "#009E73", "#777777", "#CC79A7", "#E69F00"
-SCHEMES = {"sincos": "sin/cos", "relative": "relative", "alibi": "ALiBi", "rope": "RoPE", "learned": "learned"}
 
 
 @dataclass
@@ -24,58 +24,52 @@ class Picture:
     name: str
     title: str
     says: str  # what it shows, with its numbers
-    size: tuple  # inches
+    height: float  # inches
     draw: Callable  # of a figure of matplotlib
-
-
-def rows(path, **wanted):
-    with (HERE / path).open() as file:
-        return [r for r in csv.DictReader(file) if all(r[name] == value for name, value in wanted.items())]
 
 
 def percent(text):
     return round(100 * float(text), 1)
 
 
-def in_words(name):
-    return name.replace("_", " ")
-
-
-def interval(row):
+def interval(r, mean="mean"):
     """Its ends in %, or the mean twice where one seed has none."""
-    return [percent(row[end] or row["mean"]) for end in ("interval_low", "interval_high")]
+    return [percent(r[end] or r[mean]) for end in ("interval_low", "interval_high")]
+
+
+def of_row(r, mean="mean"):
+    return percent(r[mean]), *interval(r, mean)
+
+
+def lines_of(axes, labels):
+    axes.set(yticks=range(len(labels)), ylim=(len(labels) - 0.4, -0.6))
+    axes.set_yticklabels(labels)
+    axes.tick_params(axis="y", length=0)
 
 
 # -- two points a line: what one change does ---------------------------------------------------------------------------
 
 
-def pairs(axes, lines, names, title, limits, level=None):
+def pairs(axes, lines, names, limits):
     """lines: (label, first, second), each (mean, low, high); the second is what the picture is about."""
     for y, (_, first, second) in enumerate(lines):
         axes.plot([first[0], second[0]], [y, y], color="#cccccc", linewidth=3, zorder=1)
         for (mean, low, high), colour, marker in ((first, GREY, "o"), (second, BLUE, "D")):
-            axes.plot([low, high], [y, y], color=colour, linewidth=1, zorder=2)
-            axes.plot(
-                mean, y, marker, color=colour, markersize=5.5, zorder=3, label=names[colour == BLUE] if not y else ""
-            )
-    if level is not None:
-        axes.axvline(level, color=ORANGE, linestyle="--", linewidth=1)
-    axes.set(yticks=range(len(lines)), title=title, xlim=limits, xlabel="accuracy in %")
-    axes.set_yticklabels([label for label, *_ in lines])
-    axes.set_ylim(len(lines) - 0.5, -0.5)
-
-
-def of_row(row):
-    return percent(row["mean"]), *interval(row)
+            axes.plot([low, high], [y, y], color=colour, linewidth=1.2, zorder=2)
+            label = "" if y else names[colour == BLUE]
+            axes.plot(mean, y, marker, color=colour, markeredgecolor="white", markersize=7, zorder=3, label=label)
+    lines_of(axes, [label for label, *_ in lines])
+    axes.set_xlim(limits)
 
 
 def randomized():
     tasks = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
-    found = {(r["task"], r["encoding"], r["positions"]): r for r in rows("table1-tiny/table1.csv")}
+    found = {(r["task"], r["encoding"], r["positions"]): r for r in table("table1-tiny/table1.csv")}
     panels = {
         task: [
             (name, *(of_row(found[task, scheme, positions]) for positions in ("sequential", "randomized")))
-            for scheme, name in SCHEMES.items()
+            for scheme, name in NAMES.items()
+            if scheme != "none"
         ]
         for task in tasks
     }
@@ -88,60 +82,99 @@ def randomized():
     )
 
     def draw(figure):
-        for axes, (task, lines) in zip(figure.subplots(1, 4, sharey=True), panels.items()):
-            pairs(axes, lines, ("plain", "randomized"), in_words(task), (15, 102), majority[task])
-        figure.axes[0].legend(loc="lower right", frameon=False, fontsize=7)
+        grid = figure.subplots(2, 2, sharex=True, sharey=True)
+        for axes, (task, lines) in zip(grid.flat, panels.items()):
+            axes.axvline(majority[task], color=ORANGE, linestyle="--", linewidth=1.2, zorder=0, label="majority")
+            pairs(axes, lines, ("counted", "randomized"), (14, 103))
+            axes.set_title(in_words(task))
+        legend(figure, grid.flat[0])
 
-    return Picture(
-        "randomized", "Accuracy in % on unseen lengths, from plain to randomized positions", says, (10, 2.4), draw
-    )
+    return Picture("randomized", "Accuracy in % on unseen lengths, from counted to randomized positions", says, 2.8, draw)
+
+
+def legend(figure, axes, columns=5):
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def in_order():
-    found = {(r["task"], r["order"]): r for r in rows("ruoss2023-tiny/table3.csv")}
+    found = {(r["task"], r["order"]): r for r in table("sorted-tiny/table3.csv")}
     lines = [
         (in_words(task), *(of_row(found[task, order]) for order in ("unsorted", "sorted")))
         for task in dict.fromkeys(task for task, _ in found)
     ]
-    says = ", ".join(f"{task} {lost[0]} to {kept[0]}" for task, lost, kept in lines) + "."
+    without = [
+        percent(one("table1-tiny/table1.csv", "mean", task=task, encoding="none", positions="sequential"))
+        for task in dict.fromkeys(task for task, _ in found)
+    ]
+    says = ", ".join(f"{t} {lost[0]} to {kept[0]}, without positions {n}" for (t, lost, kept), n in zip(lines, without))
 
     def draw(figure):
         axes = figure.subplots()
-        pairs(axes, lines, ("in random order", "sorted"), "randomized sin/cos", (15, 102))
-        axes.legend(loc="center right", frameon=False, fontsize=7)
+        pairs(axes, lines, ("shuffled", "in order"), (14, 103))
+        axes.plot(without, range(len(lines)), "|", color=ORANGE, markersize=16, markeredgewidth=2, label="no positions")
+        axes.set_xlabel("accuracy in %")
+        legend(figure, axes)
 
-    return Picture(
-        "sorted", "Accuracy in % on unseen lengths, from unsorted to sorted random positions", says, (7, 2), draw
+    return Picture("sorted", "Accuracy in % on unseen lengths, from shuffled to sorted random positions", says + ".", 2.2,
+                   draw)  # fmt: skip
+
+
+def ladder():
+    found = table("ladder/verdict.csv", family="each task's")
+    told = [r["structure"] != "nothing" for r in found]
+    lines = [(in_words(r["task"]), percent(r["opponent_mean"]), percent(r["mean"])) for r in found]
+    says = ", ".join(
+        f"{task}: opponent {theirs}, candidate {ours}{'' if tell else ' (told nothing)'}"
+        for (task, theirs, ours), tell in zip(lines, told)
     )
+
+    def draw(figure):
+        axes = figure.subplots()
+        labels = dict(enumerate(("best of tables 1 and 5", "candidate, told the segments", "candidate, told nothing")))
+        for y, ((_, theirs, ours), tell) in enumerate(zip(lines, told)):
+            axes.plot([theirs, ours], [y, y], color="#cccccc", linewidth=3, zorder=1)
+            axes.plot(theirs, y, "o", color=GREY, markersize=7, label=labels.pop(0, ""))
+            axes.plot(ours, y, "D", color=BLUE, markersize=7, markerfacecolor=BLUE if tell else "white",
+                      label=labels.pop(1 if tell else 2, ""))  # fmt: skip
+        lines_of(axes, [task for task, *_ in lines])
+        axes.set(xlim=(14, 103), xlabel="accuracy in % at lengths 41 to 100, ten fresh seeds")
+        legend(figure, axes, 1)
+
+    return Picture("ladder", "Accuracy in % of candidates and of the best scheme of tables 1 and 5", says + ".",
+                   1.35 + 0.21 * len(lines), draw)  # fmt: skip
 
 
 # -- curves against the length -----------------------------------------------------------------------------------------
 
 
-def curves(axes, lines, title):
-    """lines: {label: [(length, accuracy), ...]}"""
-    for (label, points), colour, style in zip(
-        lines.items(), (GREY, BLUE, GREEN, ORANGE, PINK, YELLOW), ("--", "-", "-.", ":", (0, (3, 1, 1, 1)), (0, (5, 2)))
+def curves(axes, lines):
+    """lines: {label: [(length, mean, low, high), ...]}; side by side where they coincide."""
+    for k, ((label, points), colour, style) in enumerate(
+        zip(lines.items(), (GREY, BLUE, GREEN, ORANGE, PINK), ("--", "-", "-.", ":", "-"))
     ):
-        axes.plot(*zip(*points), color=colour, linestyle=style, marker="o", markersize=3, linewidth=1.6, label=label)
-    lengths = [length for length, _ in next(iter(lines.values()))]
+        at = [length * 2 ** (0.09 * (k - (len(lines) - 1) / 2)) for length, *_ in points]
+        _, means, lows, highs = zip(*points)
+        axes.vlines(at, lows, highs, color=colour, linewidth=1.2)
+        axes.plot(at, means, color=colour, linestyle=style, marker="o", markersize=4, linewidth=1.8, label=label)
+    lengths = [length for length, *_ in next(iter(lines.values()))]
     axes.set_xscale("log", base=2)
-    axes.set(xticks=lengths, title=title)
-    axes.set_xticklabels([str(length) for length in lengths], fontsize=7)
+    axes.set(xticks=lengths)
+    axes.set_xticklabels([str(length) if length < 1000 else f"{length // 1024}k" for length in lengths])
     axes.minorticks_off()
 
 
 def said(lines):
-    return "; ".join(f"{label} " + ", ".join(f"{y} at {x}" for x, y in points) for label, points in lines.items())
+    return "; ".join(
+        f"{label} " + ", ".join(f"{y} at {x} ({low} to {high})" for x, y, low, high in points)
+        for label, points in lines.items()
+    )
 
 
 def alignment():
     modes = {"original": "as trained", "maximum probability": "aligned", "log rule": "log rule"}
     tasks = {
         task: {
-            label: [
-                (int(r["length"]), percent(r["value"])) for r in rows("chi2023-tiny/table4.csv", task=task, mode=mode)
-            ]
+            label: [(int(r["length"]), *of_row(r, "value")) for r in table("chi2023-tiny/table4.csv", task=task, mode=mode)]
             for mode, label in modes.items()
         }
         for task in ("topic", "line", "passkey")
@@ -149,13 +182,14 @@ def alignment():
     says = " ".join(f"{task}: {said(lines)}." for task, lines in tasks.items())
 
     def draw(figure):
-        for axes, (task, lines) in zip(figure.subplots(1, 3, sharey=True), tasks.items()):
-            curves(axes, lines, task)
-            axes.set_xlabel("symbols of context")
-        figure.axes[0].set_ylabel("answers right, %")
-        figure.axes[1].legend(loc="lower left", frameon=False, fontsize=7)
+        grid = figure.subplots(1, 2, sharey=True)
+        for axes, task in zip(grid, ("topic", "line")):
+            curves(axes, tasks[task])
+            axes.set(title=task, ylim=(-4, 104), xlabel="symbols of context")
+        grid[0].set_ylabel("answers right, %")
+        legend(figure, grid[0])
 
-    return Picture("alignment", "Answers right in % against the length of the context", says, (9, 2.4), draw)
+    return Picture("alignment", "Answers right in % against the length of the context", says, 2.6, draw)
 
 
 def rerope():
@@ -163,8 +197,7 @@ def rerope():
     sets = {
         kind: {
             label: [
-                (int(r["length"]), percent(r["accuracy"]))
-                for r in rows("su2023-tiny/lengths.csv", method=method, set=kind)
+                (int(r["length"]), *of_row(r, "accuracy")) for r in table("su2023-tiny/lengths.csv", method=method, set=kind)
             ]
             for method, label in methods.items()
         }
@@ -173,67 +206,136 @@ def rerope():
     says = " ".join(f"{kind} texts: {said(lines)}." for kind, lines in sets.items())
 
     def draw(figure):
-        for axes, (kind, lines) in zip(figure.subplots(1, 2, sharey=True), sets.items()):
-            curves(axes, lines, f"{kind} texts")
-            axes.set_xlabel("tokens; trained to 64")
-        figure.axes[0].set_ylabel("next tokens right, %")
-        figure.legend(
-            *figure.axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=7
-        )
+        grid = figure.subplots(1, 2, sharey=True)
+        for axes, (lines, title) in zip(grid, ((sets["repeated"], "texts that repeat"), (sets["plain"], "other texts"))):
+            curves(axes, lines)
+            axes.set(title=title, xlabel="tokens of text")
+        grid[0].set_ylabel("next tokens right, %")
+        legend(figure, grid[0])
 
-    return Picture("rerope", "Next tokens right in % against the length of the text", says, (8, 2.6), draw)
+    return Picture("rerope", "Next tokens right in % against the length of the text", says, 2.6, draw)
 
 
 # -- one point a line --------------------------------------------------------------------------------------------------
 
 
 def every_scheme():
-    ranked = rows("every-scheme/ranking.csv", task="mean")
-    none = next(i for i, r in enumerate(ranked) if r["encoding"] == "none")
-    chosen = ranked[:14] + ranked[none : none + 1]
-    lines = [(r["encoding"], *of_row(r)) for r in chosen]
-    says = f"The first 14 of {len(ranked)}, and no positions: " + ", ".join(f"{n} {m}" for n, m, *_ in lines) + "."
+    ranked = table("every-scheme/ranking.csv", task="mean")
+    rank = {r["encoding"]: k + 1 for k, r in enumerate(ranked)}
+    chosen = ranked[:10] + [r for r in ranked if r["encoding"] in ("alibi", "rope", "none")]
+    lines = [(f"{rank[r['encoding']]}. {r['encoding']}", r["encoding"] in DECAY, *of_row(r)) for r in chosen]
+    tasks = ("even_pairs", "reverse_string", "missing_duplicate_string")
+    level = {
+        name: round(sum(percent(row("every-scheme/ranking.csv", task=t, encoding="none")[name]) for t in tasks) / 3, 1)
+        for name in ("content_only", "majority")
+    }
+    says = (
+        f"Of {len(ranked)}, those that prefer near keys with a *: "
+        + ", ".join(f"{name}{'*' if near else ''} {mean} ({low} to {high})" for name, near, mean, low, high in lines)
+        + f". Content only {level['content_only']}, majority {level['majority']}."
+    )
 
     def draw(figure):
         axes = figure.subplots()
-        for y, (name, mean, low, high) in enumerate(lines):
-            colour = GREY if name == "none" else BLUE
-            axes.plot([low, high], [y, y], color=colour, linewidth=1.5)
-            axes.plot(mean, y, "D", color=colour, markersize=5)
-        axes.set(yticks=range(len(lines)), xlabel="accuracy in %, mean of three tasks, lengths 21 to 100")
-        axes.set_yticklabels([n for n, *_ in lines])
-        axes.set_ylim(len(lines) - 0.5, -0.5)
+        labels = {True: "prefers near keys", False: "does not"}
+        axes.axvline(level["content_only"], color=ORANGE, linestyle="--", linewidth=1.2, zorder=0, label="content only")
+        axes.axvline(level["majority"], color=ORANGE, linestyle=":", linewidth=1.2, zorder=0, label="majority")
+        for y, (_, near, mean, low, high) in enumerate(lines):
+            axes.plot([low, high], [y, y], color=BLUE, linewidth=1.5)
+            axes.plot(mean, y, "D", color=BLUE, markerfacecolor=BLUE if near else "white", markersize=6,
+                      label=labels.pop(near, ""))  # fmt: skip
+        lines_of(axes, [name for name, *_ in lines])
+        axes.set_xlabel("accuracy in %, mean of three tasks")
+        legend(figure, axes, 2)
 
-    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, (7, 3.4), draw)
+    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, 3.2, draw)
 
 
 def gaps():
-    found = {(r["task"], r["encoding"], r["change"]): r for r in rows("gap_shift-tiny/first.csv", length="20")}
-    settings = list(dict.fromkeys((task, encoding) for task, encoding, _ in found))
+    found = {(r["task"], r["encoding"], r["change"]): r for r in table("gap_shift-tiny/first.csv", length="10")}
     lines = [
-        (
-            f"{in_words(task)}, {SCHEMES[encoding]}",
-            *(percent(found[task, encoding, c]["loss"]) for c in ("gap", "length")),
-        )
-        for task, encoding in settings
+        (f"{in_words(task)}, {NAMES[encoding]}", *(of_row(found[task, encoding, c], "loss") for c in ("gap", "length")))
+        for task, encoding in SETTINGS
     ]
-    says = ", ".join(f"{label}: gap {gap}, length {length}" for label, gap, length in lines) + "."
+    says = ", ".join(
+        f"{label}: gap {gap[0]} ({gap[1]} to {gap[2]}), length {length[0]} ({length[1]} to {length[2]})"
+        for label, gap, length in lines
+    )
 
     def draw(figure):
         axes = figure.subplots()
+        left, right = -62, 112
         for y, (_, gap, length) in enumerate(lines):
-            axes.barh(y - 0.19, gap, 0.36, color=BLUE, label="" if y else "gap alone")
-            axes.barh(y + 0.19, length, 0.36, color=YELLOW, label="" if y else "length alone")
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.set(yticks=range(len(lines)), xlabel="points lost from length 20 to 80")
-        axes.set_yticklabels([label for label, *_ in lines])
-        axes.set_ylim(len(lines) - 0.5, -0.5)
-        axes.legend(loc="lower left", frameon=False, fontsize=7)
+            for (mean, low, high), colour, marker, shift, name in (
+                (gap, BLUE, "D", -0.17, "narrower gaps alone"), (length, YELLOW, "o", 0.17, "more symbols alone")
+            ):  # fmt: skip
+                axes.plot([max(low, left), min(high, right)], [y + shift] * 2, color=colour, linewidth=1.5)
+                if left < mean < right:
+                    axes.plot(mean, y + shift, marker, color=colour, markersize=6, label="" if y else name)
+                else:  # beyond the edge, with its number
+                    edge, side = (right, "right") if mean > right else (left, "left")
+                    axes.plot(edge, y + shift, ">" if mean > right else "<", color=colour, clip_on=False)
+                    axes.text(edge + (-4 if mean > right else 4), y + shift, f"{mean:.0f}", ha=side, va="center")
+        axes.axvline(0, color="black", linewidth=0.8, zorder=0)
+        lines_of(axes, [label for label, *_ in lines])
+        axes.set(xlim=(left, right), xlabel="points lost from length 10 to 80")
+        legend(figure, axes)
 
-    return Picture("gaps", "Points lost when only the gap, or only the length, changes", says, (8, 3.2), draw)
+    return Picture("gaps", "Points lost when only the gap, or only the length, changes", says + ".", 2.9, draw)
 
 
-ALL = (randomized, in_order, alignment, rerope, every_scheme, gaps)
+def cross():
+    rows = {"none": [], "scale-invariant, trained": [], "SSMax, trained": [], "log rule": [], "log n, trained": [],
+            "maximum probability": [], "entropy": []}  # fmt: skip
+    for what in rows:
+        for positions in ("sequential", "randomized"):
+            cells = table("cross-tiny/cross.csv", positions=positions, what=what)
+            rows[what].append(sum(float(r["value"]) for r in cells) / len(cells))
+    none = rows.pop("none")
+    lines = [(what, *(round(100 * (a - b), 1) + 0.0 for a, b in zip(ours, none))) for what, ours in rows.items()]
+    says = ", ".join(f"{what}: counted {a:+}, randomized {b:+}" for what, a, b in lines) + "."
+
+    def draw(figure):
+        axes = figure.subplots()
+        for y, (_, counted, random) in enumerate(lines):
+            axes.plot(counted, y, "o", color=GREY, markersize=7, label="" if y else "counted positions")
+            axes.plot(random, y, "D", color=BLUE, markersize=6, label="" if y else "randomized positions")
+        axes.axvline(0, color="black", linewidth=0.8, zorder=0)
+        lines_of(axes, [what for what, *_ in lines])
+        axes.set_xlabel("points of accuracy that it adds, mean")
+        legend(figure, axes)
+
+    return Picture("cross", "Points of accuracy that sharper attention adds", says, 2.3, draw)
+
+
+def example():
+    kinds = {("relative", "sequential"): ("relative", GREY, "o"), ("rope", "sequential"): ("RoPE", GREY, "s"),
+             ("relative", "randomized"): ("R-relative", BLUE, "o"), ("rope", "randomized"): ("R-RoPE", BLUE, "s")}  # fmt: skip
+    found = [r for r in table("ruoss2023-example/table1.csv") if (r["encoding"], r["positions"]) in kinds]
+    dots = [
+        (r["task"], kinds[r["encoding"], r["positions"]], percent(r["paper"]), percent(r["best"]))
+        for r in found
+    ]
+    says = ", ".join(f"{in_words(task)}, {kind[0]}: paper {theirs}, here {ours}" for task, kind, theirs, ours in dots)
+
+    def draw(figure):
+        axes = figure.subplots()
+        axes.plot([0, 100], [0, 100], color="#999999", linewidth=1, zorder=0)
+        axes.fill_between([0, 100], [-5, 95], [5, 105], color="#eeeeee", zorder=-1)
+        named = set()
+        for task, (name, colour, marker), theirs, ours in dots:
+            axes.plot(theirs, ours, marker, color=colour, markersize=6, markerfacecolor="none", markeredgewidth=1.5,
+                      label="" if name in named else name)  # fmt: skip
+            named.add(name)
+            if theirs - ours > 30:
+                axes.text(theirs - 2, ours, in_words(task), ha="right", va="center")
+        axes.set(xlim=(15, 103), ylim=(0, 103), xlabel="the paper's accuracy in %", ylabel="ours, in %")
+        legend(figure, axes)
+
+    return Picture("example", "Accuracy in % here and in the paper, six tasks", says + ".", 2.45, draw)
+
+
+ALL = (randomized, in_order, alignment, rerope, every_scheme, gaps, ladder, cross, example)
 
 
 def description(path):
@@ -248,16 +350,17 @@ def main(names):
 
     matplotlib.use("svg")
     matplotlib.rcParams.update(
-        {"svg.fonttype": "none", "svg.hashsalt": "poslab", "font.size": 8, "font.family": "sans-serif",
-         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 8, "figure.facecolor": "white"}
+        {"svg.fonttype": "none", "svg.hashsalt": "poslab", "font.size": 10, "font.family": "sans-serif",
+         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10, "figure.facecolor": "white",
+         "legend.handlelength": 1.6, "legend.columnspacing": 1.2, "legend.handletextpad": 0.4}
     )  # fmt: skip
     from matplotlib.figure import Figure
 
     FOLDER.mkdir(exist_ok=True)
-    for picture in (one() for one in ALL):
+    for picture in (make() for make in ALL):
         if names and picture.name not in names:
             continue
-        figure = Figure(figsize=picture.size, layout="constrained")
+        figure = Figure(figsize=(WIDTH, picture.height), layout="constrained")
         picture.draw(figure)
         path = FOLDER / f"{picture.name}.svg"
         figure.savefig(path, metadata={"Title": picture.title, "Description": picture.says, "Date": None})

@@ -8,75 +8,12 @@ Standard library only.
 
 import csv
 import json
-import pathlib
 import re
 import statistics
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
-SHOWN = {
-    "ruoss2023-tiny": ["table1", "table3", "fig5", "coverage"],
-    "gap_shift-tiny": ["first", "matched"],
-    "su2023-tiny": ["main", "claims"],
-    "chi2023-tiny": ["table4", "table5"],
-    "cross-tiny": ["cross"],
-    "ruoss2023-example": ["table1"],
-}  # what `poslab reproduce` left there, of what is there
-
-
-def results():
-    """Its tables as it wrote them, without the last line of notes, which names files."""
-    lines = []
-    for folder, names in SHOWN.items():
-        for path in (HERE / folder / f"{name}.md" for name in names if (HERE / folder).exists()):
-            text = path.read_text().strip().splitlines()
-            lines += [
-                f"{text[0]} (size {folder.split('-')[1]})",
-                *text[1:-1],
-                f"- More: [{path.name}](../{path.relative_to(ROOT)}), "
-                f"[all tables](../{(HERE / folder).relative_to(ROOT)}/README.md)",
-                "",
-            ]
-    return lines
-
-
-def results_in_short():
-    """Means over seeds of table 1 at size tiny, on four tasks: two schemes, each with plain and with randomized
-    positions."""
-    rows = list(csv.DictReader((HERE / "table1-tiny/table1.csv").open()))
-    tasks = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
-    shown = [("rope", "sequential"), ("rope", "randomized"), ("relative", "sequential"), ("relative", "randomized")]
-    lines = [
-        "| task | RoPE | randomized RoPE | relative | randomized relative | guess | majority | content only |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for task in tasks:
-        of_task = {(r["encoding"], r["positions"]): r for r in rows if r["task"] == task}
-        means = [f"{100 * float(of_task[key]['mean']):.1f}" for key in shown]
-        baselines = [f"{100 * float(of_task[shown[0]][name]):.1f}" for name in ("guess", "majority", "content_only")]
-        lines.append(f"| `{task}` | {' | '.join(means + baselines)} |")
-    return lines
-
-
-def experiments():
-    """How much each folder is of: from its trials, or, of language models and T5s, from the head of its page."""
-    lines = ["| folder | trained | seeds | numerics | trained by |", "|---|---|---|---|---|"]
-    for page in sorted(HERE.glob("*/README.md")):
-        name, head = page.parent.name, page.read_text().split("\n\n")[1]
-        cells = [re.match(r"(?:No|\d+) of \d+ runs", head), "", "", ""]
-        if (page.parent / "trials.csv").exists():
-            trials = list(csv.DictReader((page.parent / "trials.csv").open()))
-            done = [r for r in trials if r["state"] == "done"]
-            hours = sum(float(r["seconds"]) for r in done) / 3600
-            cells = [f"{len(done)} of {len(trials)} trials, {hours:.1f} hours"]
-            for column in ("seed", "numerics", "commit"):
-                cells.append(", ".join(sorted({r[column][:8] for r in done if r.get(column)})))
-        else:
-            cells[0] = cells[0][0]
-        lines.append(f"| [{name}](../results/{name}/README.md) | {' | '.join(c or 'not recorded' for c in cells)} |")
-    return lines
-
+import lists
+from query import ROOT
 
 PEERS = {"torch": "PyTorch", "torch compiled": "compiled", "jax": "JAX"}
 
@@ -348,12 +285,12 @@ def between(text, start, end, lines):
 
 def main():
     tables = {
-        ROOT / "docs/results-tables.md": {"results": results()},
-        ROOT / "docs/results-limits.md": {"experiments": experiments()},
+        ROOT / "docs/results-tables.md": {"tables": lists.all_tables(), "trained": lists.trained_lengths()},
+        ROOT / "docs/results-limits.md": {"experiments": lists.experiments(), "cut": lists.cut()},
         ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines()},
         ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
-        ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
+        ROOT / "README.md": {"results": lists.in_short(), "speed": speed_in_short()},
     }
     old = []
     for page, parts in tables.items():

@@ -78,7 +78,9 @@ std::string markdown_of(const Artifact& a, const Section& s) {
   if (s.data.columns.empty()) return text + "\n";
   return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(a),
                             s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(a)),
-                            s.pictures.empty() ? "" : "; the pictures: index.html, which is made from the runs");
+                            s.pictures.empty()
+                                ? ""
+                                : "; the pictures are on the page index.html, which the command above makes");
 }
 
 std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }

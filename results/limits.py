@@ -1,0 +1,176 @@
+"""The measured figures of docs/results-limits.md, as results/findings.py has those of docs/results.md, and what was cut
+and would cost how much."""
+
+import math
+import re
+
+from findings import explained, loss
+from query import (HERE, at_trained, done, hours, mean, one, points, range_of, row, signed, table, tested, whole)  # fmt: skip
+
+
+def in_domain():
+    yield (
+        "on Reverse String RoPE has "
+        f"{points(at_trained('reverse_string', 'rope', 'sequential'))} % at lengths 1 to 20 with counted positions and "
+        f"{points(at_trained('reverse_string', 'rope', 'randomized'))} with randomized ones"
+    )
+    yield (
+        f"learned positions have {points(at_trained('even_pairs', 'learned', 'randomized'))} % at the trained lengths of "
+        f"Even Pairs, where counted ones have {points(at_trained('even_pairs', 'learned', 'sequential'))}"
+    )
+
+
+def cause():
+    met = one("sorted-tiny/coverage.csv", "seen", encoding="rope", positions="sequential", length="75")
+    alibi = row("even-pairs-tiny/signs.csv", encoding="ALiBi")
+    yield (
+        f"A model trained to 20 symbols with counted positions has met {whole(met)} % of the distances in a string of 75, "
+        f"and with randomized ones all. ALiBi has the same distances, and changes by {signed(float(alibi['mean']))} "
+        f"[{signed(float(alibi['t_low']))}, {signed(float(alibi['t_high']))}] points on Even Pairs"
+    )
+
+
+def normal_max(n):
+    """The expected largest of n standard normal numbers: the integral of x d(Phi^n), by the midpoint rule."""
+    phi = lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2)))  # noqa: E731
+    step = 0.001
+    return sum((k + 0.5) * step * (phi((k + 1) * step) ** n - phi(k * step) ** n) for k in range(-8000, 8000))
+
+
+def winner():
+    """Of the ranking: what the best of so many equal schemes would be ahead by, from what seeds do."""
+    tasks = ("even_pairs", "reverse_string", "missing_duplicate_string")
+    ranked = [r["encoding"] for r in table("every-scheme/ranking.csv", task="mean")]
+    scores = {}
+    for r in done("every-scheme", causal="off"):
+        if r["encoding"] in ranked:
+            scores.setdefault((r["encoding"], r["seed"]), {})[r["task"]] = float(r["paper_score"])
+    by_scheme = {}
+    for (encoding, _), of in scores.items():
+        by_scheme.setdefault(encoding, []).append(sum(of[t] for t in tasks) / len(tasks))
+    variances, means = [], []
+    for values in by_scheme.values():
+        m = sum(values) / len(values)
+        means.append(m)
+        variances.append(sum((x - m) ** 2 for x in values) / (len(values) - 1) / len(values))
+    error = math.sqrt(sum(variances) / len(variances))
+    luck = error * normal_max(len(ranked))
+    lead = max(means) - sum(means) / len(means)
+    yield f"Is the first of {len(ranked)} schemes first by luck?"
+    yield (
+        f"Seeds give a mean of three a standard error of {points(error)} points, so the best of {len(ranked)} equal schemes "
+        f"would be about {points(luck)} points above their mean by luck; the first is {points(lead)} above it."
+    )
+    fresh = row("ladder/verdict.csv", family="each task's", task="even_pairs")
+    assert fresh["opponent"] == "Geometric"
+    yield (
+        f"On Even Pairs geometric attention has been trained on {fresh['seeds']} fresh seeds, and has "
+        f"{points(float(fresh['opponent_mean']))} % at lengths 41 to 100."
+    )
+    rates = 2 * hours(done("every-scheme"))
+    yield f"At the paper's two other learning rates it costs {rates:.0f} core-hours more"
+
+
+def numerics():
+    new = {r["id"]: float(r["paper_score"]) for r in done("table1-tiny")}
+
+    def beside(folder):
+        old = {r["id"]: float(r["paper_score"]) for r in done(folder) if r["paper_score"]}
+        return [100 * abs(old[i] - new[i]) for i in sorted(old.keys() & new.keys())]
+
+    moved = beside("ruoss2023-tiny")
+    yield (
+        f"Of the {len(moved)} trials that `ruoss2023-tiny` shares with `table1-tiny`, {sum(x > 0 for x in moved)} have "
+        f"another accuracy, by {sum(moved) / len(moved):.1f} points in the mean and {max(moved):.1f} at most."
+    )
+    same = [beside(folder) for folder in ("every-scheme", "gap_shift-tiny", "cross-tiny")]
+    if any(x > 0 for folder in same for x in folder):
+        yield "(the folders without numerics differ from table1-tiny)"
+    yield (
+        f"`every-scheme`, `gap_shift-tiny` and `cross-tiny` have the same accuracies as `table1-tiny` in all "
+        f"{len(same[0])}, {len(same[1])} and {len(same[2])} trials that they share with it"
+    )
+
+
+def by_fit():
+    def r2(task, what, encodings=("sincos", "relative", "rope")):
+        values = [explained(task, e, what) for e in encodings]
+        return f"{min(values):.2f} to {max(values):.2f}"
+
+    yield (
+        "over all tests in which positions stay within the pool, the logarithm of the gap explains "
+        f"{r2('reverse_string', 'gap')} of the variance of accuracy on Reverse String, that of the length "
+        f"{r2('missing_duplicate_string', 'length', ('relative', 'rope'))} on Missing Duplicate (relative and RoPE), and that "
+        f"of the range a string covers {r2('bucket_sort', 'span')} on Bucket Sort."
+    )
+    other = one("gap_shift-tiny/first.csv", "loss", task="missing_duplicate_string", encoding="sincos", length="10",
+                change="gap"), one("gap_shift-tiny/first.csv", "loss", task="missing_duplicate_string",
+                                   encoding="sincos", length="10", change="length")  # fmt: skip
+    yield f"sin/cos loses {points(other[0])} points to the gap and {points(other[1])} to the length there"
+
+
+def alignment():
+    gain = {
+        r["encoding"]: float(r["value"])
+        for r in table("chi2023-tiny/table2.csv", task="line", mode="maximum probability", length="512")
+    }
+    base = {
+        r["encoding"]: float(r["value"]) for r in table("chi2023-tiny/table2.csv", task="line", mode="original", length="512")
+    }
+    yield (
+        f"RoPE ({signed(gain['RoPE'] - base['RoPE'])} points) and learned positions "
+        f"({signed(gain['learned positions'] - base['learned positions'])}) are there already"
+    )
+
+
+def duplicate():
+    found = [r for r in table("every-scheme/ranking.csv", task="missing_duplicate_string")]
+    yield f"the best of all schemes in finding 5 has {points(max(float(r['mean']) for r in found))} %"
+
+
+ALL = (in_domain, cause, winner, numerics, by_fit, alignment, duplicate)
+
+
+# -- what was cut ------------------------------------------------------------------------------------------------------
+
+
+def seconds(folder, **wanted):
+    return mean(done(folder, **wanted), "seconds")
+
+
+def ladder_left():
+    """What its page says is missing: runs, also those of choices to come, and seconds."""
+    said = re.search(r"is (\d+) runs; .*?, ([\d.]+) hours of one core", (HERE / "ladder/verdict.md").read_text())
+    return (int(said[1]), 3600 * float(said[2])) if said else (0, 0)
+
+
+def cut():
+    """(what, number of trainings, core-hours); None where nothing that was measured says."""
+    four = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
+    per = {r["task"]: seconds("table1-tiny", task=r["task"]) for r in done("table1-tiny")}
+    tiny = sum(per.values()) / len(per)
+    eleven = 11
+    every = seconds("every-scheme")
+    example = {task: seconds("ruoss2023-example", task=task) for task in ("missing_duplicate_string", "cycle_navigation")}
+    rows = [
+        ("Table 1, ten seeds on its four learnt tasks", 4 * 7 * eleven, 7 * eleven * sum(per[t] for t in four)),
+        ("Table 1, ten seeds on all tasks", 15 * 7 * eleven, 7 * eleven * sum(per.values())),
+        ("Table 1 on eight unlearnt tasks after 10,000 and 30,000 steps, one curriculum, three seeds",
+         2 * 8 * 3 * eleven, 8 * 3 * eleven * tiny * (10000 + 30000) / 3000),
+        ("Table 1 at the paper's two other learning rates", 2 * 495, 2 * 3600 * hours(done("table1-tiny"))),
+        ("Finding 2 with ten seeds and all encodings", 2 * 4 * 10 * 4, 2 * 4 * 10 * sum(per[t] for t in four)),
+        ("Finding 5, its first five schemes on ten fresh seeds", 5 * 3 * 10, 5 * 3 * 10 * every),
+        ("Finding 5 after 10,000 steps", len(done("every-scheme")), 3600 * hours(done("every-scheme")) * 10000 / 3000),
+        ("Finding 6 with ten seeds, and on Duplicate, Odds First and Stack", 7 * 108 // 3 + 10 * 36,
+         (7 * 108 // 3 + 10 * 36) * seconds("gap_shift-tiny")),
+        ("Finding 7, what is missing of the registered choices of each task", *ladder_left()),
+        ("Finding 8 with ten seeds", 8 * 192, 8 * 192 * seconds("cross-tiny")),
+        ("ReRoPE in training, windows 5, 10, 20 and 40, counted and randomized, four tasks, ten seeds",
+         4 * 2 * 4 * 10, 4 * 2 * 4 * 10 * seconds("cross-tiny", encoding="rerope:window=10")),
+        ("Ten roundings of ten cells beside ten seeds", 100, 100 * tiny),
+        ("At the paper's size: randomized RoPE on Missing Duplicate, two seeds, 100,000 steps", 2,
+         2 * example["missing_duplicate_string"] * 100000 / 10001),
+        ("At the paper's size: table 1, 2 million steps, ten seeds, three rates, 15 tasks", 15 * 11 * 30,
+         15 * 11 * 30 * seconds("ruoss2023-example") * 2e6 / 10001),
+    ]  # fmt: skip
+    return rows

@@ -1,0 +1,110 @@
+"""What results/*.py ask of the tables and trials that are committed, and how they say it. Standard library only."""
+
+import csv
+import functools
+import json
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+NAMES = {"none": "none", "sincos": "sin/cos", "relative": "relative", "alibi": "ALiBi", "rope": "RoPE",
+         "learned": "learned"}  # fmt: skip
+
+
+@functools.cache
+def all_rows(path):
+    with (HERE / path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def table(path, **wanted):
+    """The rows of a table that have these cells."""
+    return [r for r in all_rows(path) if all(r[name] == value for name, value in wanted.items())]
+
+
+def row(path, **wanted):
+    (found,) = table(path, **wanted)
+    return found
+
+
+def one(path, column, **wanted):
+    return float(row(path, **wanted)[column])
+
+
+def mean(rows, column):
+    values = [float(r[column]) for r in rows if r[column]]
+    return sum(values) / len(values)
+
+
+# -- trials ------------------------------------------------------------------------------------------------------------
+
+
+def done(folder, **wanted):
+    return [r for r in table(f"{folder}/trials.csv", **wanted) if r["state"] == "done"]
+
+
+def hours(trials):
+    """Of clock time, summed over trainings."""
+    return sum(float(r["seconds"]) for r in trials) / 3600
+
+
+@functools.cache
+def kept(path):
+    """What trials kept, by their id."""
+    with (HERE / path).open() as file:
+        return {r["id"]: r for r in map(json.loads, file)}
+
+
+def tested(trial, column, path="table1-tiny/kept.jsonl"):
+    """A column of what a trial was tested with, a number a length. "= ID COLUMN" is the same as that trial's."""
+    text = kept(path)[trial]["tested"][column]
+    while text.startswith("= "):
+        _, trial, column = text.split()
+        text = kept(path)[trial]["tested"][column]
+    return [float(x) for x in text.split()]
+
+
+@functools.cache
+def at_trained(task, encoding, positions):
+    """Mean accuracy at the lengths of training, 1 to 20, of table 1 at size tiny: over lengths and seeds."""
+    means = [
+        sum(tested(r["id"], "accuracy")[:20]) / 20
+        for r in done("table1-tiny", task=task, encoding=encoding, positions=positions)
+    ]
+    return sum(means) / len(means)
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def points(x):
+    return f"{100 * x:.1f}"
+
+
+def whole(x):
+    return f"{100 * x:.0f}"
+
+
+def signed(x):
+    """With its sign; what rounds to zero has none."""
+    text = f"{100 * x:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def interval(r, low="interval_low", high="interval_high", say=points):
+    return f"[{say(float(r[low]))}, {say(float(r[high]))}]"
+
+
+def range_of(values, say=whole):
+    return f"{say(min(values))} to {say(max(values))}"
+
+
+def in_words(name):
+    """missing_duplicate_string: Missing Duplicate, as the pages write it."""
+    short = {"missing_duplicate_string": "missing_duplicate"}
+    return " ".join(word.capitalize() for word in short.get(name, name).split("_"))
+
+
+def listed(items):
+    items = list(items)
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
