@@ -1,7 +1,6 @@
 """The measured figures of docs/results.md: each function gives the sentences of a finding as they follow from the
 tables in results/*/. results/sentences.py looks for them in the page."""
 
-import math
 import re
 
 from query import (NAMES, at_trained, done, hours, in_words, interval, listed, mean, one, points, range_of, row,
@@ -47,8 +46,8 @@ def randomized():
     left = [r for r in signs if r["t_holm"] and float(r["t_holm"]) < 0.05]
     flipped = [r for r in signs if r["permutation_holm"] and float(r["permutation_holm"]) < 0.05]
     yield (
-        f"After Holm's correction for all {len(signs)}, Student's test leaves {len(left)} and the test of flipped signs "
-        f"{len(flipped)}"
+        f"After Holm's correction for all {len(signs)}, Student's test leaves {len(left)} and the test of flipped "
+        f"signs {len(flipped)}"
     )
     small = [100 * float(r["mean"]) for r in left if r["task"] == "binary_multiplication"]
     yield f"one of the {len(left)} is {small[0]:+.1f} points, with a model below the majority."
@@ -59,7 +58,8 @@ def randomized():
 
     def of_ten(name):
         r = ten[name]
-        return f"{name.replace('Relative', 'relative')} {signed(float(r['mean']))} {interval(r, 't_low', 't_high', signed)}"
+        between = interval(r, "t_low", "t_high", signed)
+        return f"{name.replace('Relative', 'relative')} {signed(float(r['mean']))} {between}"
 
     yield (
         "Ten seeds on Even Pairs give "
@@ -104,8 +104,9 @@ def alignment():
         return points(sum(float(r(task, mode, 4096)["value"]) for task in ("topic", "line", "passkey")) / 3)
 
     yield (
-        f"At 4096 symbols {all_tasks('original')} % of the answers are right as trained, {all_tasks('maximum probability')} % "
-        f"with alignment and {all_tasks('log rule')} % with the log rule, tau = ln n0 / ln n, which measures nothing"
+        f"At 4096 symbols {all_tasks('original')} % of the answers are right as trained, "
+        f"{all_tasks('maximum probability')} % with alignment and {all_tasks('log rule')} % with the log rule, tau = "
+        "ln n0 / ln n, which measures nothing"
     )
     text = (HERE / "chi2023-tiny/table4.md").read_text()
     beyond = {
@@ -116,7 +117,7 @@ def alignment():
         f"Over all longer contexts alignment adds {beyond['maximum probability'][0]} "
         f"{beyond['maximum probability'][1]} points, and the log rule {beyond['log rule'][0]} {beyond['log rule'][1]}."
     )
-    a, b, c = r("line", "original", 512), r("topic", "original", 4096), None
+    a, b = r("line", "original", 512), r("topic", "original", 4096)
     yield (
         f"`line` at 512 as trained is {points(float(a['value']))} {interval(a)} %, `topic` at 4096 "
         f"{points(float(b['value']))} {interval(b)}."
@@ -126,9 +127,14 @@ def alignment():
     def of(name):
         return re.search(rf"^{name}: .* aligned (\S+) points (\[.*?\])", others, re.M).groups()
 
+    lines = [
+        float(r["value"])
+        for r in table("chi2023-tiny/table2.csv", task="line", mode="original", length="128")
+        if r["encoding"] != "T5's biases"
+    ]
     yield (
         f"The other encodings do not find lines at the trained length either "
-        f"({range_of([float(x['value']) for x in table('chi2023-tiny/table2.csv', task='line', mode='original', length='128') if x['encoding'] != 'T5' + chr(39) + 's biases'])} %); "
+        f"({range_of(lines)} %); "
         f"alignment changes RoPE by {' '.join(of('RoPE'))}, ALiBi by {' '.join(of('ALiBi'))} and learned positions by "
         f"{' '.join(of('learned positions'))} points."
     )
@@ -147,14 +153,12 @@ def rerope():
         f"window of 32, on the same weights, is at {accuracy('ReRoPE-w32', '512', 'repeated')} and "
         f"{accuracy('ReRoPE-w32', '512', 'plain')} % at 512."
     )
-    yield (
-        f"HFWA, trained for it, has {accuracy('HFWA', '512', 'repeated')} and {accuracy('HFWA', '512', 'plain')} %"
-    )
+    yield (f"HFWA, trained for it, has {accuracy('HFWA', '512', 'repeated')} and {accuracy('HFWA', '512', 'plain')} %")
     count = [r["verdict"] for r in table("su2023-tiny/claims.csv")].count
     rows = table("su2023-tiny/claims.csv")
     yield (
-        f"Of {len(rows)} comparisons that Su's article makes {count('holds')} hold here, {count('does not')} do not, and "
-        f"{count('inconclusive')} are inconclusive"
+        f"Of {len(rows)} comparisons that Su's article makes {count('holds')} hold here, {count('does not')} do not, "
+        f"and {count('inconclusive')} are inconclusive"
     )
 
 
@@ -171,20 +175,20 @@ def every_scheme():
     while ranks[first] in DECAY:
         first += 1
     counts = {5: "five", 4: "four", 6: "six"}
-    yield f"## 5. The first {counts[first]} of {len(ranks)} schemes prefer near keys"
+    yield f"## 5. The first {counts[first]} of {len(ranks)} encodings prefer near keys"
     yield (
-        f"{len({r['encoding'] for r in trials})} encodings were trained with counted positions, and {len(ranks)} of them are "
-        f"ranked here, where attention sees both sides: geometric attention has {points(of['geometric'])} %, forgetting "
-        f"gates {points(of['forgetting'])}, DAPE {points(of['dape'])}, RoPE {points(of['rope'])} and no positions "
-        f"{points(of['none'])}."
+        f"{len({r['encoding'] for r in trials})} encodings were trained with counted positions, and {len(ranks)} of "
+        f"them are ranked here, where attention sees both sides: geometric attention has {points(of['geometric'])} %, "
+        f"forgetting gates {points(of['forgetting'])}, DAPE {points(of['dape'])}, RoPE {points(of['rope'])} and no "
+        f"positions {points(of['none'])}."
     )
     content = mean(
         [{"c": row("every-scheme/ranking.csv", encoding="rope", task=t)["content_only"]}
          for t in ("even_pairs", "reverse_string", "missing_duplicate_string")], "c")  # fmt: skip
     above = sum(of[e] > content for e in ranks)
     yield (
-        f"Content only has {points(content)} %, as it solves Missing Duplicate by a count: {above} schemes are above it, and "
-        "none is on that task."
+        f"Content only has {points(content)} %, as it solves Missing Duplicate by a count: {above} encodings are above "
+        "it, and none is on that task."
     )
     duplicate = table("every-scheme/ranking.csv", task="missing_duplicate_string")
     assert not [r for r in duplicate if float(r["mean"]) > float(r["content_only"])]
@@ -217,22 +221,6 @@ SETTINGS = [(t, e) for t in ("reverse_string", "missing_duplicate_string", "buck
             for e in ("sincos", "relative", "rope")]  # fmt: skip
 
 
-def explained(task, encoding, what):
-    """How much of the variance of accuracy the logarithm of the length, of the mean gap, or of their product has, R2:
-    over all tests within the pool of positions."""
-    rows = [r for r in table("gap_shift-tiny/grid.csv", task=task, encoding=encoding, within_pool="true")
-            if r["mean_gap"]]  # fmt: skip
-    log = {
-        "length": lambda r: math.log(float(r["length"])),
-        "gap": lambda r: math.log(float(r["mean_gap"])),
-        "span": lambda r: math.log(float(r["length"]) * float(r["mean_gap"])),
-    }[what]
-    x, y = [log(r) for r in rows], [float(r["accuracy"]) for r in rows]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    both = sum((a - mx) * (b - my) for a, b in zip(x, y))
-    return both**2 / sum((a - mx) ** 2 for a in x) / sum((b - my) ** 2 for b in y)
-
-
 def gaps():
     def loss(task, encoding, change, length="10"):
         return one("gap_shift-tiny/first.csv", "loss", task=task, encoding=encoding, length=length, change=change)
@@ -244,7 +232,8 @@ def gaps():
     yield (
         f"On Reverse String the gap alone costs {of('reverse_string', 'gap')} points and the length alone "
         f"{of('reverse_string', 'length')}; on Missing Duplicate, with relative positions and RoPE, the gap costs "
-        f"{of('missing_duplicate_string', 'gap', both)} and the length {of('missing_duplicate_string', 'length', both)}."
+        f"{of('missing_duplicate_string', 'gap', both)} and the length "
+        f"{of('missing_duplicate_string', 'length', both)}."
     )
     text = (HERE / "gap_shift-tiny/first.md").read_text()
 
@@ -256,13 +245,13 @@ def gaps():
 
     g, gi, l, li, more, less, neither = said(10)
     yield (
-        f"In the mean of all nine the gap costs {g} {gi} points and the length {l} {li}: the gap costs more in {more}, the "
-        f"length in {less}, and {neither} are inconclusive."
+        f"In the mean of all nine the gap costs {g} {gi} points and the length {l} {li}: the gap costs more in {more}, "
+        f"the length in {less}, and {neither} are inconclusive."
     )
     g, gi, l, li, more, less, neither = said(20)
     yield (
-        f"From length 20 it is {more}, {less} and {neither}, and the means are {g} and {l}; but sin/cos on Bucket Sort alone "
-        f"makes most of that, with {whole(loss('bucket_sort', 'sincos', 'gap', '20'))} and "
+        f"From length 20 it is {more}, {less} and {neither}, and the means are {g} and {l}; but sin/cos on Bucket Sort "
+        f"alone makes most of that, with {whole(loss('bucket_sort', 'sincos', 'gap', '20'))} and "
         f"{whole(loss('bucket_sort', 'sincos', 'length', '20'))}."
     )
     text = (HERE / "gap_shift-tiny/matched.md").read_text()
@@ -272,47 +261,36 @@ def gaps():
         return re.search(rf"{name} \(9 settings\) (\S+) points (\[.*?\])", line).groups()
 
     yield (
-        f"Training with small gaps too is no cure: `blocks` changes accuracy by {' '.join(trained('blocks'))} points and "
-        f"`log_density` by {' '.join(trained('log density'))}; random real numbers are {' '.join(trained('random floats'))}."
+        f"Training with small gaps too is no cure: `blocks` changes accuracy by {' '.join(trained('blocks'))} points "
+        f"and `log_density` by {' '.join(trained('log density'))}; random real numbers are "
+        f"{' '.join(trained('random floats'))}."
     )
     yield f"gap_shift --size tiny {cost(done('gap_shift-tiny'), 'hours of clock time')}"
 
 
-def gaps_by_fit():
-    def r2(task, what, encodings=("sincos", "relative", "rope")):
-        values = [explained(task, e, what) for e in encodings]
-        return f"{min(values):.2f} to {max(values):.2f}"
-
-    both = ("relative", "rope")
-    yield (
-        "Over all tests of that experiment in which positions stay within the pool, the logarithm of the gap explains "
-        f"{r2('reverse_string', 'gap')} of the variance of accuracy on Reverse String, and that of the length "
-        f"{r2('missing_duplicate_string', 'length', both)} on Missing Duplicate (relative and RoPE). On Bucket Sort the "
-        f"range that a string covers, length times gap, explains {r2('bucket_sort', 'span')}"
-    )
-
-
 def ladder():
-    """What its page says first, whichever way it came out, and what the registered probabilities add up to."""
-    text = (HERE / "ladder/verdict.md").read_text()
-    (said,) = re.findall(r"^(?:\d+ of 15 tasks ha|No task has ).*", text, re.MULTILINE)
-    (goal,) = re.findall(r"^The goal, .*", text, re.MULTILINE)
-    yield f"{said} {goal}"
-    expected = sum(float(r["above"]) for r in table("ladder/plan.csv"))
-    yield f"the probabilities of a verdict above add up to {expected:.1f} of 15 tasks"
+    """Whichever way it came out, and what the registered probabilities add up to."""
     verdicts = table("ladder/verdict.csv", family="each task's")
     above = [r for r in verdicts if r["verdict"] == "above"]
+    (goal,) = re.findall(r"^The goal, .*", (HERE / "ladder/verdict.md").read_text(), re.MULTILINE)
+    won = listed(f"{in_words(r['task'])} ({signed(float(r['difference']))} points)" for r in above) if above else "none"
+    yield (
+        f"{len(verdicts)} of 15 tasks have a verdict; above the best scheme of tables 1 and 5, trained as long, are "
+        f"{len(above)}: {won}. {goal}"
+    )
+    expected = sum(float(r["above"]) for r in table("ladder/plan.csv"))
+    yield f"the probabilities of a verdict above add up to {expected:.1f} of 15 tasks"
     told = [r for r in above if r["structure"] != "nothing"]
     untold = [r for r in verdicts if r["structure"] == "nothing"]
-    won = sum(r["verdict"] == "above" for r in untold)
+    alone = sum(r["verdict"] == "above" for r in untold)
     yield (
-        f"Of the candidates that are above, {len(told)} of {len(above)} are told where the segments of a string begin and "
-        f"end, which no opponent is. Of those that are told nothing, {won} of {len(untold)} are above."
+        f"Of the candidates that are above, {len(told)} of {len(above)} are told where the segments of a string begin "
+        f"and end, which no opponent is. Of those that are told nothing, {alone} of {len(untold)} are above."
     )
-    trials = table("ladder/trials.csv")
     finished = done("ladder")
-    yield f"--size tiny # {len(finished)} of {len(trials)} trainings, {hours(finished):.1f} core-hours"
-    so_far = "so far only with help" if told and not won else "so far without help, too" if won else "none so far"
+    planned = len(table("ladder/trials.csv"))
+    yield f"--size tiny # {len(finished)} of {planned} trainings, {hours(finished):.1f} core-hours"
+    so_far = "so far without help, too" if alone else "so far only with help" if told else "none so far"
     yield f"## 7. A ladder above the paper: {so_far}"
 
 
@@ -332,15 +310,15 @@ def cross():
 
     best = max(adds("randomized", p) for p in policies)
     yield (
-        f"With randomized positions no temperature adds more than {points(best)} points in the mean, and alignment costs "
-        f"{points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
+        f"With randomized positions no temperature adds more than {points(best)} points in the mean, and alignment "
+        f"costs {points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
         f"{points(-adds('randomized', 'entropy'))} (by entropy). With plain positions scale-invariant attention adds "
         f"{points(adds('sequential', 'scale-invariant, trained'))} points."
     )
     yield (
-        f"With plain positions longer strings cost {loss('sequential', 'the length itself')} points; their positions alone "
-        f"{loss('sequential', 'positions')}, their number of keys alone {loss('sequential', 'number of keys')}, and "
-        f"attention as flat as theirs {loss('sequential', 'dispersion')}. With randomized positions they cost "
+        f"With plain positions longer strings cost {loss('sequential', 'the length itself')} points; their positions "
+        f"alone {loss('sequential', 'positions')}, their number of keys alone {loss('sequential', 'number of keys')}, "
+        f"and attention as flat as theirs {loss('sequential', 'dispersion')}. With randomized positions they cost "
         f"{loss('randomized', 'the length itself')}; their narrower gaps alone {loss('randomized', 'gaps')}, the keys "
         f"{loss('randomized', 'number of keys')} and the flatness {loss('randomized', 'dispersion')}."
     )
@@ -373,8 +351,8 @@ def example():
     content = table("ruoss2023-example/fig4.csv", task="modular_arithmetic_brackets", length="9")[0]["content_only"]
     yield (
         f"At length 9 the four models have {at('modular_arithmetic', '9')} % on Modular Arithmetic and "
-        f"{at('modular_arithmetic_brackets', '9')} % with brackets, where content only has {whole(float(content))}; from "
-        "30 on they are near their baselines."
+        f"{at('modular_arithmetic_brackets', '9')} % with brackets, where content only has {whole(float(content))}; "
+        "from 30 on they are near their baselines."
     )
     yield f"--set lr=3e-4 {cost(done('ruoss2023-example'), 'hours of clock time')}"
 

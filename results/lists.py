@@ -25,7 +25,8 @@ def all_tables():
         text = (folder / "README.md").read_text()
         title = re.search(r"^# (.*): size", text, re.M)[1]
         lines += [f"**[{folder.name}](../results/{folder.name}/README.md)**: {title}", ""]
-        lines += [f"- [{h}](../results/{folder.name}/README.md#{anchor(h)})" for h in re.findall(r"^## (.*)", text, re.M)]
+        headings = re.findall(r"^## (.*)", text, re.M)
+        lines += [f"- [{h}](../results/{folder.name}/README.md#{anchor(h)})" for h in headings]
         lines.append("")
     return lines[:-1]
 
@@ -34,9 +35,7 @@ def trained_lengths():
     """Table 1 at size tiny where it was trained: counted, then randomized positions."""
     lines = [f"| task | {' | '.join(NAMES[e] for e in ENCODINGS)} |", "|---" * (1 + len(ENCODINGS)) + "|"]
     for task in dict.fromkeys(r["task"] for r in table("table1-tiny/table1.csv")):
-        cells = [
-            f"{points(at_trained(task, e, 'sequential'))}, {points(at_trained(task, e, 'randomized'))}" for e in ENCODINGS
-        ]
+        cells = [", ".join(points(at_trained(task, e, p)) for p in ("sequential", "randomized")) for e in ENCODINGS]
         lines.append(f"| {task} | {' | '.join(cells)} |")
     return lines
 
@@ -57,7 +56,8 @@ def experiments():
     lines = ["| folder | trained | seeds | numerics | trained by |", "|---|---|---|---|---|"]
     for folder in folders():
         name, head = folder.name, (folder / "README.md").read_text().split("\n\n")[1]
-        seeds = {int(r["seeds"]) for path in folder.glob("*.csv") for r in table(f"{name}/{path.name}") if r.get("seeds")}
+        rows = [r for path in folder.glob("*.csv") for r in table(f"{name}/{path.name}")]
+        seeds = {int(r["seeds"]) for r in rows if r.get("seeds")}
         seeds, numerics, commits = str(max(seeds)), "", ""
         if (folder / "trials.csv").exists():
             trials = done(name)

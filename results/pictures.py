@@ -89,7 +89,8 @@ def randomized():
             axes.set_title(in_words(task))
         legend(figure, grid.flat[0])
 
-    return Picture("randomized", "Accuracy in % on unseen lengths, from counted to randomized positions", says, 2.8, draw)
+    title = "Accuracy in % on unseen lengths, from counted to randomized positions"
+    return Picture("randomized", title, says, 2.8, draw)
 
 
 def legend(figure, axes, columns=5):
@@ -115,8 +116,8 @@ def in_order():
         axes.set_xlabel("accuracy in %")
         legend(figure, axes)
 
-    return Picture("sorted", "Accuracy in % on unseen lengths, from shuffled to sorted random positions", says + ".", 2.2,
-                   draw)  # fmt: skip
+    title = "Accuracy in % on unseen lengths, from shuffled to sorted random positions"
+    return Picture("sorted", title, says + ".", 2.2, draw)
 
 
 def ladder():
@@ -174,7 +175,9 @@ def alignment():
     modes = {"original": "as trained", "maximum probability": "aligned", "log rule": "log rule"}
     tasks = {
         task: {
-            label: [(int(r["length"]), *of_row(r, "value")) for r in table("chi2023-tiny/table4.csv", task=task, mode=mode)]
+            label: [
+                (int(r["length"]), *of_row(r, "value")) for r in table("chi2023-tiny/table4.csv", task=task, mode=mode)
+            ]
             for mode, label in modes.items()
         }
         for task in ("topic", "line", "passkey")
@@ -197,7 +200,8 @@ def rerope():
     sets = {
         kind: {
             label: [
-                (int(r["length"]), *of_row(r, "accuracy")) for r in table("su2023-tiny/lengths.csv", method=method, set=kind)
+                (int(r["length"]), *of_row(r, "accuracy"))
+                for r in table("su2023-tiny/lengths.csv", method=method, set=kind)
             ]
             for method, label in methods.items()
         }
@@ -207,8 +211,8 @@ def rerope():
 
     def draw(figure):
         grid = figure.subplots(1, 2, sharey=True)
-        for axes, (lines, title) in zip(grid, ((sets["repeated"], "texts that repeat"), (sets["plain"], "other texts"))):
-            curves(axes, lines)
+        for axes, kind, title in zip(grid, sets, ("texts that repeat", "other texts")):
+            curves(axes, sets[kind])
             axes.set(title=title, xlabel="tokens of text")
         grid[0].set_ylabel("next tokens right, %")
         legend(figure, grid[0])
@@ -309,13 +313,14 @@ def cross():
 
 
 def example():
-    kinds = {("relative", "sequential"): ("relative", GREY, "o"), ("rope", "sequential"): ("RoPE", GREY, "s"),
-             ("relative", "randomized"): ("R-relative", BLUE, "o"), ("rope", "randomized"): ("R-RoPE", BLUE, "s")}  # fmt: skip
+    kinds = {
+        ("relative", "sequential"): ("relative", GREY, "o"),
+        ("rope", "sequential"): ("RoPE", GREY, "s"),
+        ("relative", "randomized"): ("R-relative", BLUE, "o"),
+        ("rope", "randomized"): ("R-RoPE", BLUE, "s"),
+    }
     found = [r for r in table("ruoss2023-example/table1.csv") if (r["encoding"], r["positions"]) in kinds]
-    dots = [
-        (r["task"], kinds[r["encoding"], r["positions"]], percent(r["paper"]), percent(r["best"]))
-        for r in found
-    ]
+    dots = [(r["task"], kinds[r["encoding"], r["positions"]], percent(r["paper"]), percent(r["best"])) for r in found]
     says = ", ".join(f"{in_words(task)}, {kind[0]}: paper {theirs}, here {ours}" for task, kind, theirs, ours in dots)
 
     def draw(figure):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fails, naming the sentence, where README.md, docs/results.md or docs/results-limits.md says another figure than follows
-from results/*/ and bench/results/, or a figure that no table is asked for; where a page of results is of other numerics
-than experiment/numerics.def and does not begin with "Old"; and where a picture shows other numbers. Standard library
-only.
+"""Fails, naming the sentence, where README.md, docs/results.md or docs/results-limits.md says another figure than
+follows from results/*/ and bench/results/, or a figure that no table is asked for; where a page of results is of other
+numerics than experiment/numerics.def and does not begin with "Old"; and where a picture shows other numbers. Standard
+library only.
 """
 
 import html
@@ -49,8 +49,8 @@ SENTENCES = {
     LIMITS: limits.ALL,
 }
 
-# Figures that are no measurements, on pages that have no other typed ones: how something was trained and tested, what it
-# is called, and what a source says.
+# Figures that are no measurements, on pages that have no other typed ones: how something was trained and tested, what
+# it is called, and what a source says.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d( and \d)?|## \d\.|tables? \d( and \d)?",
     r"seed=\[[\d,]*\]|seeds=2|lr=3e-4|learning rate 1e-3|at 3e-4",

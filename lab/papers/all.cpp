@@ -75,8 +75,8 @@ Trials of_inside(const Choices& defaults) {
 const std::vector<Artifact>& all_artifacts() {
   static const std::vector<Artifact> list = {
       {"ruoss2023:table1", "Accuracy on unseen lengths, every encoding",
-       "Ruoss et al. (2023), table 1. The paper trains to length 40, tests on 41 to 500, and prints the best of 10 seeds "
-       "and 3 learning rates; what is trained and tested here stands below the tables.",
+       "Ruoss et al. (2023), table 1. The paper trains to length 40, tests on 41 to 500, and prints the best of 10 "
+       "seeds and 3 learning rates; what is trained and tested here stands below the tables.",
        of_table1, table1},
       {"ruoss2023:table2", "What a training step costs",
        "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
