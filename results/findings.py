@@ -312,11 +312,11 @@ def cross():
     yield (
         f"With randomized positions no temperature adds more than {points(best)} points in the mean, and alignment "
         f"costs {points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
-        f"{points(-adds('randomized', 'entropy'))} (by entropy). With plain positions scale-invariant attention adds "
+        f"{points(-adds('randomized', 'entropy'))} (by entropy). With counted positions scale-invariant attention adds "
         f"{points(adds('sequential', 'scale-invariant, trained'))} points."
     )
     yield (
-        f"With plain positions longer strings cost {loss('sequential', 'the length itself')} points; their positions "
+        f"With counted positions longer strings cost {loss('sequential', 'the length itself')} points; their positions "
         f"alone {loss('sequential', 'positions')}, their number of keys alone {loss('sequential', 'number of keys')}, "
         f"and attention as flat as theirs {loss('sequential', 'dispersion')}. With randomized positions they cost "
         f"{loss('randomized', 'the length itself')}; their narrower gaps alone {loss('randomized', 'gaps')}, the keys "
@@ -331,7 +331,7 @@ def example():
     agree, of, clear = paper_says("ruoss2023-example/table1.md")
     yield (
         f"{len(near)} of {len(rows)} accuracies are within five points of the paper's, and {agree} of {of} differences "
-        "between randomized and plain positions have its sign."
+        "between randomized and counted positions have its sign."
     )
 
     def pair(task, encoding):

@@ -90,7 +90,7 @@ def randomized():
         legend(figure, grid.flat[0])
 
     title = "Accuracy in % on unseen lengths, from counted to randomized positions"
-    return Picture("randomized", title, says, 2.8, draw)
+    return Picture("randomized", title, says, 2.6, draw)
 
 
 def legend(figure, axes, columns=5):
@@ -252,7 +252,7 @@ def every_scheme():
         axes.set_xlabel("accuracy in %, mean of three tasks")
         legend(figure, axes, 2)
 
-    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, 3.2, draw)
+    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, 3, draw)
 
 
 def gaps():

@@ -52,7 +52,7 @@ SENTENCES = {
 # Figures that are no measurements, on pages that have no other typed ones: how something was trained and tested, what
 # it is called, and what a source says.
 SETTINGS = (
-    r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d( and \d)?|## \d\.|tables? \d( and \d)?",
+    r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",
     r"seed=\[[\d,]*\]|seeds=2|lr=3e-4|learning rate 1e-3|at 3e-4",
     r"lengths? \d+( to \d+)?|at \d+ to \d+|tested to \d+|trained to 20|20 symbols|a string of 75",
     r"(at )?(128|512|4096) symbols|at (512|4096)|64 tokens|64 texts|a window of 32|n0",
