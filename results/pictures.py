@@ -252,7 +252,7 @@ def every_scheme():
         axes.set_xlabel("accuracy in %, mean of three tasks")
         legend(figure, axes, 2)
 
-    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, 3, draw)
+    return Picture("every_scheme", "Mean accuracy in % of schemes on unseen lengths", says, 3.2, draw)
 
 
 def gaps():
@@ -268,7 +268,7 @@ def gaps():
 
     def draw(figure):
         axes = figure.subplots()
-        left, right = -62, 112
+        left, right = -70, 112
         for y, (_, gap, length) in enumerate(lines):
             for (mean, low, high), colour, marker, shift, name in (
                 (gap, BLUE, "D", -0.17, "narrower gaps alone"), (length, YELLOW, "o", 0.17, "more symbols alone")
@@ -277,7 +277,7 @@ def gaps():
                 if left < mean < right:
                     axes.plot(mean, y + shift, marker, color=colour, markersize=6, label="" if y else name)
                 else:  # beyond the edge, with its number
-                    edge, side = (right, "right") if mean > right else (left, "left")
+                    edge, side = (right - 2, "right") if mean > right else (left + 4, "left")
                     axes.plot(edge, y + shift, ">" if mean > right else "<", color=colour, clip_on=False)
                     axes.text(edge + (-4 if mean > right else 4), y + shift, f"{mean:.0f}", ha=side, va="center")
         axes.axvline(0, color="black", linewidth=0.8, zorder=0)
