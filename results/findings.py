@@ -50,7 +50,7 @@ def randomized():
         f"signs {len(flipped)}"
     )
     small = [100 * float(r["mean"]) for r in left if r["task"] == "binary_multiplication"]
-    yield f"one of the {len(left)} is {small[0]:+.1f} points, with a model below the majority."
+    yield f"one of the {len(left)} is a gain of {small[0]:.1f} points that ends below the majority."
     assert one("table1-tiny/table1.csv", "mean", task="binary_multiplication", encoding="sincos",
                positions="randomized") < float(row("table1-tiny/table1.csv", task="binary_multiplication",
                                                    encoding="sincos", positions="randomized")["majority"])  # fmt: skip
@@ -106,7 +106,7 @@ def alignment():
     yield (
         f"At 4096 symbols {all_tasks('original')} % of the answers are right as trained, "
         f"{all_tasks('maximum probability')} % with alignment and {all_tasks('log rule')} % with the log rule, tau = "
-        "ln n0 / ln n, which measures nothing"
+        "ln n0 / ln n, which needs no measurement"
     )
     text = (HERE / "chi2023-tiny/table4.md").read_text()
     beyond = {
@@ -139,7 +139,7 @@ def alignment():
         f"{' '.join(of('learned positions'))} points."
     )
     low = re.search(r"In (\d+) of (\d+) cells it is 0.5", (HERE / "chi2023-tiny/table5.md").read_text())
-    yield f"In {low[1]} of {low[2]} cells the best temperature is the lowest that was tried"
+    yield f"In {low[1]} of {low[2]} cases alignment takes the lowest temperature of its grid"
 
 
 def rerope():
@@ -206,7 +206,7 @@ def every_scheme():
             for t in ("even_pairs", "reverse_string", "missing_duplicate_string")
         )
 
-    yield f"Forgetting is second for one task: it has {on('forgetting')} %."
+    yield f"Forgetting is second because of one task: it has {on('forgetting')} %."
     causal = {r["encoding"]: float(r["mean"]) for r in table("every-scheme/causal.csv", task="mean")}
     a, b, c = sorted(causal, key=causal.get, reverse=True)[:3]
     names = {"path": "PaTH", "stick_breaking": "stick-breaking attention", "alibi": "ALiBi"}
@@ -250,9 +250,9 @@ def gaps():
     )
     g, gi, l, li, more, less, neither = said(20)
     yield (
-        f"From length 20 it is {more}, {less} and {neither}, and the means are {g} and {l}; but sin/cos on Bucket Sort "
-        f"alone makes most of that, with {whole(loss('bucket_sort', 'sincos', 'gap', '20'))} and "
-        f"{whole(loss('bucket_sort', 'sincos', 'length', '20'))}."
+        f"From length 20, in seven settings, it is {more}, {less} and {neither}, and the means are {g} and {l}; but "
+        f"sin/cos on Bucket Sort alone makes most of that, with {whole(loss('bucket_sort', 'sincos', 'gap', '20'))} "
+        f"and {whole(loss('bucket_sort', 'sincos', 'length', '20'))}."
     )
     text = (HERE / "gap_shift-tiny/matched.md").read_text()
     line = re.search(r"^Lengths 30 to 100, as trained.*", text, re.M)[0]
@@ -262,8 +262,8 @@ def gaps():
 
     yield (
         f"Training with small gaps too is no cure: `blocks` changes accuracy by {' '.join(trained('blocks'))} points "
-        f"and `log_density` by {' '.join(trained('log density'))}; random real numbers are "
-        f"{' '.join(trained('random floats'))}."
+        f"and `log_density` by {' '.join(trained('log density'))}; real numbers as "
+        f"positions change it by {' '.join(trained('random floats'))}."
     )
     yield f"gap_shift --size tiny {cost(done('gap_shift-tiny'), 'hours of clock time')}"
 
