@@ -12,6 +12,24 @@ def cost(folder_trials, unit="core-hours"):
     return f"# {len(folder_trials)} trainings, {hours(folder_trials):.1f} {unit}"
 
 
+def seconds_of(what, steps_more, a_step=None, tests=1):
+    """Processor time of what kept none, from short runs (costs.csv): so many steps more in all, each as long as those
+    between the two runs of a_step, and so many times the tests."""
+    few, many = (table("costs.csv", what=a_step or what)[k] for k in (0, -1))
+    more, seconds = int(many["steps"]) - int(few["steps"]), float(many["seconds"]) - float(few["seconds"])
+    step = seconds / more / int(few["trained"])
+    return tests * float(table("costs.csv", what=what)[0]["seconds"]) + step * steps_more
+
+
+RETRIEVAL = ("chi2023:table2, table4 and table5, one seed", 4 * 2970 + 1485, "t5 train, with its test")
+REROPE = ("su2023:claims, one seed", 5 * 1470)
+
+
+def about(seeds, of):
+    trained = seeds * int(table("costs.csv", what=of[0])[0]["trained"])
+    return f"# {trained} trainings, about {seeds * seconds_of(*of) / 3600:.1f} core-hours"
+
+
 def paper_says(path):
     (said,) = re.findall(r"Where the paper .*, (\d+) of (\d+) comparisons agree: (\d+) .*", (HERE / path).read_text())
     return said
@@ -139,6 +157,7 @@ def alignment():
         f"{' '.join(of('learned positions'))} points."
     )
     low = re.search(r"In (\d+) of (\d+) cells it is 0.5", (HERE / "chi2023-tiny/table5.md").read_text())
+    yield f"chi2023:table5 --size tiny {about(3, RETRIEVAL)}"
     yield f"In {low[1]} of {low[2]} cases alignment takes the lowest temperature of its grid"
 
 
@@ -160,6 +179,7 @@ def rerope():
         f"Of {len(rows)} comparisons that Su's article makes {count('holds')} hold here, {count('does not')} do not, "
         f"and {count('inconclusive')} are inconclusive"
     )
+    yield f"su2023:lengths su2023:claims --size tiny {about(3, REROPE)}"
 
 
 DECAY = ("geometric", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant", "alibi")
