@@ -138,7 +138,7 @@ def ladder():
             axes.plot(ours, y, "D", color=BLUE, markersize=7, markerfacecolor=BLUE if tell else "white",
                       label=labels.pop(1 if tell else 2, ""))  # fmt: skip
         lines_of(axes, [task for task, *_ in lines])
-        axes.set(xlim=(14, 103), xlabel="accuracy in % at lengths 41 to 100, ten fresh seeds")
+        axes.set(xlim=(14, 103), xlabel="accuracy in % at lengths 41 to 100")
         legend(figure, axes, 1)
 
     return Picture("ladder", "Accuracy in % of candidates and of the best scheme of tables 1 and 5", says + ".",
