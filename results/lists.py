@@ -75,7 +75,7 @@ def experiments():
 
 
 def cut():
-    """What the issue of these results asked for and is not there, with what it would take on one core of theirs."""
+    """What was asked of these results and is not there, with what it would take on one core of theirs."""
     lines = ["| not done | trainings | core-hours |", "|---|---|---|"]
     return lines + [f"| {what} | {number:,} | {seconds / 3600:,.1f} |" for what, number, seconds in limits.cut()]
 
