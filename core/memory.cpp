@@ -6,18 +6,32 @@
 #include <bit>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "core/backend.h"
 #include "core/own_queue.h"
 #include "core/parallel.h"
 
+#if !defined(__SANITIZE_ADDRESS__) && defined(__has_feature)  // clang's word for what GCC says by a macro
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace poslab {
 
 struct MemoryPool {
   Device device = Device::cpu;
   Mutex mutex;
-  std::array<std::vector<real*>, 256> free;
+#ifdef __SANITIZE_ADDRESS__
+  std::map<size_t, std::vector<real*>> free;  // by their bytes
+#else
+  std::array<std::vector<real*>, 256> free;  // by their class
+#endif
   Memory count{};
   char* rest = nullptr;  // of the latest region
   size_t rest_bytes = 0;
@@ -29,11 +43,11 @@ constexpr size_t line = 64;  // a cache line, and the widest vector
 
 // Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger
 // free block: then a step on short strings lives on what the step on the longest left free.
-size_t class_of(size_t bytes) {
+[[maybe_unused]] size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
   return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;
 }
-size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
+[[maybe_unused]] size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
 
 MemoryPool& pool(Device device) {
   static MemoryPool* all = [] {  // outlive every static Tensor
@@ -47,9 +61,6 @@ MemoryPool& pool(Device device) {
 // Blocks are cut from large regions: fewer requests, and on the CPU huge pages.
 real* cut(MemoryPool& p, size_t bytes) {
   constexpr size_t region = 16 << 20;
-#ifdef __SANITIZE_ADDRESS__  // there every buffer is its own allocation, so that the sanitizer sees its ends
-  return static_cast<real*>(backend(p.device).allocate(bytes));
-#endif
   if (p.rest_bytes < bytes) {
     const size_t size = std::max(bytes, region);
     p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw: then the rest is as it was
@@ -59,27 +70,59 @@ real* cut(MemoryPool& p, size_t bytes) {
   return reinterpret_cast<real*>(std::exchange(p.rest, p.rest + bytes));
 }
 
+// On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order
+// blocks came back: so a recorded step finds its tensors where they were.
+void keep(const MemoryPool& p, std::vector<real*>& free, real* at) {
+  const auto place =
+      p.device == Device::cpu ? free.end() : std::lower_bound(free.begin(), free.end(), at, std::greater<>());
+  free.insert(place, at);
+}
+real* last_of(std::vector<real*>& free) {
+  real* at = free.back();
+  return free.pop_back(), at;
+}
+
+// A block of at least so many bytes; then those that it has.
+real* take(MemoryPool& p, size_t& bytes) {
+#ifdef __SANITIZE_ADDRESS__
+  // The sanitizer sees where a buffer ends, as what follows it is poisoned. On the CPU it is an allocation of its own.
+  // On a GPU work that is held back, or recorded, comes to a buffer when its owner is gone: its block stays in the
+  // pool, and only buffers of as many bytes get it.
+  const size_t room = bytes / line * line + 2 * line;
+  if (auto& free = p.free[bytes]; !free.empty()) return last_of(free);
+  real* at = p.device == Device::cpu ? static_cast<real*>(backend(p.device).allocate(room)) : cut(p, room);
+  ASAN_POISON_MEMORY_REGION(reinterpret_cast<char*>(at) + bytes, room - bytes);
+#else
+  const size_t c = class_of(std::max(bytes, 2 * line));
+  const auto fits =
+      std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& free) { return !free.empty(); });
+  const size_t size = size_of_class(fits == p.free.end() ? c : size_t(fits - p.free.begin()));
+  bytes = (size + line - 1) / line * line;
+  if (fits != p.free.end()) return last_of(*fits);
+  real* at = cut(p, bytes);
+#endif
+  ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes);
+  return at;
+}
+
+void give_back(MemoryPool& p, real* at, size_t bytes) {
+#ifdef __SANITIZE_ADDRESS__
+  if (p.device != Device::cpu) return keep(p, p.free[bytes], at);
+  p.count.bytes_held -= int64_t(bytes);
+  std::free(at);
+#else
+  keep(p, p.free[class_of(bytes)], at);
+#endif
+}
+
 }  // namespace
 
 Block::Block(int64_t reals, Device device)
-    : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), asked_(bytes_), pool_(&pool(device)) {
+    : bytes_(size_t(reals) * sizeof(real)), asked_(std::max(2 * line, bytes_)), pool_(&pool(device)) {
   {
     MemoryPool& p = *pool_;
     const std::lock_guard lock(p.mutex);
-    size_t c = class_of(bytes_);
-    bytes_ = (size_of_class(c) + line - 1) / line * line;
-#ifndef __SANITIZE_ADDRESS__
-    const auto fits =
-        std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
-    if (fits != p.free.end()) {
-      at_ = fits->back(), fits->pop_back();
-      bytes_ = (size_of_class(size_t(fits - p.free.begin())) + line - 1) / line * line;
-    }
-#endif
-    if (!at_) {
-      at_ = cut(p, bytes_);
-      ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes_);
-    }
+    at_ = take(p, bytes_);
     p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
     p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_in_use);
   }
@@ -91,17 +134,7 @@ Block::~Block() {
   MemoryPool& p = *pool_;
   const std::lock_guard lock(p.mutex);
   p.count.bytes_in_use -= int64_t(bytes_), p.count.bytes_asked -= int64_t(asked_);
-#ifdef __SANITIZE_ADDRESS__
-  p.count.bytes_held -= int64_t(bytes_);
-  std::free(at_);
-#else
-  std::vector<real*>& blocks = p.free[class_of(bytes_)];
-  // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order
-  // blocks came back: so a recorded step finds its tensors where they were.
-  const auto place = p.device == Device::cpu ? blocks.end()
-                                             : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
-  blocks.insert(place, at_);
-#endif
+  give_back(p, at_, bytes_);
 }
 
 Memory memory(Device device) {

@@ -43,6 +43,7 @@ struct HostMemoryToo {
 };
 struct Given {
   int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
+  int64_t held = 0;                                  // bytes, the device's and pinned ones
 };
 Given given();                 // since the start, the launches of replayed steps one by one
 #endif

@@ -17,6 +17,10 @@
 #include "core/error.h"
 #include "cuda/launch.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace poslab::cuda {
 namespace {
 
@@ -33,9 +37,7 @@ bool runs = true, poisoned = false, host_memory_too = false;
 Given so_far;
 
 void protect(int what) {
-#ifndef __SANITIZE_ADDRESS__
   mprotect(device_begin(), bytes_given, what);
-#endif
 }
 
 }  // namespace
@@ -134,19 +136,23 @@ std::string name() { return "emulated on the CPU"; }
 
 void* device_memory(size_t bytes) {
   const std::lock_guard lock(gpu);
-#ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
-  regions.push_back({std::aligned_alloc(256, (bytes + 255) / 256 * 256), bytes});
-  return regions.back().at;
-#endif
-  if (bytes > device_bytes - bytes_given) return nullptr;
-  const size_t pages = (bytes + 4095) / 4096 * 4096;
-  void* at = device_begin() + bytes_given;
-  bytes_given += pages;
+  if (bytes >= device_bytes - bytes_given) return nullptr;
+  const size_t pages = bytes / 4096 * 4096 + 4096;
+  char* at = device_begin() + bytes_given;
+  bytes_given += pages, so_far.held += int64_t(bytes);
   if (open) mprotect(at, pages, PROT_READ | PROT_WRITE);
+#ifdef __SANITIZE_ADDRESS__
+  ASAN_POISON_MEMORY_REGION(at + bytes, pages - bytes);
+#endif
   regions.push_back({at, bytes});
   return at;
 }
-void* pinned_memory(size_t bytes) { return std::calloc(bytes, 1); }   // zeros, where nothing is copied
+void* pinned_memory(size_t bytes) {
+  const std::lock_guard lock(gpu);
+  so_far.held += int64_t(bytes);
+  static auto* const all = new std::vector<std::vector<char>>;        // outlives every queue
+  return all->emplace_back(bytes).data();                             // zeros, where nothing is copied
+}
 
 void to_device(void* to, const void* pinned, size_t bytes) { copy(to, pinned, bytes); }
 void to_host(void* pinned, const void* from, size_t bytes) { copy(pinned, from, bytes); }

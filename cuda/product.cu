@@ -264,9 +264,6 @@ void multiply(const Job& job) {
   if (joins(h, job)) return h.read.add(mine.read);             // it writes what the other one writes
   if (meet(mine.written, h.read) || meet(mine.written, h.written) || h.jobs.count == max_jobs) start_products();
   h.jobs.at[h.jobs.count++] = job, h.read.add(mine.read), h.written.add(mine.written);
-#ifdef __SANITIZE_ADDRESS__
-  start_products();                // there memory has no pool, and what a held product reads would be gone
-#endif
 }
 
 bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& norm) {

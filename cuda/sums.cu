@@ -98,9 +98,6 @@ void add_up_later(Section s) {
     const void *begin = s.to.at, *end = s.to.at + s.n;
     w.extent = {w.extent.begin ? std::min(w.extent.begin, begin) : begin, std::max(w.extent.end, end)};
   }
-#ifdef __SANITIZE_ADDRESS__
-  start_sums();                    // there memory has no pool, and its results may be gone later
-#endif
 }
 
 // Sections of one result follow each other; the others go together.

@@ -76,7 +76,6 @@ TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add t
   CHECK(tried > 20);
 }
 
-#ifndef __SANITIZE_ADDRESS__                              // there steps are not recorded
 TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded steps, and agree") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
@@ -104,6 +103,5 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
   CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);
   CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // nothing differs from itself
 }
-#endif
 
 }  // namespace poslab::test

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "cuda/backend.h"
+#include "experiment/step.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 #include "lab/runs/run_folder.h"
@@ -165,6 +166,23 @@ TEST_CASE("cuda: a queue of one's own has memory of its own, and a limit") {
   CHECK(queue_number() == 0);
   CHECK(memory(Device::cuda).bytes_in_use == in_use);
 }
+
+#ifdef POSLAB_EMULATE
+TEST_CASE("cuda: models trained one after the other, each by a thread of its own, share their memory") {
+  add_backend(Device::cuda, cuda::as_backend());
+  const auto held_after = [](const char* encoding) {
+    std::jthread([&] {
+      const OwnQueue own(Device::cuda);
+      State s(tiny_config({{"encoding", encoding}, {"device", "cuda"}, {"batch", "4"}, {"train_length", "3"}}));
+      for (int n = 0; n < 4; ++n) finish_step(s.config, start_step(s, draw_step(s.config, n)));
+    }).join();
+    return cuda::given().held;
+  };
+  held_after("relative");
+  const int64_t held = held_after("rope");
+  for (const char* encoding : {"relative", "rope", "relative"}) CHECK(held_after(encoding) == held);
+}
+#endif
 
 // -- from outside, on the CPU: one after the other, in a process of the worker ----------------------------------------
 
