@@ -55,6 +55,13 @@ def randomized():
         f"at lengths 1 to 20 randomized positions are behind in {sum(x < 0 for x in behind)} of {len(behind)} "
         f"comparisons, by {points(-lost)} points in the mean"
     )
+    claims = table("claims-tiny/claims.csv")
+    count = [r["verdict"] for r in claims].count
+    in_domain = [r["verdict"] for r in claims if r["claim"].startswith("At trained lengths")].count("does not")
+    yield (
+        f"Of {len(claims)} claims of the paper {count('holds')} hold here, {count('inconclusive')} are inconclusive, and "
+        f"{count('does not')} do not: {in_domain} of these that trained lengths lose nothing."
+    )
     agree, of, clear = paper_says("table1-tiny/table1.md")
     yield (
         f"Where the paper has randomized positions ahead by 2 points or more, {agree} of {of} comparisons here have "
