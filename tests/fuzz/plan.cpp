@@ -17,9 +17,10 @@ Target plan() {
                 std::string signed_lines, line;
                 for (std::istringstream lines(text); std::getline(lines, line); signed_lines += line + "\n") {
                   Json trial = try_json(line);
-                  if (!trial.is_object() || trial.value("id", "") != "ID") continue;
+                  if (!trial.is_object() || !trial.contains("id") || trial["id"] != "ID") continue;
                   Json config = trial;
-                  const std::string command = trial.value("command", "train");
+                  const Json said = trial.value("command", Json("train"));
+                  const std::string command = said.is_string() ? said.get<std::string>() : said.dump();
                   for (const char* key : {"id", "command", "name", "impossible"}) config.erase(key);
                   answered([&] { trial["id"] = sweep::trial_id(config_of(kind_of_command(command), config)); });
                   line = trial.dump();
