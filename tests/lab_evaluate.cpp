@@ -28,6 +28,15 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
   CHECK(released_score(c, long_ones)->from == 42);
 }
 
+TEST_CASE("a test has one list of strings, wherever it is cut into sub-batches") {
+  const Choices c = tiny_config();
+  const Batch whole = test_batch(c, 9, 0, 4), end = test_batch(c, 9, 2, 2);
+  const int64_t half = end.tokens.size();
+  REQUIRE(whole.tokens.size() == 2 * half);
+  CHECK(std::equal(end.tokens.data(), end.tokens.data() + half, whole.tokens.data() + half));
+  CHECK(!std::equal(end.tokens.data(), end.tokens.data() + half, whole.tokens.data()));
+}
+
 TEST_CASE("evaluation repeats itself, and each switch changes it") {
   const auto result = [](const Settings& more) {
     State s(tiny_config());

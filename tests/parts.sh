@@ -45,7 +45,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py "${course_tests[@]}" ;;
-    lines) one eval 'columns && subjects' ;;
+    lines) one eval 'columns && subjects && .venv-mutate/bin/python tests/mutate/mutate.py --self-test' ;;
   esac
 }
 
@@ -147,7 +147,7 @@ run_tests() {   # [PRESET...]
   for preset; do
     if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
     case $preset in
-      lines) parts+=(lines) ;;
+      lines) ready 'what plants faults' lines -- mutate_venv ;;
       docs) ready docs docs -- build release poslab_program ;;
       course) ready course course -- install_missing "$needed_by_course" ;;
       site) ready site site -- site_ready ;;

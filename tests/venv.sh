@@ -1,15 +1,15 @@
 #!/bin/sh
 # usage: tests/venv.sh FOLDER [OPTION OF PIP...]
 # Makes .venv-FOLDER at the top of the tree, once, with what tests/FOLDER/requirements.txt pins. PyTorch and NumPy are
-# those of .venv, which tests/reference/venv.sh makes, unless NumPy is pinned too: then the folder stands alone. Another
-# 0.2 GB for huggingface, 0.3 GB for published and for site, 0.4 GB for python. It is of the python3 that is first on
-# the PATH.
+# those of .venv, which tests/reference/venv.sh makes, unless NumPy is pinned too, or neither is needed (# alone): then
+# the folder stands alone. Another 0.2 GB for huggingface, 0.3 GB for published and for site, 0.4 GB for python, 20 MB
+# for mutate. It is of the python3 that is first on the PATH.
 set -e
 cd "$(dirname "$0")/.."
 wanted=tests/${1:?the folder of tests/ that has requirements.txt}/requirements.txt
 there=.venv-$1
 shift
-alone=$(sed -n '/^numpy==/s/==.*//p' "$wanted")
+alone=$(grep -E '^(numpy==|# alone)' "$wanted" || true)
 [ "$alone" ] || tests/reference/venv.sh
 if ! cmp -s "$wanted" "$there/made"; then
   rm -rf "$there"

@@ -1,0 +1,119 @@
+"""The faults that ./dev mutate plants: where they can stand in a C++ source, found in its syntax tree.
+
+Signs, terms, indices, axes, comparisons, conditions, constants, and gradients that are not added up. A fault replaces
+some bytes of a file, and mutants() names all of a file in order.
+"""
+import collections
+import re
+
+import tree_sitter
+import tree_sitter_cpp
+
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+
+# What says nothing about a result: messages, checks at compile time, where work is cut into pieces, and which values an
+# option may have, the {0, 1} of {"first", 0, {0, 1}, "smallest position"}.
+passed_over = {"static_assert_declaration", "throw_statement", "string_literal", "template_argument_list", "comment",
+               "ERROR", "attribute_declaration", "array_declarator", "lambda_capture_specifier", "concatenated_string",
+               "preproc_include", "preproc_def", "preproc_function_def", "preproc_call"}
+no_result = re.compile(rb"^(fmt::\w+|bad_input|failure|\w+(\.|->)reserve)$|grain|per_piece")
+
+Mutant = collections.namedtuple("Mutant", "file kind start end after")
+
+
+def text(node):
+    return node.text.decode()
+
+
+def faults(node):
+    """Those of one node: (kind, node that is replaced, replacement)."""
+    field, parent = node.child_by_field_name, node.parent
+    if node.type == "binary_expression":
+        left, right, sign = field("left"), field("right"), text(field("operator"))
+        if b'"' in node.text or b"'" in node.text:
+            return
+        other = {"+": "-", "-": "+", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "==": "!=",
+                 "!=": "=="}.get(sign)
+        if other:
+            kind = "sign" if sign in "+-" else "logic" if sign in ("&&", "||") else "comparison"
+            yield kind, field("operator"), other
+        if sign in ("+", "-", "*", "/"):
+            yield "dropped term", node, text(left)
+        if sign in ("+", "*"):
+            yield "dropped term", node, text(right)
+        if sign == "+" and left.type == "binary_expression" and text(left.child_by_field_name("operator")) == "*":
+            a, b = (text(left.child_by_field_name(side)) for side in ("left", "right"))
+            yield "axis", node, f"({text(right)}) * {b} + {a}"
+            yield "axis", node, f"{a} * ({text(right)}) + {b}"
+    elif node.type == "unary_expression" and text(field("operator")) in ("-", "!"):
+        yield "sign" if text(field("operator")) == "-" else "logic", node, text(field("argument"))
+    elif node.type == "assignment_expression" and text(field("operator")) in ("+=", "-=", "*="):
+        if b'"' in node.text:
+            return
+        if text(field("operator")) != "*=":
+            yield "sign", field("operator"), "-=" if text(field("operator")) == "+=" else "+="
+            yield "stale gradient", field("operator"), "="
+        yield "dropped term", node, text(field("left"))
+    elif node.type == "subscript_argument_list" and node.named_child_count == 1:
+        inside = text(node.named_children[0])
+        yield "index", node, "[1]" if inside == "0" else f"[{inside} + 1]"
+        yield "index", node, "[1]" if inside == "0" else f"[{inside} - 1]"
+    elif node.type == "expression_statement" and node.named_child_count and \
+            node.named_children[0].type == "call_expression" and re.search(rb"grad|backward", node.text):
+        yield "stale gradient", node, ";"
+    elif node.type in ("argument_list", "initializer_list"):
+        plain = {"identifier", "field_expression", "call_expression", "qualified_identifier"}
+        for a, b in zip(node.named_children, node.named_children[1:]):
+            if a.type in plain and a.type == b.type and a.text != b.text and b"\n" not in a.text + b.text:
+                between = node.text[a.end_byte - node.start_byte:b.start_byte - node.start_byte].decode()
+                yield "axis", (a.start_byte, b.end_byte), text(b) + between + text(a)
+    elif node.type == "number_literal" and parent.type not in ("subscript_argument_list", "case_statement"):
+        call = parent.parent
+        if parent.type == "argument_list" and call.type == "call_expression" and \
+                re.search(r"\b(dim|size)$", text(call.children[0])):
+            yield "axis", node, {"-1": "-2", "-2": "-1", "0": "1", "1": "0"}.get(text(node), "0")
+        elif re.fullmatch(r"-?\d+", text(node)):
+            yield "constant", node, str(int(text(node)) + 1)
+        elif number := re.fullmatch(r"(-?\d+\.\d*|\d*\.\d+|\d+\.?e-?\d+|\d+\.\d*e-?\d+)(f?)", text(node)):
+            yield "constant", node, (repr(float(number[1]) * 2) if float(number[1]) else "1.0") + number[2]
+
+
+def mutants(file, source):
+    """All of a file, in order."""
+    found = []
+
+    def visit(node):
+        if node.type in passed_over:
+            return
+        named = node.child_by_field_name("function" if node.type == "call_expression" else "declarator")
+        while named and named.child_by_field_name("declarator"):
+            named = named.child_by_field_name("declarator")          # of a function its name, without parameters
+        if named and no_result.search(named.text):
+            return
+        if node.type == "initializer_list" and node.parent.type == "initializer_list" and \
+                node.parent.named_children[0].type == "string_literal":
+            return
+        for kind, where, after in faults(node):
+            start, end = where if isinstance(where, tuple) else (where.start_byte, where.end_byte)
+            if source[start:end] != after.encode():
+                found.append(Mutant(file, kind, start, end, after))
+        for child in node.children:
+            visit(child)
+
+    visit(parser.parse(source).root_node)
+    return found
+
+
+def errors(source):
+    """How many places the parser stumbles over: some macros of the sources, and what a mutant breaks."""
+    def count(node):
+        return (node.type == "ERROR" or node.is_missing) + sum(map(count, node.children)) if node.has_error else 0
+    return count(parser.parse(source).root_node)
+
+
+def planted(mutant, source):
+    """(the new source, its line number, these lines before and after)"""
+    first, last = source.rfind(b"\n", 0, mutant.start) + 1, source.find(b"\n", mutant.end)
+    after = source[first:mutant.start] + mutant.after.encode() + source[mutant.end:last]
+    return (source[:first] + after + source[last:], source.count(b"\n", 0, mutant.start) + 1,
+            source[first:last].decode().strip(), after.decode().strip())
