@@ -59,8 +59,8 @@ def randomized():
     count = [r["verdict"] for r in claims].count
     in_domain = [r["verdict"] for r in claims if r["claim"].startswith("At trained lengths")].count("does not")
     yield (
-        f"Of {len(claims)} claims of the paper {count('holds')} hold here, {count('inconclusive')} are inconclusive, and "
-        f"{count('does not')} do not: {in_domain} of these that trained lengths lose nothing."
+        f"Of {len(claims)} claims of the paper {count('holds')} hold here, {count('inconclusive')} are inconclusive, "
+        f"and {count('does not')} do not: {in_domain} of these that trained lengths lose nothing."
     )
     agree, of, clear = paper_says("table1-tiny/table1.md")
     yield (

@@ -77,7 +77,8 @@ def main():
             parser.error(f"no target '{name}'; there are {', '.join(all_targets)}")
     corpora.mkdir(exist_ok=True)
     failed = False
-    print("| target | inputs tried | processor time | edges | lines of its sources |\n|---|---|---|---|---|", flush=True)
+    print("| target | inputs tried | processor time | edges | lines of its sources |")
+    print("|---|---|---|---|---|", flush=True)
     for name in wanted.target or all_targets:
         began = processor_time()
         runs, edges, new, log = fuzz(name, wanted.seconds)
