@@ -13,8 +13,11 @@ namespace poslab {
 SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, bool with_prefix)
     : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   check_charsmaps(bytes, path);
-  const sentencepiece::util::Status status = processor_->LoadFromSerializedProto(bytes);
-  if (!status.ok() || processor_->GetPieceSize() == 0)
+  bool read = false;
+  try {
+    read = processor_->LoadFromSerializedProto(bytes).ok() && processor_->GetPieceSize() > 0;
+  } catch (const std::exception&) {}  // of its tree of pieces, if one is empty
+  if (!read)
     bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {
     text_.push_back(processor_->IsUnknown(token) ? "\uFFFD" : spaced(processor_->IdToPiece(token)));
