@@ -63,6 +63,14 @@ TEST_CASE("statistics: with three seeds Student's interval and the flipped signs
   CHECK(std::abs(double(many) / cells - 12. / 256) < 0.01);
 }
 
+TEST_CASE("statistics: the bootstrap's interval leaves out as much below as above") {
+  std::vector<double> x, turned;
+  Rng rng(stream(7, Purpose::tokens, 0));
+  for (int i = 0; i < 20; ++i) x.push_back(rng.normal()), turned.push_back(-x.back());
+  CHECK(bootstrap(turned).low == -bootstrap(x).high);
+  CHECK(bootstrap(turned).high == -bootstrap(x).low);
+}
+
 TEST_CASE("statistics: of many values some subsets are drawn") {
   std::vector<double> x;
   Rng rng(stream(6, Purpose::tokens, 0));

@@ -248,8 +248,8 @@ def try_out(mutant, build, runs, before_this):
         verdict = "survived"
     record = {"file": mutant.file, "line": line, "kind": mutant.kind, "before": before, "after": after,
               "verdict": verdict, "by": by, "build": build.preset, "seconds": round(processor_time() - began, 1),
-              "again": options.again, "commit": commit().removesuffix("-dirty"), "date": str(datetime.date.today()),
-              "processor": processor()}
+              "again": options.again and bool(runs.get((mutant.file, before, after))),     # with new tests
+              "commit": commit().removesuffix("-dirty"), "date": str(datetime.date.today()), "processor": processor()}
     with results.open("a") as out:
         out.write(json.dumps(record) + "\n")
     runs[key(record)].append(record)
@@ -305,13 +305,13 @@ def summary():
     rows = {name: collections.Counter() for name in folders}
     rows["by hand"], survivors, kept = collections.Counter(), [], []
     for this, runs in history().items():
-        last, first = runs[-1], [run for run in runs if not run["again"]][-1]
+        last, first = runs[-1], [run for run in runs if not run["again"]][-1:]
         row = rows["by hand" if last["kind"] == "by hand" else folder_of(last["file"])]
         if last["verdict"] == "same code" or this in equivalent and last["verdict"] == "survived":
             row["equivalent"] += 1
         elif last["verdict"] in ("caught", "survived"):
             row["planted"] += 1
-            row["first"] += first["verdict"] == "caught"
+            row["first"] += any(run["verdict"] == "caught" for run in first)
             row["caught"] += last["verdict"] == "caught"
             row["double"] += last["verdict"] == "caught" and last["build"] == "double"
             kept.append(last)
