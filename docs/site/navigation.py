@@ -41,6 +41,7 @@ navigation = {
                 "Table 1 on all tasks, tiny <results/table1-tiny/README>",
                 "Ten seeds on Even Pairs <results/even-pairs-tiny/README>",
                 "Sorted and shuffled positions <results/sorted-tiny/README>",
+                "What the paper claims, and what holds <results/claims-tiny/README>",
                 "Temperatures and positions <results/cross-tiny/README>",
                 "The ladder <results/ladder/README>"],
     "Python and C++": ["docs/python", "docs/python-training", "docs/torch", "reference/python", "reference/cpp/index"],
