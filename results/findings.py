@@ -58,9 +58,10 @@ def randomized():
     claims = table("claims-tiny/claims.csv")
     count = [r["verdict"] for r in claims].count
     in_domain = [r["verdict"] for r in claims if r["claim"].startswith("At trained lengths")].count("does not")
+    assert in_domain == count("does not")
     yield (
         f"Of {len(claims)} claims of the paper {count('holds')} hold here, {count('inconclusive')} are inconclusive, "
-        f"and {count('does not')} do not: {in_domain} of these that trained lengths lose nothing."
+        f"and {count('does not')} do not, all of them claims that trained lengths lose nothing."
     )
     agree, of, clear = paper_says("table1-tiny/table1.md")
     yield (

@@ -2,6 +2,8 @@
 // dispersed its attention is.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/align.h"
@@ -122,11 +124,12 @@ Answered align_it(Asked& asked) {
   const State& s = model(asked);
   const int length = asked.whole("length", 1, 10000);
   check_lengths(s.config, {length}, "align");
-  const Alignment found = align(probed(s, asked.whole("strings", 1, 10000)),
-                                {.shortest = s.config.whole("train_length"), .longer = {length}}, {});
+  const Aligning wanted{.shortest = s.config.whole("train_length"), .longer = {length}};
+  const Alignment found = align(probed(s, asked.whole("strings", 1, 10000)), wanted, {});
   const AlignedAt& at = found.lengths.front();
   return {Json::object({{"length", length},
                         {"temperature", at.found.tau.front()},
+                        {"least", *std::min_element(wanted.grid.begin(), wanted.grid.end())},
                         {"target", row_means(found.target.of_model())},
                         {"before", row_means(at.before.of_model())},
                         {"after", row_means(at.after.of_model())}})};

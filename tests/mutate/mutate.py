@@ -326,6 +326,8 @@ def summary():
     lines = ["| sources | planted | caught at first | caught now | of these with `real = double` | equivalent |",
              "|---|---|---|---|---|---|"]
     for name, row in rows.items():
+        if not row.total():
+            continue  # of this folder nothing has been planted yet
         share = f" ({100 * row['caught'] / row['planted']:.1f} %)" if row["planted"] else ""
         lines.append(f"| {name if name in ('all', 'by hand') else f'`{name}/`'} | {row['planted']} | {row['first']} | "
                      f"{row['caught']}{share} | {row['double']} | {row['equivalent']} |")

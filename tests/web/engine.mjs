@@ -91,6 +91,7 @@ async function looked() {
   const [short, long] = m.dispersion([20, 60]);
   must(short.largest > long.largest && short.entropy < long.entropy, 'attention spreads with length');
   const found = m.align(60);
+  must(found.least > 0 && found.temperature >= found.least, 'the lowest temperature that is tried');
   must(found.temperature < 1 && found.after.largest > found.before.largest, 'a temperature that sharpens');
   const bias = lab.matrix('alibi', 300, { heads: 8, head: 0 });
   must(bias.length === 300 * 300 && near(bias[5], -2.5), `ALiBi's first head, 5 away: ${bias[5]}`);

@@ -20,6 +20,7 @@ import {smoothed} from '../../web/page/race.mjs';
 import {bibtex, csv, curves_csv, file_name, options_of, task_words} from '../../web/page/take.mjs';
 import {Turns} from '../../web/page/turns.mjs';
 
+const recorded = JSON.parse(readFileSync(new URL('../../web/page/snapshots.json', import.meta.url)));
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
 test('a link holds the whole state', () => {
@@ -326,4 +327,19 @@ test('models take turns: as many at once as there are cores, one fewer while som
   turns.back(a, false);
   turns.back(b, true);
   assert.deepEqual(given.slice(7), ['b']);                            // nobody holds a turn for ever
+});
+
+test('what the lecture says in words is what was recorded', () => {
+  const {state, gaps, dispersion, lanes} = recorded, far = 3 * state.train_length;
+  assert.equal(state.train_length, 20);                          // "strings of up to 20 digits", 40 slots
+  assert.equal(state.max_position, '400');                       // "40 of 400", "ten apart"
+  const best = Math.max(...gaps.map(([, a]) => a)), lost = (best - gaps[0][1]) / best;
+  assert.ok(lost > .3 && lost < .4, `${lost}`);                  // "costs a third of the digits"
+  const [plain, sharp] = dispersion.map(curve => curve.accuracy);
+  assert.ok(plain > .9 && sharp < plain, `${plain} ${sharp}`);   // "right at length 60", "sharper is not better"
+  const longest = dispersion[0].rows.at(-1);
+  assert.ok(longest.length === 100 && longest.entropy < Math.log(200));
+  const at = (lane, curve) => Lane.recorded(lane.spec, 0, lane).at(far, curve);
+  for (const lane of lanes.filter(({spec}) => spec.positions === 'sequential'))
+    assert.ok(at(lane) < at(lane, lane.baselines.majority));     // "these models end below it"
 });

@@ -4,7 +4,6 @@ import {DASHES, MARKS, SIGNS, chart_shapes, percent, short} from './figures.mjs'
 import {model_picker} from './models.mjs';
 
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
-const LEAST = .5;  // of the temperatures that aligning tries
 export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy of a row, in nats'};
 
 // curves: [{name, rows, colour: number of one, its own by default}]; shape: {width, height, large} of the chart
@@ -96,7 +95,7 @@ export function dispersion_view(app) {
           `${percent(found.before.largest)} to ${percent(found.after.largest)}; at length ${edge()} it is ` +
           `${percent(found.target.largest)}. Accuracy at length ${long}: ${percent(before)} before, ${
               percent(after)} after.` +
-          (found.temperature <= LEAST ? ` No lower temperature than ${LEAST.toFixed(2)} was tried.` : '');
+          (found.temperature <= found.least ? ` No lower temperature than ${found.least.toFixed(2)} was tried.` : '');
     } catch (wrong) {
       said.textContent = wrong.message;
     }

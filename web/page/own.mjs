@@ -75,7 +75,7 @@ export function own_view(app) {
   });
   const wrong = element('p', {class: 'bad', role: 'status'}),
         table = element('div', {class: 'laws', 'aria-live': 'polite'});
-  const map = new Matrix('The bias of the first head (h = 0), 96 slots'), picture = element('div', {class: 'picture'}),
+  const map = new Matrix('The bias of the first head (h = 0)'), picture = element('div', {class: 'picture'}),
         help = element('p', {class: 'note'});
   let read = null;
   const extent = () => ({trained: 2 * state.train_length, tested: 6 * state.train_length});
@@ -126,6 +126,7 @@ export function own_view(app) {
     picture.hidden = state.own === 'bias';
     if (state.own === 'bias') {
       const T = Math.min(tested, 96), values = bias_matrix(read, T, 1);
+      map.node.querySelector('figcaption').textContent = `The bias of the first head (h = 0), ${T} slots`;
       return map.draw({size: T, values, two_sided: values.some(v => v > 0) && values.some(v => v < 0)});
     }
     const points = state.own === 'positions' ? Array.from({length: tested}, (_, i) => [i, read({i, n: tested})]) :
