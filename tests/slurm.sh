@@ -130,7 +130,7 @@ check 'it is submitted again' sbatch --array=1 torn/job.sh
 again=$(sed -n 's/^Submitted batch job //p' output)
 
 check 'shard 2 is in the middle' until_true 120 at_least 2 2
-requeued() { scontrol show job "${job}_2" | grep -q 'Restarts=1'; }
+requeued() { [[ $(scontrol show job "${job}_2") == *Restarts=1* ]]; }
 check 'its time is nearly up' scancel --batch --signal=USR1 "${job}_2"
 check 'it saves its trials and is in the queue again' until_true 60 requeued
 waits() { is "${job}_2" PENDING; }
@@ -139,7 +139,7 @@ check 'it need not wait longer' scontrol update JobId="${job}_2" StartTime=now
 
 gone() { [[ -z $(squeue --noheader) ]]; }
 check 'the queue becomes empty' until_true 300 gone
-all_done() { "$program" sweep status plan.jsonl --out torn | tee /dev/stderr | grep -qx '  done  *30'; }
+all_done() { "$program" sweep status plan.jsonl --out torn > status && cat status >&2 && grep -qx '  done  *30' status; }
 check 'all 30 trials are done' all_done
 
 same() {   # every file of every trial, but for clock times
@@ -179,7 +179,7 @@ check 'cancelled' scancel "$job"
 check 'they end' until_true 60 gone
 both_saved() { [[ $(cat cancelled/*.log | tee /dev/stderr | grep -c 'which is saved') == 2 ]]; }
 check 'with their state saved' both_saved
-told() { "$program" sweep status plan.jsonl --out cancelled | tee /dev/stderr | grep -qx '  stopped  *2'; }
+told() { "$program" sweep status plan.jsonl --out cancelled > status && cat status >&2 && grep -qx '  stopped  *2' status; }
 check 'and the status says so' told
 
 ((bad == 0)) || tail -n 20 torn/slurm-*.log slurm/*.log

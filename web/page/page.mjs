@@ -95,7 +95,10 @@ for (const view of VIEWS)
         }
       },
       PAGES[view][0]));
-addEventListener('hashchange', () => {
+addEventListener('hashchange', event => {
+  // What changed() was about to write would be of the link that is left; it may even have come before this event.
+  clearTimeout(write_soon);
+  if (location.href !== event.newURL) history.replaceState(null, '', event.newURL);
   const read = read_link(location.hash);
   Object.assign(state, read.state);
   app.race_lanes?.forEach(lane => lane.end());
