@@ -175,12 +175,6 @@ def seconds(folder, **wanted):
     return mean(done(folder, **wanted), "seconds")
 
 
-def ladder_left():
-    """What its page says is missing: runs, also those of choices to come, and seconds."""
-    said = re.search(r"is (\d+) runs; .*?, ([\d.]+) hours of one core", (HERE / "ladder/verdict.md").read_text())
-    return (int(said[1]), 3600 * float(said[2])) if said else (0, 0)
-
-
 def cut():
     """What issue 34 asked for and was cut: (what, number of trainings, seconds at the mean time of those like it)."""
     four = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
@@ -203,7 +197,6 @@ def cut():
         ("Finding 5 after 10,000 steps", len(done("every-scheme")), 3600 * hours(done("every-scheme")) * 10000 / 3000),
         ("Finding 6 with ten seeds, and on Duplicate, Odds First and Stack", 7 * 108 // 3 + 10 * 36,
          (7 * 108 // 3 + 10 * 36) * seconds("gap_shift-tiny")),
-        ("Finding 7, what is missing of the registered choices of each task", *ladder_left()),
         ("Finding 8 with a third seed", 192, 192 * seconds("cross-tiny")),
         ("Finding 8 with ten seeds", 8 * 192, 8 * 192 * seconds("cross-tiny")),
         ("ReRoPE in training, windows 5, 10, 20 and 40, counted and randomized, four tasks, ten seeds",

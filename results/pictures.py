@@ -282,10 +282,11 @@ def gaps():
                     axes.text(edge + (-4 if mean > right else 4), y + shift, f"{mean:.0f}", ha=side, va="center")
         axes.axvline(0, color="black", linewidth=0.8, zorder=0)
         lines_of(axes, [label for label, *_ in lines])
-        axes.set(xlim=(left, right), xlabel="points lost from length 10 to 80")
+        axes.set(xlim=(left, right), xlabel="cost from length 10 to 80, % of the way from all right to the majority")
         legend(figure, axes)
 
-    return Picture("gaps", "Points lost when only the gap, or only the length, changes", says + ".", 2.9, draw)
+    title = "What is lost when only the gap, or only the length, changes, in % of the way to the majority"
+    return Picture("gaps", title, says + ".", 2.9, draw)
 
 
 def cross():
