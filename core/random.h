@@ -8,7 +8,8 @@
 
 namespace poslab {
 
-enum class Purpose : uint32_t { init, length, tokens, positions, dropout, test_tokens, test_positions, test_dropout };
+enum class Purpose : uint32_t { init, length, tokens, positions, dropout, test_tokens, test_positions, test_dropout,
+                                align_tokens };
 
 // Which of the 2^128 counters a use of randomness owns.
 struct Stream {

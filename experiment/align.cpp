@@ -70,7 +70,8 @@ class AtOne {
   }
 
   AlignedAt find() {
-    AlignedAt made{length_, {double(model_.keys(length_)), {}}, 0, dispersion(model_, length_, plain()), {}};
+    AlignedAt made{
+        length_, {double(model_.keys(length_)), {}}, 0, dispersion(model_, length_, plain(), aligned_on), {}};
     pass_();
     const bool at_once = how_.per == AlignPer::model;
     for (int layer = 0; layer < rounds_of(model_, how_); ++layer) {
@@ -90,7 +91,8 @@ class AtOne {
     const Chosen<TemperaturePolicy> policy = policy_of(temperatures_);
     const std::string key = policy.choices["of"];
     const auto known = seen_.find(key);
-    const Dispersion& made = known != seen_.end() ? known->second : seen_[key] = dispersion(model_, length_, policy);
+    const Dispersion& made =
+        known != seen_.end() ? known->second : seen_[key] = dispersion(model_, length_, policy, aligned_on);
     pass_();
     return made;
   }
@@ -187,7 +189,7 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   };
 
   Alignment made;
-  made.target = dispersion(model, how.shortest, plain());
+  made.target = dispersion(model, how.shortest, plain(), aligned_on);
   made.temperatures = {model.layers, model.heads, {}, double(model.keys(how.shortest)), {}};
   for (int n = 0; how.mode != AlignMode::log && n < rounds_of(model, how) * groups_of(model, how); ++n)
     figure(how, made.target, n / groups_of(model, how), n % groups_of(model, how));  // refused before the long passes

@@ -26,6 +26,9 @@ enum class AlignPer { model, layer, head };
 const std::vector<std::string>& align_modes();   // "pmax", ... in the order of AlignMode
 const std::vector<std::string>& align_groups();  // "model", "layer", "head"
 
+// What is chosen here is tested on other strings. Language models read their training text for it.
+constexpr Purpose aligned_on = Purpose::align_tokens;
+
 struct Aligning {
   AlignMode mode = AlignMode::pmax;
   AlignPer per = AlignPer::model;

@@ -250,7 +250,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                     Stoppable whole(true);
                     Trace trace(look.names);
                     trace.queries = look.queries;
-                    pass(net, asked(look.length, n), look.length, &trace);
+                    pass(net, asked(look.length, n, look.strings), look.length, &trace);
                     whole.complete();
                     look.done(trace, {});
                   }
@@ -304,8 +304,8 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return answering::draw(c, step, training_length(how, uint64_t(c.count("seed")), step));
   }
   int trained() const { return state.config.whole("train_length"); }
-  Questions asked(int length, int n) const {
-    return questions(state.config, 1, length, Purpose::test_tokens, length, n);
+  Questions asked(int length, int n, Purpose purpose = Purpose::test_tokens) const {
+    return questions(state.config, 1, length, purpose, length, n);
   }
   void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
     const Ids read = read_by(q, q.strings.targets, symbols(state.config));

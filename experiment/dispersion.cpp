@@ -61,7 +61,7 @@ Probed probed(const State& state, int samples) {
     for (int first = 0; first < all; first += cut) {
       Stoppable whole(state.params.device() == Device::cpu);
       const int count = std::min(cut, all - first);
-      const Batch batch = test_batch(c, look.length, first, count);
+      const Batch batch = test_batch(c, look.length, first, count, look.strings);
       const int T = batch.tokens.shape()[1];
       const PositionSample positions = test_draw(c, look.length, first, count, T, batch.tokens);
       Trace trace(look.names);
@@ -100,12 +100,14 @@ RowMeans Dispersion::of_model() const {
   return sum;
 }
 
-Dispersion dispersion(const Probed& model, int length, const std::optional<Chosen<TemperaturePolicy>>& temperature) {
+Dispersion dispersion(const Probed& model, int length, const std::optional<Chosen<TemperaturePolicy>>& temperature,
+                      Purpose strings) {
   Dispersion made{model.layers, model.heads, model.keys(length), {}};
   made.all.resize(size_t(model.layers * model.heads));
   model.run({.length = length,
              .temperature = temperature,
              .names = {model.prefix + "block*.attention.statistics"},
+             .strings = strings,
              .done = [&](const Trace& trace, const Ids& rows) {
                for (int layer = 0; layer < model.layers; ++layer)
                  add_rows(made, layer, trace.captured.at(model.block(layer) + ".attention.statistics"), rows,

@@ -1,5 +1,5 @@
-// How dispersed a model's attention is at a length: measured on the strings or texts of its test, row of weights by row
-// (spec C.2). Rows are streamed over their keys, so that a length of many thousand tokens fits in memory.
+// How dispersed a model's attention is at a length: measured on the strings or texts of its test (to choose a temperature,
+// on others), row of weights by row (spec C.2). Rows are streamed over their keys, so that a length of many thousand tokens fits in memory.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,6 +19,7 @@ struct Look {
   int samples = 0;                                         // 0: those of the model's own
   bool one_by_one = false;                                 // no two sequences in a pass
   int queries = 0;  // of logits, how many of the last queries
+  Purpose strings = Purpose::test_tokens;  // those of the test; align_tokens: others
   // after each pass; rows: (B) tokens of each sequence that are no padding, or empty
   std::function<void(const Trace&, const Ids& rows)> done{};
 };
@@ -52,7 +53,8 @@ struct Dispersion {
   RowMeans of_layer(int layer) const;
   RowMeans of_model() const;
 };
-Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {});
+Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {},
+                      Purpose strings = Purpose::test_tokens);
 
 // The logits of layer 0 of each row, less their mean, sorted and then averaged over rows and heads: quantiles at
 // (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.

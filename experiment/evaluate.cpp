@@ -16,10 +16,9 @@ constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length
 void add_sub_batch(const Choices& c, const Transformer& net, int first, int count, AtLength& sum) {
   const Batch batch = test_batch(c, sum.length, first, count);
   const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1], batch.tokens);
-  const Pass pass{
-      positions,
-      {real(c.on("test_dropout") ? c.number("dropout") : 0),
-       stream(uint64_t(c.count("seed")), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
+  const Stream drops =
+      stream(uint64_t(c.count("seed")), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10);
+  const Pass pass{positions, {real(c.on("test_dropout") ? c.number("dropout") : 0), drops}};
   const Tensor logits = net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
@@ -44,9 +43,9 @@ AtLength test_at(const State& state, int length, int samples) {
   return a;
 }
 
-Batch test_batch(const Choices& c, int length, int first, int count) {
+Batch test_batch(const Choices& c, int length, int first, int count, Purpose purpose) {
   return make_batch(task(c["task"]), count, length,
-                    stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(first)));
+                    stream(uint64_t(c.count("seed")), purpose, uint64_t(length), uint32_t(first)));
 }
 
 // Streams 1024 apart, here and for dropout: more than a model has layers and places.

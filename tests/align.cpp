@@ -129,7 +129,7 @@ TEST_CASE("align: Algorithm 1 takes the temperature of the grid that comes neare
   State state(small());
   sharpen(state);
   const Probed model = probed(state, 4);
-  const RowMeans target = dispersion(model, 5).of_model();
+  const RowMeans target = dispersion(model, 5, {}, aligned_on).of_model();
   for (const AlignMode mode : {AlignMode::pmax, AlignMode::entropy}) {
     const auto figure = [&](const RowMeans& m) { return mode == AlignMode::pmax ? m.largest_weight : m.entropy; };
     Aligning how{.mode = mode, .shortest = 5, .longer = {20, 60}};
@@ -141,7 +141,8 @@ TEST_CASE("align: Algorithm 1 takes the temperature of the grid that comes neare
       double best = 0, least = INFINITY;
       for (const double tau : how.grid) {
         const Chosen<TemperaturePolicy> constant = choose_temperature(fmt::format("constant:tau={}", tau));
-        const double off = std::abs(figure(dispersion(model, l.length, constant).of_model()) - figure(target));
+        const double off =
+            std::abs(figure(dispersion(model, l.length, constant, aligned_on).of_model()) - figure(target));
         if (off < least - 1e-6) least = off, best = tau;
       }
       CHECK(l.found.tau == std::vector{best});
@@ -168,7 +169,8 @@ TEST_CASE("align: Algorithm 1 takes the temperature of the grid that comes neare
 TEST_CASE("align: the rules by their formulas, from the first layer of a model") {
   State state(small());
   const Probed model = probed(state, 2);
-  const RowMeans from = dispersion(model, 5).of_layer(0), to = dispersion(model, 60).of_layer(0);
+  const RowMeans from = dispersion(model, 5, {}, aligned_on).of_layer(0),
+                 to = dispersion(model, 60, {}, aligned_on).of_layer(0);
   const auto tau = [&](AlignMode mode) {
     return align(model, {.mode = mode, .shortest = 5, .longer = {20, 60}}, [](int, int, int) {})
         .lengths[1]

@@ -146,7 +146,7 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
   for (const bool causal : {false, true}) {
     const State state = sharp_model(causal);
     const Probed model = probed(state, 4);
-    const Dispersion target = dispersion(model, 5);
+    const Dispersion target = dispersion(model, 5, {}, aligned_on);
     for (const AlignPer per : {AlignPer::layer, AlignPer::head})
       for (const AlignMode mode : {AlignMode::pmax, AlignMode::entropy}) {
         CAPTURE(causal);
@@ -170,7 +170,7 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
               taus[size_t(at)] = tau;
               tried.lengths.push_back({double(model.keys(how.longer[n])), taus});
               const auto policy = choose_temperature("aligned:of=" + text_of(tried));
-              const double off = std::abs(of(dispersion(model, how.longer[n], policy)) - of(target));
+              const double off = std::abs(of(dispersion(model, how.longer[n], policy, aligned_on)) - of(target));
               if (off < least) least = off, nearest = tau;
             }
             best[size_t(at)] = nearest;

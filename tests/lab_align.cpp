@@ -1,7 +1,11 @@
 // `poslab align`: the file that it writes, who takes it, and what is refused.
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "autograd/tape.h"
+#include "experiment/language/inside.h"
+#include "experiment/learner.h"
 #include "lab/hub/hf_run.h"
 #include "lab/runs/align.h"
 #include "lab/runs/run_folder.h"
@@ -32,6 +36,45 @@ TEST_CASE("align: the file of a run is the temperature of that run, spelled out"
   State other(tiny_config({{"seed", "9"}}));
   other.config.set("test_temperature", spelled);
   CHECK(holds(refusal([&] { other.test_net(); }), "it is of weights " + made.temperatures.weights));
+}
+
+TEST_CASE("align: of every kind of run, temperatures are chosen on strings that no test has") {
+  const std::map<std::string, Settings> small = {
+      {"strings", {{"preset", "tiny"}, {"task", "reverse_string"}, {"encoding", "rope"}, {"layers", "1"}}},
+      {"language", {{"text", "copy_grammar"}, {"layers", "1"}, {"d_model", "32"}, {"d_ff", "48"}}},
+      {"t5", {{"layers", "1"}, {"decoder_layers", "1"}, {"d_model", "32"}, {"tokens", "128"}, {"train_length", "32"}}},
+      {"answering", {{"task", "reverse_string"}, {"layers", "1"}, {"d_model", "32"}, {"batch", "4"}}}};
+  const auto made_up = std::make_shared<language::Source>(language::Source{.grammar = CopyGrammar{}});
+  for (const Kind* kind : all_kinds()) {
+    INFO(kind->name);
+    const std::unique_ptr<Learner> learner = kind->make(kind->configure(small.at(kind->name)), made_up);
+    Probed model = learner->probed(learner->config(), {16, 32}, 2, "align");
+    const auto largest = [&](Purpose strings) {
+      return dispersion(model, 16, {}, strings).of_model().largest_weight;
+    };
+    CHECK(largest(aligned_on) != largest(Purpose::test_tokens));
+    CHECK(largest(aligned_on) == largest(aligned_on));
+    std::set<Purpose> read;
+    model.run = [&read, run = model.run](const Look& look) { read.insert(look.strings), run(look); };
+    align(model, {.shortest = 16, .longer = {32}}, {});
+    CHECK(read == std::set{aligned_on});
+  }
+}
+
+TEST_CASE("align: a language model reads its training text, and what others trained the text it is tested on") {
+  const auto all = [](const char* of) {
+    return Text{{{"file", 1000}}, [of](const TextFile&, int64_t, int64_t bytes) {
+                  std::string text;
+                  while (int64_t(text.size()) < bytes) text += of;
+                  return text;
+                }};
+  };
+  language::Source source{.training = all("a"), .test = all("b")};
+  const Choices c = language_kind().configure({{"text", "copy_grammar"}});
+  CHECK(language::test_window(c, source, 8, 0) == std::vector<int>(9, 'b'));
+  CHECK(language::test_window(c, source, 8, 0, aligned_on) == std::vector<int>(9, 'a'));
+  source.training = {};
+  CHECK(language::test_window(c, source, 8, 0, aligned_on) == std::vector<int>(9, 'b'));
 }
 
 TEST_CASE("align: what is no file of temperatures is refused by its name, and a run that has a temperature") {
@@ -77,7 +120,7 @@ TEST_CASE("align: an external checkpoint on questions in English; the file is it
     const t5::HfModel model = t5::open_hf_model(hf);
     const auto tokens = t5::open_hf_tokenizer(model);
     t5::English e = t5::english("line", "");
-    e.samples = 1;
+    e.samples = 1, e.seed = align_seed;
     const auto prompt = [&](int size) { return t5::tokens_of(model, *tokens, t5::written(e, size, 0).prompt); };
     CHECK(made.temperatures.shortest == double(prompt(2).size()));
     CHECK(made.lengths[0].found.keys == double(prompt(9).size()));

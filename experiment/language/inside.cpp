@@ -80,9 +80,9 @@ void check_lengths(const State& s, const std::vector<int>& lengths, const std::s
                 maps && most == fits ? ": the attention of all heads is kept" : "");
 }
 
-std::vector<int> test_window(const Choices& c, const Source& source, int length, int n) {
-  Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)));
-  return source.window(true, length + 1, rng);
+std::vector<int> test_window(const Choices& c, const Source& source, int length, int n, Purpose purpose) {
+  Rng rng(stream(uint64_t(c.whole("seed")), purpose, uint64_t(length), uint32_t(n)));
+  return source.window(purpose == Purpose::test_tokens, length + 1, rng);
 }
 
 AttentionMaps attention_maps(const State& s, const Source& source, const std::vector<int>& tokens) {
@@ -128,7 +128,7 @@ Probed probed(const State& s, const Source& source, int samples) {
     const Decoder net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
       Stoppable whole(true);
-      const std::vector<int> window = test_window(s.config, source, look.length, n);
+      const std::vector<int> window = test_window(s.config, source, look.length, n, look.strings);
       Trace trace(look.names);
       trace.queries = look.queries;
       net.states(Ids({1, look.length}, {window.begin(), window.end() - 1}),

@@ -11,7 +11,8 @@ namespace poslab::language {
 std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return grammar->draw(length, rng);
   std::vector<int> all = prefix;
-  const std::vector<int> drawn = draw_window(of_test ? test : training, reader(), length - int(prefix.size()), rng);
+  const Text& text = of_test || training.files.empty() ? test : training;
+  const std::vector<int> drawn = draw_window(text, reader(), length - int(prefix.size()), rng);
   all.insert(all.end(), drawn.begin(), drawn.end());
   return all;
 }

@@ -16,7 +16,8 @@ Probed probed(const State& s, int samples) {
     for (const Chosen<Retrieval>& task : tasks(s.config))
       for (int first = 0; first < all; first += together) {
         Stoppable whole(true);
-        const Batch batch = test_batch(s.config, task, look.length, {first, std::min(together, all - first), all});
+        const Batch batch =
+            test_batch(s.config, task, look.length, {first, std::min(together, all - first), all}, look.strings);
         Trace trace(look.names);
         trace.queries = look.queries;
         net.encode(batch.context, {}, {test_positions(s.config, look.length, batch), {}, &trace});

@@ -87,10 +87,10 @@ std::vector<bool> right(const Tensor& logits, const Ids& expected) {
 }
 
 std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrieval>& task, int length,
-                                           TestQuestions which) {
+                                           TestQuestions which, Purpose purpose = Purpose::test_tokens) {
   std::vector<SymbolQuestion> questions;
   for (int i = which.first; i < which.first + which.count; ++i) {
-    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(i)));
+    Rng rng(stream(uint64_t(c.whole("seed")), purpose, uint64_t(length), uint32_t(i)));
     questions.push_back(draw(task, length, (i + 0.5) / which.of, rng));
   }
   return questions;
@@ -123,8 +123,8 @@ Step train_step(State& s, const Batch& batch, Trace* trace) {
   return done;
 }
 
-Batch test_batch(const Choices& c, const Chosen<Retrieval>& task, int length, TestQuestions which) {
-  return batch_of(test_questions(c, task, length, which));
+Batch test_batch(const Choices& c, const Chosen<Retrieval>& task, int length, TestQuestions which, Purpose purpose) {
+  return batch_of(test_questions(c, task, length, which, purpose));
 }
 
 PositionSample test_positions(const Choices& c, int length, const Batch& batch) {

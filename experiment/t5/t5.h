@@ -40,7 +40,7 @@ Step train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for star
 struct TestQuestions {
   int first, count, of;
 };
-Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuestions);
+Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
 PositionSample test_positions(const Choices&, int length, const Batch&);
 
 constexpr int places = 8;                        // of a context: answers are told by where they stood too

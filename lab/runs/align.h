@@ -24,6 +24,9 @@ struct AlignRequest {
   std::string device = {};  // "": that of the run
   std::string task = {}, questions = {};  // of a checkpoint, as in lab/runs/t5/questions.h
 };
+// The seed of the questions that a checkpoint is aligned on; `poslab t5 eval --hf` asks those of other seeds.
+constexpr uint64_t align_seed = uint64_t(1) << 32;
+
 // With a bar on stderr. Throws BadInput where run or checkpoint is missing, was trained with a temperature of its own,
 // or has no room for a length; Interrupted on a signal; as write_file if `out` cannot be written.
 Alignment write_alignment(const AlignRequest&, const std::string& out);

@@ -105,7 +105,7 @@ Section temperatures(const Results& r) {
   add(s, {"Temperatures that algorithm 1 finds, mean over the seeds", "task, mode", lines(tests, of_task),
           of_lengths(longer),
           [&](size_t row, size_t column) { return with_source(r.temperature(tests[row], longer[column]), {}); }});
-  const double lowest = Aligning().grid.back();
+  const double lowest = grid().back();
   int compared = 0, falling = 0, ordered = 0, cells = 0, at_end = 0;
   for (const Test& test : tests) {
     double before = 1;
@@ -136,9 +136,11 @@ Section temperatures(const Results& r) {
   if (at_end)
     s.readings.push_back(fmt::format("In {} of {} cells it is {}, the lowest of the grid: these might be lower still.",
                                      at_end, cells, lowest));
-  s.notes = {"The grid is 1.0, 0.95, ..., 0.5, and the same temperature acts in all layers and heads of the encoder.",
-             "The source's lengths: 5 to 25 topics, 200 to 680 lines, 20,000 to 55,000 characters of filler; 15,000 "
-             "tokens at most. One of its numbers is lost."};
+  s.notes = {
+      "The grid is 1.0, 0.95, ..., 0.1, where the source's ends at 0.5, and the same temperature acts in all layers "
+      "and heads of the encoder.",
+      "The source's lengths: 5 to 25 topics, 200 to 680 lines, 20,000 to 55,000 characters of filler; 15,000 "
+      "tokens at most. One of its numbers is lost."};
   return s;
 }
 

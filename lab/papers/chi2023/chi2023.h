@@ -50,6 +50,7 @@ struct Test {
 // Each task with each of these modes, of the model that learned it.
 std::vector<Test> of_tasks(const Setup&, const std::vector<Mode>&, bool tested);
 constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
+std::vector<double> grid();         // of algorithm 1: the source's, 1.0, 0.95, ..., 0.5, and on to 0.1
 
 // What is done so far, in FOLDER/runs.
 class Results {

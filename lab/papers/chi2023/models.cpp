@@ -79,6 +79,7 @@ std::vector<ModelTest> steps(const Setup& s, const Test& t) {
                                     fmt::format("--short={}", shortest(s, t.model)),
                                     fmt::format("--long={}", fmt::join(longer(s, t.model), ",")),
                                     fmt::format("--samples={}", aligned_samples),
+                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
                                     "--out={run}/" + t.alignment()},
                            test = {is_language(t.model) ? "lm" : "t5", "eval", "{run}", "--out={run}/" + t.file(),
                                    "--temperature=aligned:{run}/" + t.alignment()};
@@ -125,6 +126,12 @@ std::vector<Test> of_tasks(const Setup& s, const std::vector<Mode>& modes, bool 
   std::vector<Test> all;
   for (const std::string& task : s.tasks())
     for (const Test& t : of_model(s.model_of(task), {task}, modes, tested)) all.push_back(t);
+  return all;
+}
+
+std::vector<double> grid() {
+  std::vector<double> all;
+  for (int hundredths = 100; hundredths >= 10; hundredths -= 5) all.push_back(hundredths / 100.);
   return all;
 }
 
