@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Tries to lose work: kill -9 at random moments, a disk that is full, read-only, or gone, processes that stand still,
 and two at once. After each, what stands under a final name is whole, an error is one clear line with exit status 1
-or 2, and the same command, or `resume`, goes on to the bits of a run that nobody disturbed.
+or 2, and the same command, or `resume`, goes on to the bits of a run that nobody disturbed. So it does where the clock
+of the day jumps.
 
 usage: tests/torture.py PROGRAM [--kills N] [--seed S] [--only JOB,...]
 
 Ends with a line in doctest's form, which ./dev test adds up. From 20 kills on everything is done at length: every size
 of a full disk, ten times the rest, and standing still for a minute. What takes a disk of its own (tmpfs) is left out,
-with a word, where we are not root. Leaves out: power cuts, which need a disk that loses what fsync has not confirmed,
-and jumps of the clock.
+with a word, where we are not root. Leaves out: power cuts, which need a disk that loses what fsync has not confirmed.
 """
 
 import argparse
@@ -58,7 +58,11 @@ JOBS = {
 }
 # Times stand in them, and nothing that a result depends on; or who worked when.
 TIMED = re.compile(r"(^|/)(clock\.jsonl|journal\.jsonl|claims|result\.json|trials\.csv|[^/]*\.log)$")
+DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # on which there was work
 LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
+
+# Root may read and write whatever a file's permissions say, unless it gives that up.
+MORTAL = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 good = bad = 0
 
@@ -117,7 +121,8 @@ def all_whole(folder):
 
 def differs(folder, other):
     """Where two folders are not the same to the bit, but for times."""
-    a, b = ({n: p.read_bytes() for n, p in files(f).items() if not TIMED.search(n)} for f in (folder, other))
+    a, b = ({n: DAYS.sub(b"", p.read_bytes()) for n, p in files(f).items() if not TIMED.search(n)}
+            for f in (folder, other))
     return ", ".join(sorted(n for n in a.keys() | b.keys() if a.get(n) != b.get(n)))
 
 
@@ -132,17 +137,19 @@ class Torture:
         (folder / "sweep.toml").write_text(SWEEP)
         (folder / "plan.jsonl").write_text(self.must(f"sweep plan {folder}/sweep.toml"))
         self.must(f"train {TOY} --steps 400 --out {folder}/run")
-        self.straight, self.seconds = {}, {}
+        self.straight, self.seconds, self.clock = {}, {}, folder / "clock.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.clock, pathlib.Path(__file__).parent / "jumping_clock.c"],
+                       check=True)
 
     def must(self, words):
         return subprocess.run([self.program, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               check=True, text=True).stdout
 
-    def start(self, words, at, err="err"):
-        """In a group of its own. What it says on stderr is in at.err, beside the folder."""
+    def start(self, words, at, err="err", by=()):
+        """In a group of its own, perhaps `by` another program. Its stderr is in at.err, beside the folder."""
         words = [w.replace("@", str(self.folder)) for w in words.split()]
         with open(f"{at}.{err}", "w") as said:
-            return subprocess.Popen([self.program, *words], cwd=at, stdin=subprocess.DEVNULL,
+            return subprocess.Popen([*by, self.program, *words], cwd=at, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
 
     def start_and_wait(self, job, at):
@@ -152,8 +159,8 @@ class Torture:
             time.sleep(0.001)
         return process
 
-    def run(self, words, at):
-        return self.start(words, at).wait()
+    def run(self, words, at, by=()):
+        return self.start(words, at, by=by).wait()
 
     def command(self, job, at):
         first, resume = JOBS[job]
@@ -173,13 +180,13 @@ class Torture:
             check(f"{job}, undisturbed", status and f"status {status}: {error_of(at)}")
         return self.straight[job]
 
-    def goes_on(self, job, at, what):
+    def goes_on(self, job, at, what, by=()):
         """Whoever comes next gets to the end, and to the same bits."""
         # The children of a killed sweep end a moment later. Until then a run is in use, and the next sweep leaves their
         # trials to them, so that not all files are there when it ends.
         wanted = files(self.undisturbed(job)).keys()
         for _ in range(100):
-            status = self.run(self.command(job, at), at)
+            status = self.run(self.command(job, at), at, by)
             in_use = status == 1 and re.search("is in use|running", all_said(at))
             if not in_use and (status or wanted <= files(at).keys()):
                 break
@@ -294,6 +301,35 @@ class Torture:
         shutil.rmtree(at / "out", ignore_errors=True)
         self.goes_on(job, at, f"{job}, after its folder was deleted")
 
+    def permissions(self, job):
+        """Nobody may write the folder any more, or read it, in the middle; then its owner may again."""
+        self.undisturbed(job)
+        for mode in ("a-w", "a-rwx"):
+            at, what = self.new_folder(), f"{job}, permissions {mode}"
+            process = self.start(JOBS[job][0], at, by=MORTAL)
+            time.sleep(self.random.uniform(0, self.seconds[job]))
+            subprocess.run(["find", at, "-depth", "-exec", "chmod", mode, "{}", "+"], stderr=subprocess.DEVNULL)
+            ended = process.wait()
+            check(f"{what}, the error", ended and bad_error(ended, at))
+            if ended:                                # and for the next one, too
+                check(f"{what}, once more", bad_error(self.run(self.command(job, at), at, MORTAL), at))
+            subprocess.run(["chmod", "-R", "u+rwX", at], check=True)
+            check(f"{what}, what stands there", all_whole(at))
+            self.goes_on(job, at, f"{what}, given back")
+
+    def clock_jumps(self, job):
+        """The clock of the day jumps at each look, and files are older or younger than all else; with a kill between
+        the two halves."""
+        self.undisturbed(job)
+        at, by = self.new_folder(), ["env", f"LD_PRELOAD={self.clock}"]
+        process = self.start(JOBS[job][0], at, by=by)
+        time.sleep(self.random.uniform(0, self.seconds[job]))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for path in files(at).values():
+            os.utime(path, (year := self.random.uniform(0, 4e9), year))
+        self.goes_on(job, at, f"{job}, a clock that jumps", by)
+
 
 def mount(at, options):
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", at], check=True)
@@ -348,6 +384,8 @@ def main():
             for _ in range(10 if long else 1):
                 torture.folder_gone(job)
                 torture.two_at_once(job)
+                torture.permissions(job)
+                torture.clock_jumps(job)
             if JOBS[job][1]:
                 torture.stands_still(job, 60 if long else 0.2)
             if disks:
