@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +19,7 @@
 #include "core/memory.h"
 #include "experiment/evaluate.h"
 #include "experiment/step.h"
-#include "tests/allocations.h"
+#include "tests/cuda_helpers.h"
 #include "tests/lab_helpers.h"
 #include "tests/op_run.h"
 #ifdef POSLAB_EMULATE
@@ -40,13 +39,6 @@ struct Quick {};
 
 // Results are sums in another order, of other products: close, not equal.
 constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
-
-// All batches go through encoder blocks of one kernel while one lives, whatever their size; or none does.
-struct BlockKernels {
-  const int before;
-  explicit BlockKernels(bool all = true) : before(cuda::block_kernel_from(all ? 1 : 1 << 30)) {}
-  ~BlockKernels() { cuda::block_kernel_from(before); }
-};
 
 Choices small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
@@ -434,58 +426,6 @@ TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no me
   CHECK(cuda::recordings() == recorded);
   CHECK(memory(Device::cuda).system_allocations == before);
 }
-
-#ifdef POSLAB_EMULATE
-// The paper's model on a GPU that does nothing: what a step gives it to do, and what is left for the host. Fewer
-// launches, copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
-TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
-  const OneThread one;
-  fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
-             "{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
-             "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "allocations", "draw", "queue");
-  struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; bool fused = false; };
-  for (const Line& line :
-       {Line{"none", "sequential", 40, 83, 105, 950}, {"none", "sequential", 40, 32, 105, 430, true},
-        {"rope", "randomized", 40, 105, 107, 1200}, {"rope", "randomized", 40, 32, 107, 530, true},
-        {"relative", "sequential", 20, 87, 55, 1110}, {"relative", "sequential", 20, 38, 55, 570, true},
-        {"relative", "sequential", 40, 87, 106, 1110}, {"relative", "sequential", 40, 38, 106, 570, true},
-        {"relative", "randomized", 40, 95, 153, 1070}, {"relative", "randomized", 40, 70, 153, 960, true},
-        {"geometric", "sequential", 40, 279, 105, 2500}, {"geometric", "sequential", 40, 254, 105, 2400, true}}) {
-    const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
-    if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for these
-    const BlockKernels blocks(line.fused);
-    State s(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
-                       {"device", "cuda"}, {"curriculum", "fixed"}, {"train_length", fmt::format("{}", line.length)}}));
-    const cuda::NothingRuns nothing;
-    std::vector<double> drawing, queueing;
-    cuda::Given before, after;
-    int64_t allocated = 0;
-    for (int n = 0; n < 203; ++n) {
-      using Clock = std::chrono::steady_clock;
-      const auto start = Clock::now();
-      StepInputs drawn = draw_step(s.config, s.adam.step);
-      const auto drew = Clock::now();
-      before = cuda::given(), allocated = allocations();
-      finish_step(s.config, start_step(s, std::move(drawn)));
-      const auto end = Clock::now();
-      after = cuda::given(), allocated = allocations() - allocated;
-      if (n < 3) continue;                               // in which the step is recorded
-      const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
-      drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
-    }
-    const auto median = [](std::vector<double>& x) { return std::sort(x.begin(), x.end()), x[x.size() / 2]; };
-    const int64_t launches = after.launches - before.launches, kilobytes = (after.bytes - before.bytes) / 1024;
-    fmt::print("{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
-               fmt::format("{0}+{0}", line.length), line.fused ? "fused" : "op by op", launches,
-               after.copies - before.copies, kilobytes, allocated, median(drawing), median(queueing));
-    CHECK(launches > 0);
-    CHECK(launches <= line.launches + (doubles ? 8 : 0));
-    CHECK(after.copies - before.copies == 4);            // the uploads of a step at once; loss, logits and norm back
-    CHECK(kilobytes <= line.kilobytes * (doubles ? 2 : 1));
-    CHECK(allocated <= line.allocations);
-  }
-}
-#endif
 
 TEST_CASE("cuda: a trace sees and replaces updates, and changes nothing else") {
   State plain(small("rope", "randomized", "cuda")), traced(plain.config);
