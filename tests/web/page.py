@@ -158,6 +158,8 @@ def race_and_take_home(page):
         URL.createObjectURL.bind(URL)), HTMLAnchorElement.prototype.click = (real => function () {
             if (!this.download) real.call(this); })(HTMLAnchorElement.prototype.click),
         navigator.clipboard.writeText = async text => { window.copied = text; }""")
+    meant = page.run("[...document.querySelectorAll('.help')].map(h => h.textContent)")
+    assert "T of the N positions without replacement" in meant[1] and "0, 1, ..., T-1" in meant[0], meant
     page.click("Train all")
     page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 30 steps'))", 90)
     page.click("Step"), page.until("document.querySelector('.status').textContent.startsWith('paused after 31 steps')")

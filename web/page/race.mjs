@@ -101,7 +101,7 @@ export function race_view(app) {
     legend.replaceChildren(
         ...values.length ? lanes.map(legend_of) : ['Press Train all, and this is drawn step by step.']);
   }
-  // Under a lane's names: the options that these have, as the program lists them.
+  // Under a lane's names: what they are, and the options that they have, as the program lists them.
   function help_with(lane) {
     const {encodings, samplers, temperatures} = catalog;
     const parts = [['encoding', encodings], ['positions', samplers], ['temperature', temperatures]];
@@ -109,9 +109,11 @@ export function race_view(app) {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
       // The page gives every model its own pool of positions.
       const standard = o => o.name === 'max_position' ? state.max_position : o.default;
-      return (thing?.options ?? []).map(o => [`${thing.name}:${o.name}=${standard(o)}`, o.about]);
+      if (!thing) return [];
+      const options = thing.options.map(o => [`${thing.name}:${o.name}=${standard(o)}`, o.about]);
+      return [[thing.name, thing.summary], ...options];
     });
-    const many = `Options of these names (${rows.length})`;
+    const many = `What these names mean, and their options (${rows.length})`;
     lane.help.replaceChildren(element('summary', {}, many), element('dl', {}, rows.map(
         ([spelling, about]) => [element('dt', {class: 'formula'}, spelling), element('dd', {}, about)])));
     lane.help.hidden = !rows.length;
