@@ -4,7 +4,7 @@ import re
 
 import limits
 from findings import NAMES
-from query import HERE, at_trained, done, hours, one, points, table
+from query import HERE, at_trained, done, head, hours, numerics, one, points, table
 
 TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
 ENCODINGS = [e for e in NAMES if e != "none"]
@@ -55,21 +55,24 @@ def experiments():
     """How much each folder is of: from its trials, or, of language models and T5s, from the head of its page."""
     lines = ["| folder | trained | seeds | numerics | trained by |", "|---|---|---|---|---|"]
     for folder in folders():
-        name, head = folder.name, (folder / "README.md").read_text().split("\n\n")[1]
+        name = folder.name
         rows = [r for path in folder.glob("*.csv") for r in table(f"{name}/{path.name}")]
         seeds = {int(r["seeds"]) for r in rows if r.get("seeds")}
-        seeds, numerics, commits = str(max(seeds)), "", ""
+        seeds, commits = str(max(seeds)), ""
         if (folder / "trials.csv").exists():
             trials = done(name)
             trained = f"{len(trials)} of {len(table(f'{name}/trials.csv'))} trials, {hours(trials):.1f} hours"
             if "seed" in trials[0]:
                 seeds = runs_of({int(r["seed"]) for r in trials})
                 seeds = f"{len({r['seed'] for r in trials})} ({seeds})"
-            numerics = ", ".join(sorted({r["numerics"] for r in trials if r.get("numerics")}))
             commits = ", ".join(sorted({r["commit"][:8] for r in trials}))
         else:
-            trained = re.match(r"(?:No|\d+) of \d+ runs", head)[0]
-        cells = (trained, seeds, numerics or "not recorded", commits or "not recorded")
+            trained = re.match(r"(?:No|\d+) of \d+ runs", head(name))[0]
+            if by := re.search(r"Trained by ([0-9a-f, ]+);.* took ([\d.]+) hours", head(name)):
+                trained += f", {by[2]} hours"
+                commits = ", ".join(sorted(commit[:8] for commit in by[1].split(", ")))
+        number = ", ".join(sorted(numerics(name) - {""}))
+        cells = (trained, seeds, number or "not recorded", commits or "not recorded")
         lines.append(f"| [{name}](../results/{name}/README.md) | {' | '.join(cells)} |")
     return lines
 

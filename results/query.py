@@ -4,6 +4,7 @@ import csv
 import functools
 import json
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -41,6 +42,18 @@ def mean(rows, column):
 
 def done(folder, **wanted):
     return [r for r in table(f"{folder}/trials.csv", **wanted) if r["state"] == "done"]
+
+
+def head(folder):
+    """The first paragraph of a folder's page: what is done, and by what it was trained."""
+    return (HERE / folder / "README.md").read_text().split("\n\n")[1]
+
+
+def numerics(folder):
+    """Of its runs, as trials.csv has them or, of language models and T5s, the head of the page."""
+    if (HERE / folder / "trials.csv").exists():
+        return {r.get("numerics") or "" for r in done(folder)}
+    return set(re.findall(r"numerics ([0-9a-f]{8})", head(folder))) or {""}
 
 
 def hours(trials):

@@ -13,7 +13,7 @@ import sys
 import findings
 import limits
 import pictures
-from query import HERE, ROOT, done, one, table, whole
+from query import HERE, ROOT, done, head, numerics, one, table, whole
 
 FINDINGS, LIMITS = "docs/results.md", "docs/results-limits.md"
 
@@ -89,12 +89,9 @@ def old_pages():
     """Pages that are of other numerics than the committed ones, or of none, and do not say so at their head."""
     numbers = re.findall(r'"([0-9a-f]{8})"', (ROOT / "experiment/numerics.def").read_text())
     for page in sorted(HERE.glob("*/README.md")):
-        trials = page.parent / "trials.csv"
-        rows = done(page.parent.name) if trials.exists() else []
-        present = {r.get("numerics") for r in rows}
+        present = numerics(page.parent.name)
         new = len(present) == 1 and present <= set(numbers)
-        head = page.read_text().split("\n\n")[1]
-        if new == ("Old: " in head):
+        if new == ("Old: " in head(page.parent.name)):
             yield page.relative_to(ROOT), "is of the committed numerics" if new else "is not of the committed numerics"
 
 

@@ -128,6 +128,10 @@ TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
   REQUIRE_MESSAGE(again.status() == 0, again.output());
   CHECK(holds(again.output(), "10 of 10 runs are trained, and"));
   CHECK(fs::last_write_time(one) == written);
+  const std::string head = read_file(out + "/README.md").substr(0, 1000);  // by what its runs were trained
+  CHECK_MESSAGE(holds(head, "Trained by "), head);
+  CHECK_MESSAGE(holds(head, "; numerics ") == (sizeof(real) == sizeof(float)), head);
+  CHECK_MESSAGE(holds(head, "further tests done. Old: ") == (sizeof(real) != sizeof(float)), head);
   for (const Artifact* a : all_of_it()) {
     const std::string name = out + "/" + a->name.substr(a->name.find(':') + 1);
     CHECK(fs::exists(name + ".csv"));

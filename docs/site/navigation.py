@@ -39,7 +39,7 @@ navigation = {
                 "Attention alignment <results/chi2023-tiny/README>",
                 "Every scheme <results/every-scheme/README>",
                 "Table 1 on all tasks, tiny <results/table1-tiny/README>",
-                "Ten seeds on Even Pairs <results/even-pairs-tiny/README>",
+                "Table 1 on four tasks, ten seeds <results/ten-seeds-tiny/README>",
                 "Sorted and shuffled positions <results/sorted-tiny/README>",
                 "What the paper claims, and what holds <results/claims-tiny/README>",
                 "Temperatures and positions <results/cross-tiny/README>",

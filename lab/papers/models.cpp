@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/papers/origin.h"
 #include "lab/papers/reproduce.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
@@ -165,6 +166,20 @@ int run_models(const std::vector<Plan>& plans, const SweepFolder& runs, int jobs
   return failed;
 }
 
+namespace {
+
+// Of the runs that are trained; the tables of one that cannot be read say why.
+std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder& runs) {
+  std::vector<RunRecord> all;
+  for (const Plan& plan : plans)
+    for (const Trial& t : plan) try {
+        if (runs.trained(t)) all.push_back(read_record(runs.result(t)));
+      } catch (const Failure&) {}
+  return all;
+}
+
+}  // namespace
+
 std::string write(const std::vector<const Artifact*>& artifacts, const ModelSource& source, const std::string& size,
                   const std::string& folder, const std::string& command) {
   const SweepFolder runs(folder + "/runs");
@@ -176,8 +191,9 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
       section.notes.push_back(source.how + " " + done);
     page.add(*a, section);
   }
-  const std::string summary = standing(source.plans(artifacts), runs);
-  page.write(size, summary, command);
+  const std::vector<Plan> plans = source.plans(artifacts);
+  const std::string summary = standing(plans, runs), from = origin(records(plans, runs));
+  page.write(size, from.empty() ? summary : summary + " " + from, command);
   return summary;
 }
 

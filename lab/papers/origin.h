@@ -8,7 +8,9 @@
 namespace poslab::reproduce {
 
 // "Old: ..." first, if a number is missing, is not this program's, or if there are several. "" where no run is done.
-// Time is that of training on one core each; what is not done yet is priced by the mean of the done runs of its task.
+// Time is that of training on one core each.
+std::string origin(const std::vector<RunRecord>& done);
+// And what is not done yet, priced by the median of the done runs of its task.
 std::string origin(const Outcomes&);
 
 }  // namespace poslab::reproduce
