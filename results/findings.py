@@ -1,15 +1,12 @@
 """The measured figures of docs/results.md: each function gives the sentences of a finding as they follow from the
-tables in results/*/. results/sentences.py looks for them in the page."""
+tables in results/*/. results/sentences.py looks for them in the page. From finding 6 on they are in
+results/experiments.py."""
 
 import re
 
-from query import (NAMES, at_trained, done, hours, in_words, interval, listed, mean, one, points, range_of, row,
-                   signed, table, whole, HERE)  # fmt: skip
-
-
-def cost(folder_trials, unit="core-hours"):
-    """Behind a command: what it trains."""
-    return f"# {len(folder_trials)} trainings, {hours(folder_trials):.1f} {unit}"
+import experiments
+from query import (HERE, NAMES, at_trained, cost, done, interval, listed, mean, one, paper_says, points, range_of, row,
+                   signed, table, whole)  # fmt: skip
 
 
 def seconds_of(what, steps_more, a_step=None, tests=1):
@@ -28,11 +25,6 @@ REROPE = ("su2023:claims, one seed", 5 * 1470)
 def about(seeds, of):
     trained = seeds * int(table("costs.csv", what=of[0])[0]["trained"])
     return f"# {trained} trainings, about {seeds * seconds_of(*of) / 3600:.1f} core-hours"
-
-
-def paper_says(path):
-    (said,) = re.findall(r"Where the paper .*, (\d+) of (\d+) comparisons agree: (\d+) .*", (HERE / path).read_text())
-    return said
 
 
 def randomized():
@@ -89,8 +81,8 @@ def randomized():
     assert after_holm("t_holm", 1) == after_holm("permutation_holm", 1) and after_holm("t_holm", -1) == 0
     yield (
         f"Ten seeds on four tasks say it better: {agree} of {of} comparisons have the paper's sign, and after Holm's "
-        f"correction for all {len(ten)} randomized positions are ahead in {after_holm('t_holm', 1)} by either test, and "
-        f"behind in none by Student's and in {after_holm('permutation_holm', -1)} by that of flipped signs."
+        f"correction for all {len(ten)} randomized positions are ahead in {after_holm('t_holm', 1)} by either test, "
+        f"and behind in none by Student's and in {after_holm('permutation_holm', -1)} by that of flipped signs."
     )
 
     def of_ten(name):
@@ -98,8 +90,9 @@ def randomized():
         return f"{signed(float(r['mean']))} {interval(r, 't_low', 't_high', signed)}"
 
     yield (
-        f"On Even Pairs they gain {of_ten('sin/cos')} points with sin/cos, {of_ten('Relative')} with relative positions, "
-        f"{of_ten('RoPE')} with RoPE, {of_ten('ALiBi')} with ALiBi and {of_ten('Learned')} with learned ones."
+        f"On Even Pairs they gain {of_ten('sin/cos')} points with sin/cos, {of_ten('Relative')} with relative "
+        f"positions, {of_ten('RoPE')} with RoPE, {of_ten('ALiBi')} with ALiBi and {of_ten('Learned')} with "
+        "learned ones."
     )
     yield f"ruoss2023:signs --size tiny {cost(done('table1-tiny'))}"
     yield f"seed=[0,1,2,3,4,5,6,7,8,9]' {cost(done('ten-seeds-tiny'))}"
@@ -191,10 +184,11 @@ def rerope():
     )
     far = [float(accuracy("ReRoPE-w32", "512", kind)) for kind in ("repeated", "plain")]
     yield (
-        f"Repeated texts repeat themselves every 128 tokens, twice what fits into training, and ReRoPE is {far[0] - far[1]:.1f} "
-        "points better on them: it reads what is far away."
+        f"Repeated texts repeat themselves every 128 tokens, twice what fits into training, and ReRoPE is "
+        f"{far[0] - far[1]:.1f} points better on them: it reads what is far away."
     )
-    ahead = [row("su2023-tiny/claims.csv", claim="ReRoPE is above the best NTK", set=kind) for kind in ("repeated", "plain")]
+    claim = "ReRoPE is above the best NTK"
+    ahead = [row("su2023-tiny/claims.csv", claim=claim, set=kind) for kind in ("repeated", "plain")]
     yield "It is ahead of NTK by " + " and ".join(
         f"{points(float(r['mean']))} {interval(r)}" for r in ahead
     ) + " points."
@@ -268,169 +262,4 @@ def every_scheme():
     yield f"--encodings all --size tiny {cost(trials)}"
 
 
-SETTINGS = [(t, e) for t in ("reverse_string", "missing_duplicate_string", "bucket_sort")
-            for e in ("sincos", "relative", "rope")]  # fmt: skip
-
-
-def gaps():
-    def loss(task, encoding, change, length="10"):
-        return one("gap_shift-tiny/first.csv", "loss", task=task, encoding=encoding, length=length, change=change)
-
-    def of(task, change, encodings=("sincos", "relative", "rope")):
-        return range_of([loss(task, e, change) for e in encodings])
-
-    both = ("relative", "rope")
-    yield (
-        f"On Reverse String the gap alone costs {of('reverse_string', 'gap')} % and the length alone "
-        f"{of('reverse_string', 'length')}; on Missing Duplicate, with relative positions and RoPE, the gap costs "
-        f"{of('missing_duplicate_string', 'gap', both)} and the length "
-        f"{of('missing_duplicate_string', 'length', both)}."
-    )
-    text = (HERE / "gap_shift-tiny/first.md").read_text()
-
-    def said(length):
-        return re.search(
-            rf"^From length {length} to 80 with uniform sampling.*: The gap alone costs (\S+) points (\[.*?\]), the "
-            r"length alone (\S+) points (\[.*?\])\..*the gap costs more in (\d+), the length in (\d+), and (\d+) are",
-            text, re.M).groups()  # fmt: skip
-
-    g, gi, l, li, more, less, neither = said(10)
-    yield (
-        f"In the mean of all nine the gap costs {g} {gi} % and the length {l} {li}: the gap costs more in {more}, "
-        f"the length in {less}, and {neither} are inconclusive."
-    )
-    g, gi, l, li, more, less, neither = said(20)
-    seven = [s for s in SETTINGS if s not in (("missing_duplicate_string", "sincos"), ("missing_duplicate_string", "rope"))]
-
-    def at_20(change, without=()):
-        losses = [loss(*s, change, "20") for s in seven if s != without]
-        return points(sum(losses) / len(losses))
-
-    assert (at_20("gap"), at_20("length")) == (g, l)
-    gap, length = (at_20(change, without=("bucket_sort", "sincos")) for change in ("gap", "length"))
-
-    yield (
-        f"From length 20, in seven settings, it is {more}, {less} and {neither}, and the means are {g} and {l} %; but "
-        f"sin/cos on Bucket Sort, with {whole(loss('bucket_sort', 'sincos', 'gap', '20'))} and "
-        f"{whole(loss('bucket_sort', 'sincos', 'length', '20'))}, moves both: without it they are {gap} and {length}."
-    )
-    text = (HERE / "gap_shift-tiny/matched.md").read_text()
-    line = re.search(r"^Lengths 30 to 100, as trained.*", text, re.M)[0]
-
-    def trained(name):
-        return re.search(rf"{name} \(9 settings\) (\S+) points (\[.*?\])", line).groups()
-
-    yield (
-        f"Training with small gaps too is no cure: runs of neighbours with gaps between them (`blocks`) change accuracy "
-        f"by {' '.join(trained('blocks'))} points, and a random part of the range (`log_density`) by "
-        f"{' '.join(trained('log density'))}; real numbers as positions change it by "
-        f"{' '.join(trained('random floats'))}."
-    )
-    yield f"gap_shift --size tiny {cost(done('gap_shift-tiny'), 'hours of clock time')}"
-
-
-def ladder():
-    """Whichever way it came out, and what the registered probabilities add up to."""
-    verdicts = table("ladder/verdict.csv", family="each task's")
-    above = [r for r in verdicts if r["verdict"] == "above"]
-    (goal,) = re.findall(r"^The goal, .*", (HERE / "ladder/verdict.md").read_text(), re.MULTILINE)
-    won = listed(
-        f"{in_words(r['task'])} ({signed(float(r['difference']))} {interval(r, 't_low', 't_high', signed)} points)"
-        for r in above
-    )
-    yield (
-        f"{len(verdicts)} of 15 tasks have a verdict; above the best scheme of tables 1 and 5, trained as long, are "
-        f"{len(above)}: {won}. {goal}"
-    )
-    of_all = table("ladder/verdict.csv", family="one for all")
-    (same,) = {r["candidate"] for r in of_all}
-    assert same == "R-ALiBi, SSMax" and not [r for r in of_all if r["verdict"] == "above"] and len(of_all) == 15
-    best = max(of_all, key=lambda r: float(r["t_low"]))
-    yield (
-        f"The one candidate that was chosen for all tasks, randomized ALiBi with a trained temperature (SSMax), is above "
-        f"on none of {len(of_all)}; it comes nearest on {in_words(best['task'])} "
-        f"({signed(float(best['difference']))} {interval(best, 't_low', 't_high', signed)}, and "
-        f"p = {float(best['p_holm']):.2f} after the correction)."
-    )
-    expected = sum(float(r["above"]) for r in table("ladder/plan.csv"))
-    yield f"the probabilities of a verdict above added up to {expected:.1f} of 15 tasks, so we hoped for more"
-    told = [r for r in above if r["structure"] != "nothing"]
-    untold = [r for r in verdicts if r["structure"] == "nothing"]
-    alone = sum(r["verdict"] == "above" for r in untold)
-    yield (
-        f"Of the candidates that are above, {len(told)} of {len(above)} are told where the segments of a string begin "
-        f"and end, which no opponent is. Of those that are told nothing, {alone} of {len(untold)} are above."
-    )
-    finished = done("ladder")
-    planned = len(table("ladder/trials.csv"))
-    assert len(finished) == planned
-    yield f"reproduce ladder --size tiny {cost(finished)}"
-    how = "without help, too" if alone else "only with help" if told else "none"
-    yield f"## 7. A ladder above the paper: {how}"
-
-
-def loss(positions, what):
-    return whole(mean(table("cross-tiny/cross.csv", positions=positions, what=f"loss: {what}"), "value"))
-
-
-def cross():
-    policies = ["log n, trained", "log rule", "maximum probability", "entropy", "SSMax, trained",
-                "scale-invariant, trained"]  # fmt: skip
-
-    def adds(positions, policy):
-        with_it, without = (
-            mean(table("cross-tiny/cross.csv", positions=positions, what=w), "value") for w in (policy, "none")
-        )
-        return with_it - without
-
-    best = max(adds("randomized", p) for p in policies)
-    yield (
-        f"With randomized positions no temperature adds more than {points(best)} points in the mean, and alignment "
-        f"costs {points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
-        f"{points(-adds('randomized', 'entropy'))} (by entropy). With counted positions scale-invariant attention adds "
-        f"{points(adds('sequential', 'scale-invariant, trained'))} points."
-    )
-    yield (
-        f"With counted positions longer strings cost {loss('sequential', 'the length itself')} %; their positions "
-        f"alone {loss('sequential', 'positions')}, their number of keys alone {loss('sequential', 'number of keys')}, "
-        f"and attention as flat as theirs {loss('sequential', 'dispersion')}. With randomized positions they cost "
-        f"{loss('randomized', 'the length itself')}; their narrower gaps alone {loss('randomized', 'gaps')}, the keys "
-        f"{loss('randomized', 'number of keys')} and the flatness {loss('randomized', 'dispersion')}."
-    )
-    yield f"--set seeds=2 {cost(done('cross-tiny'), 'hours of clock time')}"
-
-
-def example():
-    rows = [r for r in table("ruoss2023-example/table1.csv") if r["best"]]
-    near = [r for r in rows if abs(float(r["best"]) - float(r["paper"])) <= 0.05]
-    agree, of, clear = paper_says("ruoss2023-example/table1.md")
-    assert 2 * int(agree) <= int(of)
-    yield (
-        f"{len(near)} of {len(rows)} accuracies are within five points of the paper's, and {agree} of {of} differences "
-        "between randomized and counted positions have its sign, no more than a coin would give."
-    )
-
-    def pair(task, encoding):
-        r = row("ruoss2023-example/table1.csv", task=task, encoding=encoding, positions="randomized")
-        return f"{points(float(r['best']))} % (paper {points(float(r['paper']))})"
-
-    yield (
-        f"randomized relative positions have {pair('missing_duplicate_string', 'relative')} on Missing Duplicate and "
-        f"{pair('cycle_navigation', 'relative')} on Cycle Navigation, randomized RoPE "
-        f"{pair('missing_duplicate_string', 'rope')} on Missing Duplicate."
-    )
-
-    def at(task, length):
-        found = table("ruoss2023-example/fig4.csv", task=task, length=length)
-        return range_of([float(r["accuracy"]) for r in found])
-
-    content = table("ruoss2023-example/fig4.csv", task="modular_arithmetic_brackets", length="9")[0]["content_only"]
-    yield (
-        f"Arithmetic is learned for short strings at best: at length 9 the four models have "
-        f"{at('modular_arithmetic', '9')} % on Modular Arithmetic and {at('modular_arithmetic_brackets', '9')} % with "
-        f"brackets, where content only has {whole(float(content))}; from 30 on they are near their baselines."
-    )
-    yield f"--set lr=3e-4 {cost(done('ruoss2023-example'), 'hours of clock time')}"
-
-
-ALL = (randomized, in_order, alignment, rerope, every_scheme, gaps, ladder, cross, example)
+ALL = (randomized, in_order, alignment, rerope, every_scheme, *experiments.ALL)

@@ -11,7 +11,8 @@ import sys
 from dataclasses import dataclass
 from typing import Callable
 
-from findings import DECAY, SETTINGS
+from experiments import SETTINGS
+from findings import DECAY
 from query import NAMES, ROOT, in_words, one, row, table
 
 FOLDER = ROOT / "docs/results"

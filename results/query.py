@@ -61,6 +61,16 @@ def hours(trials):
     return sum(float(r["seconds"]) for r in trials) / 3600
 
 
+def cost(folder_trials, unit="core-hours"):
+    """Behind a command: what it trains."""
+    return f"# {len(folder_trials)} trainings, {hours(folder_trials):.1f} {unit}"
+
+
+def paper_says(path):
+    (said,) = re.findall(r"Where the paper .*, (\d+) of (\d+) comparisons agree: (\d+) .*", (HERE / path).read_text())
+    return said
+
+
 @functools.cache
 def kept(path):
     """What trials kept, by their id."""
