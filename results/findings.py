@@ -136,6 +136,12 @@ def alignment():
         f"{all_tasks('maximum probability')} % with alignment and {all_tasks('log rule')} % with the log rule, tau = "
         "ln n0 / ln n, which needs no measurement"
     )
+
+    def three(task):
+        modes = ("original", "maximum probability", "log rule")
+        return listed(points(float(r(task, mode, 4096)["value"])) for mode in modes)
+
+    yield f"Of `line` these are {three('line')} %, and of `topic` {three('topic')}."
     text = (HERE / "chi2023-tiny/table4.md").read_text()
     beyond = {
         mode: re.search(rf"^{mode}: (\S+) points (\[.*?\])", text, re.M).groups()

@@ -191,7 +191,7 @@ def cut():
         ("Table 1 at the paper's two other learning rates", 2 * 495, 2 * 3600 * hours(done("table1-tiny"))),
         ("Finding 2 for the four other encodings, ten seeds", 2 * 4 * 10 * 4, 2 * 4 * 10 * sum(per[t] for t in four)),
         ("Finding 2 on the eleven other tasks", 11 * 3, 3 * (sum(per.values()) - sum(per[t] for t in four))),
-        ("Finding 3 with 200 questions a cell and lower temperatures", 15, 3 * seconds_of(*RETRIEVAL, tests=200 / 32)),
+        ("Finding 3 with 200 questions a cell, lower temperatures, and alignment on others than the tested", 15, 3 * seconds_of(*RETRIEVAL, tests=200 / 32)),
         ("Finding 4 with ReRoPE in training, four windows", 4 * 3, 4 * 3 * seconds_of(*REROPE) / 5),
         ("Finding 5, its first five schemes on ten fresh seeds", 5 * 3 * 10, 5 * 3 * 10 * every),
         ("Finding 5 after 10,000 steps", len(done("every-scheme")), 3600 * hours(done("every-scheme")) * 10000 / 3000),
