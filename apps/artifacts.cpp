@@ -1,17 +1,22 @@
 #include "apps/artifacts.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "apps/number_option.h"
+#include "apps/width.h"
 #include "core/error.h"
+#include "core/names.h"
 #include "core/parallel.h"
+#include "lab/files/converter.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
+#include "lab/pages/page/figure_file.h"
 #include "lab/runs/room.h"
 
 namespace poslab {
@@ -93,12 +98,27 @@ std::string words_again(const Making& m) {
   std::string text;
   for (const std::string& s : m.sets) text += " --set " + shell_word(s);
   if (!m.kept.empty()) text += " --kept " + shell_word(m.kept);
+  if (!m.figures.endings.empty()) text += fmt::format(" --figures {}", fmt::join(m.figures.endings, ","));
+  if (!m.figures.width.empty()) text += " --width " + m.figures.width;
   return text + " --out " + shell_word(m.out);
+}
+
+void check_figures(const Making& m) {
+  static const std::vector<std::string> known = {"svg", "pdf", "png", "tex", "csv"};
+  for (const std::string& ending : m.figures.endings) {
+    if (std::find(known.begin(), known.end(), ending) == known.end())
+      raise<BadInput>(unknown("--figures", ending, known));
+    must_have_converter("--figures", "." + ending);
+  }
+  page::millimetres_of(m.figures.width);
+  if (!m.figures.width.empty() && m.figures.endings.empty())
+    bad_input("--width {}: of which figures? Say --figures pdf, too", shell_word(m.figures.width));
 }
 
 void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
           const std::string& what, const std::string& command) {
   if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  check_figures(m);
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
   const SweepFolder runs(m.out + "/runs");
@@ -130,7 +150,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
-  const std::string summary = reproduce::write(planned, request, m.out, command);
+  const std::string summary = reproduce::write(planned, request, m.out, command, m.figures);
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", m.out);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
@@ -151,6 +171,11 @@ void add_making(CLI::App* c, Making& m) {
              "threads of each trial (the cores divided by the jobs); they never change a result", {1, 256});
   c->add_option("--kept", m.kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
       ->type_name("FILE");
+  c->add_option("--figures", m.figures.endings,
+                "the pictures as files for papers, too, in FOLDER/figures; with commas between")
+      ->type_name("svg,pdf,png,tex,csv")
+      ->delimiter(',');
+  add_width(c, m.figures.width);
   c->add_flag("--retry", m.retry, "try failed trials again");
   CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
   c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);

@@ -13,6 +13,7 @@ namespace poslab {
 struct Making {
   std::string out, kept;
   std::vector<std::string> sets;
+  reproduce::FigureFiles figures;
   int jobs = 1, threads = 0;
   bool only_plan = false, only_draw = false, retry = false;
 };
@@ -20,7 +21,8 @@ void add_making(CLI::App*, Making&);  // must outlive the command
 Output earlier_artifacts();           // README.md of a folder that may be drawn into again
 
 sweep::ValueLists settings(const Making&);  // --set, as the trials take them. Throws BadInput
-// --set, --kept and --out as they would be typed again
+void check_figures(const Making&);          // --figures and --width. Throws BadInput
+// --set, --kept, --figures and --out as they would be typed again
 std::string words_again(const Making&);
 
 // `trials`: those of the artifacts, in the order in which they run; second stages follow. `what`: in an error, what it

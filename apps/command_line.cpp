@@ -23,6 +23,7 @@
 #include "apps/t5.h"
 #include "apps/view.h"
 #include "apps/web.h"
+#include "apps/width.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/names.h"
@@ -154,7 +155,9 @@ kept of a run under other options is a line of its own, which has these options 
 Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab report runs/sweep -o report.html          # all finished trials of a sweep
-  poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages)";
+  poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages
+  poslab report runs/sweep -o curves.pdf           # for a paper, as wide as a column; .png and .tex likewise
+  poslab report runs/sweep -o curves.csv           # the numbers of its curves)";
 
 const char* help_of_version =
     R"(
@@ -211,13 +214,16 @@ CommandLine::CommandLine()
 
   CLI::App* report =
       commands_.add("report", "compare runs on one HTML page that works without a network", help_of_report, [this] {
-        for (const std::string& one : report::write(runs_, page_))
+        for (const std::string& one : report::write(runs_, page_, width_))
           fmt::print(stderr, "passed over: {}\n", printable(one));
         fmt::print("{}\n", page_);
       });
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();
-  report->add_option("-o,--out", page_, "the page to write (report.html); NAME.svg: only the chart of accuracy")
+  report
+      ->add_option("-o,--out", page_,
+                   "the page to write (report.html); only the chart of accuracy: .svg, .pdf, .png, .tex or .csv")
       ->type_name("FILE");
+  add_width(report, width_);
 
   commands_.add("ask", "ask a trained run about strings of your own", add_ask);
   commands_.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",

@@ -23,7 +23,7 @@ class CommandLine {
  private:
   CLI::App app_;
   Commands commands_{&app_};
-  std::string listed_kind_, listed_, page_ = "report.html", demo_folder_ = "runs";
+  std::string listed_kind_, listed_, page_ = "report.html", width_, demo_folder_ = "runs";
   std::vector<std::string> runs_, explained_;
   TypedChoices demonstrating_;
   bool measure_ = false;

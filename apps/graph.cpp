@@ -8,7 +8,7 @@
 #include "core/names.h"
 #include "lab/files/files.h"
 #include "lab/pages/graph/graph.h"
-#include "lab/runs/output.h"
+#include "lab/pages/page/figure_file.h"
 
 namespace poslab {
 namespace {
@@ -19,9 +19,12 @@ struct GraphWords {
 
 void run(const GraphWords& w) {
   if (w.zoom != "module" && w.zoom != "op") raise<BadInput>(unknown("--zoom", w.zoom, {"module", "op"}));
-  check_output("-o", w.out, {svg_output("a picture")});
+  std::vector<Output> kinds = page::figure_outputs("a picture");
+  kinds.pop_back();  // no LaTeX
+  check_output("-o", w.out, kinds);
+  page::check_figure(w.out, "");
   const graph::Graph tape = graph::of_run(w.run);
-  write_file(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape)));
+  write_file(w.out, page::as_named(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape))));
   fmt::print("{}\n", w.out);
 }
 
@@ -41,7 +44,7 @@ std::function<void()> add_graph(CLI::App* graph) {
   graph->footer(graph_footer);
   graph->add_option("run", w->run, "the run folder")->required();
   graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
-  graph->add_option("-o,--out", w->out, "the picture to write")->type_name("FILE.svg  (graph.svg)");
+  graph->add_option("-o,--out", w->out, "the picture to write: .svg, .pdf or .png")->type_name("FILE  (graph.svg)");
   return [=] { run(*w); };
 }
 

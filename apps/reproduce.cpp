@@ -57,6 +57,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  check_figures(w);
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
   const SweepFolder runs(w.out + "/runs");
   const std::vector<Plan> plans = source.plans(all);
@@ -66,7 +67,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   source.models.adopt();
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();
-  const std::string summary = write(all, source, w.request.size, w.out, command(w));
+  const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures);
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
   if (failed) failure("{} failed; the same command tries again what is missing", counted(size_t(failed), "run"));

@@ -9,10 +9,12 @@
 
 #include "apps/columns.h"
 #include "apps/number_option.h"
+#include "apps/width.h"
 #include "core/choices.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
+#include "lab/pages/page/figure_file.h"
 #include "lab/pages/show/show.h"
 #include "lab/runs/output.h"
 #include "lab/runs/spelled_file.h"
@@ -24,12 +26,8 @@ namespace {
 struct ShowWords {
   show::Options options;
   int head = 1;
-  std::string set, out;
+  std::string set, out, width;
 };
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 // The width of the terminal, 100 where there is none.
 int columns() {
@@ -62,10 +60,14 @@ void run(ShowWords w) {
   if (w.options.encodings.size() > 2)
     bad_input("{} encodings; show draws one, or two beside each other", w.options.encodings.size());
   if (w.head > w.options.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.options.heads);
-  const bool page = ends_with(w.out, ".html"), table = ends_with(w.out, ".csv"), picture = ends_with(w.out, ".svg");
-  if (!w.out.empty())
-    check_output("-o", w.out,
-                 {html_output("poslab show"), svg_output("a picture"), {".csv", "the numbers", "view,of,"}});
+  const bool page = w.out.ends_with(".html"), table = w.out.ends_with(".csv");
+  if (w.out.empty() && !w.width.empty()) bad_input("--width {}: say -o FILE, too", shell_word(w.width));
+  if (!w.out.empty()) {
+    std::vector<Output> kinds = {html_output("poslab show"), {".csv", "the numbers", "view,of,"}};
+    for (const Output& kind : page::figure_outputs("a picture")) kinds.insert(kinds.end() - 1, kind);
+    check_output("-o", w.out, kinds);
+    page::check_figure(w.out, w.width);
+  }
   const std::string command = command_of(w);
   for (std::string& e : w.options.encodings) e = as_typed("encoding", e);
   w.options.positions = as_typed("positions", w.options.positions);
@@ -79,11 +81,11 @@ void run(ShowWords w) {
   for (const std::string& e : w.options.encodings)
     tell_unreached(choose_encoding(e, trained_on(w.options.train_length)), choose_sampler(w.options.positions),
                    w.options.length);
-  if (page)
-    write_file(w.out, show::html(w.options, all, command));
-  else if (table) write_file(w.out, show::csv(all));
-  else if (picture) write_file(w.out, show::svg(all, w.head));
   if (!w.out.empty()) {
+    write_file(w.out, page                              ? show::html(w.options, all, command)
+                      : table                           ? show::csv(all)
+                      : page::for_paper(w.out, w.width) ? page::paper_file(w.out, show::panels(all, w.head), w.width)
+                                                        : show::svg(all, w.head));
     fmt::print("{}\n", w.out);
     return;
   }
@@ -106,7 +108,8 @@ Examples:
   poslab show rope --positions randomized --view coverage
   poslab show t5 kerple --length 128 -o compared.html
   poslab show --set rerope -o matrices.html
-  poslab show rerope --view relative --length 4096 --causal -o relative.svg)";
+  poslab show rerope --view relative --length 4096 --causal -o relative.svg
+  poslab show rerope rope --view relative --causal -o relative.pdf --width page      # for a paper)";
 }
 
 }  // namespace
@@ -138,7 +141,10 @@ std::function<void()> add_show(CLI::App* show) {
   show->add_flag("--causal", w->options.causal, "with a causal mask");
   add_number(show, "seed", w->options.seed, "of random positions and of what a scheme learns", {0, 999999999999999},
              "0");
-  show->add_option("-o,--out", w->out, "a page (.html), a picture (.svg) or the numbers (.csv)")->type_name("FILE");
+  show->add_option("-o,--out", w->out,
+                   "a page (.html), a picture (.svg, and .pdf, .png, .tex for papers) or the numbers (.csv)")
+      ->type_name("FILE");
+  add_width(show, w->width);
   return [=] { run(*w); };
 }
 

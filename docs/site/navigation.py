@@ -9,7 +9,7 @@ import tree
 
 navigation = {
     "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Past the edge <docs/web>",
-                        "Pictures <docs/show>",
+                        "Pictures <docs/show>", "docs/figures",
                         "Attention maps <docs/view>", "Installing <docs/library>"],
     "Notebooks": ["The course <notebooks/README>", "notebooks/01_tensor", "notebooks/02_backward",
                   "03 From softmax to attention <notebooks/03_attention>",

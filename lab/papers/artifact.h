@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lab/pages/page/grid.h"
+#include "lab/pages/page/paper.h"
 #include "lab/papers/outcomes.h"
 #include "lab/papers/size.h"
 #include "lab/runs/sweep/sweep.h"
@@ -23,12 +24,14 @@ struct Trials {
 struct Picture {
   std::string html = {};
   nlohmann::json data = {};  // for lab/pages/page/figures.js: {"charts": [...], "maps": {...}}, either may be absent
+  std::string id = {};       // of its file, where it is drawn for a paper, too
+  std::vector<page::Panel> panels = {};
 };
 
 struct Section {
   std::vector<std::string> readings;  // what came out, in sentences
   std::vector<Grid> grids;
-  std::vector<Picture> pictures;   // on the page only
+  std::vector<Picture> pictures;   // on the page, and in files of their own if they are asked for
   std::vector<std::string> notes;  // how it was made, and what it does not say
   std::string arrays;              // NAME.npz: what is too large for a table, or nothing
   Table data;                      // NAME.csv

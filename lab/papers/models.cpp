@@ -181,10 +181,10 @@ std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder
 }  // namespace
 
 std::string write(const std::vector<const Artifact*>& artifacts, const ModelSource& source, const std::string& size,
-                  const std::string& folder, const std::string& command) {
+                  const std::string& folder, const std::string& command, const FigureFiles& figures) {
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
-  Page page(folder);
+  Page page(folder, figures);
   for (const Artifact* a : artifacts) {
     Section section = drawn([&] { return source.draw(*a); });
     if (const std::string done = standing(source.plans({a}), runs); !done.empty())

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lab/papers/artifact.h"
+#include "lab/papers/reproduce.h"
 
 namespace poslab::reproduce {
 
@@ -86,6 +87,6 @@ struct ModelSource {
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
 // Writes what lab/papers/reproduce.h's write() does, from what is done. Returns how much that is.
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
-                  const std::string& folder, const std::string& command);
+                  const std::string& folder, const std::string& command, const FigureFiles& = {});
 
 }  // namespace poslab::reproduce

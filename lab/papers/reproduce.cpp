@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -16,6 +17,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
+#include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/origin.h"
 
@@ -179,10 +181,26 @@ Section drawn(const std::function<Section()>& draw) {
   }
 }
 
+void Page::write_figures(const std::string& artifact, const std::vector<Picture>& pictures) const {
+  if (figures_.endings.empty()) return;
+  make_folder(folder_ + "/figures");
+  for (const Picture& p : pictures) {
+    if (p.panels.empty()) continue;
+    std::string name = p.id.starts_with(artifact) ? p.id : artifact + "-" + p.id;
+    for (char& c : name)
+      if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '-';
+    for (const std::string& ending : figures_.endings) {
+      const std::string path = fmt::format("{}/figures/{}.{}", folder_, name, ending);
+      write_file(path, ending == "csv" ? page::paper_csv(p.panels) : page::paper_file(path, p.panels, figures_.width));
+    }
+  }
+}
+
 void Page::add(const Artifact& a, const Section& section) {
   const std::string name = short_name(a), path = folder_ + "/" + name;
   if (!section.data.columns.empty()) write_file(path + ".csv", to_csv(section.data));
   if (!section.arrays.empty()) write_file(path + ".npz", section.arrays);
+  write_figures(name, section.pictures);
   const std::string one = markdown_of(a, section);
   write_file(path + ".md", one);
   text_ += one;
@@ -210,7 +228,7 @@ void Page::write(const std::string& size, const std::string& summary, const std:
 }
 
 std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
-                  const std::string& command) {
+                  const std::string& command, const FigureFiles& figures) {
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
@@ -218,7 +236,7 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const Plan everything = all_trials(planned);
   const Outcomes whole(everything, runs);
   const std::string summary = standing(whole), from = origin(whole);
-  Page page(folder);
+  Page page(folder, figures);
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
     const Outcomes outcomes(p.plan, runs);

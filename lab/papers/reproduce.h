@@ -2,6 +2,7 @@
 // HTML page.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/papers/artifact.h"
@@ -35,18 +36,26 @@ Claim one_at_a_time(const SweepFolder& runs);
 // Interrupted.
 Section drawn(const std::function<Section()>& draw);
 
-// What a reproduction writes, artifact by artifact: FOLDER/NAME.csv and NAME.md, for some NAME.npz; at last README.md
-// with all of them and index.html.
+// Pictures as files of their own, FOLDER/figures/ID.pdf: for papers (lab/pages/page/figure_file.h).
+struct FigureFiles {
+  std::vector<std::string> endings = {};  // "pdf", ...
+  std::string width = {};
+};
+
+// What a reproduction writes, artifact by artifact: FOLDER/NAME.csv and NAME.md, for some NAME.npz, and figures; at
+// last README.md with all of them and index.html.
 class Page {
  public:
-  explicit Page(std::string folder) : folder_(std::move(folder)) {}
+  Page(std::string folder, FigureFiles figures) : folder_(std::move(folder)), figures_(std::move(figures)) {}
   void add(const Artifact&, const Section&);
   // more: what else is said of how it was made
   void write(const std::string& size, const std::string& summary, const std::string& command,
              const std::string& more = "") const;
 
  private:
+  void write_figures(const std::string& artifact, const std::vector<Picture>&) const;
   std::string folder_, text_, sections_, contents_;
+  FigureFiles figures_;
   std::vector<std::string> sources_;             // their titles
   nlohmann::json data_ = {{"charts", nlohmann::json::array()}, {"maps", nlohmann::json::object()}};
 };
@@ -54,6 +63,7 @@ class Page {
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is
 // said in each. Returns how many of the trials are done. A signal throws Interrupted.
-std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command);
+std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
+                  const FigureFiles& = {});
 
 }  // namespace poslab::reproduce

@@ -70,7 +70,9 @@ std::string how_many(const Outcomes& outcomes) {
 
 Picture picture(const page::Chart& chart, const std::string& caption) {
   return {fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", page::figure(chart), caption),
-          {{"charts", {page::chart_json(chart)}}}};
+          {{"charts", {page::chart_json(chart)}}},
+          chart.id,
+          {chart}};
 }
 
 page::Chart chart_of(const std::string& id, const std::string& title, const std::string& x_label,

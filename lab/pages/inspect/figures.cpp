@@ -131,12 +131,44 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
       page::escape(id), page::escape(name), all[0].symbols.empty() ? "test string" : "text");
 }
 
-std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
-  if (c.counted == Reads::nothing)
-    return fmt::format(
-        "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
-        "</figcaption></figure>\n",
-        page::escape(name));
+std::vector<page::Panel> attention_panels(const std::vector<AttentionMaps>& all) {
+  constexpr int most = 64;  // on a side: at the width of a column a cell is then half a millimetre
+  std::vector<page::Panel> panels;
+  for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
+    for (const AttentionMaps& at : all) {
+      const int block = (at.slots + most - 1) / most, cells = (at.slots + block - 1) / block;
+      const std::vector<double> m = in_blocks(at.layers[layer].data(), at.slots, at.slots, block);
+      panels.push_back(page::HeatMap{fmt::format("Layer {}, length {}", layer + 1, at.length),
+                                     "query",
+                                     "key",
+                                     cells,
+                                     cells,
+                                     block,
+                                     m,
+                                     {0, *std::max_element(m.begin(), m.end())}});
+    }
+  return panels;
+}
+
+namespace {
+
+std::vector<std::pair<std::string, const Histogram*>> histograms(const Coverage& c) {
+  std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
+  for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
+  return all;
+}
+
+// How many values are one point of the chart. Odd, so that its middle is a value.
+int bin_of(const Coverage& c) {
+  int low = 0, high = 1;
+  for (const auto& [label, counts] : histograms(c))
+    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
+  return (high - low) / 480 * 2 + 1;
+}
+
+}  // namespace
+
+page::Chart coverage_chart(const Coverage& c, const std::string& name, const std::string& id) {
   const bool distances = c.counted == Reads::distances;
   page::Chart chart{id,
                     "Met in training and at test, " + name,
@@ -148,13 +180,8 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
                     0,
                     0};
   chart.unit = distances ? "distance" : "position";
-  std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
-  for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
-  int low = 0, high = 1;
-  for (const auto& [label, counts] : all)
-    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
-  const int bin = (high - low) / 480 * 2 + 1;  // odd, so that its middle is a value
-  std::string shares;
+  const auto all = histograms(c);
+  const int bin = bin_of(c);
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
     chart.curves.push_back(
@@ -164,9 +191,23 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
       chart.y_high = std::max(chart.y_high, p.y * 1.05);
     }
     if (n == 0) continue;
-    shares += fmt::format("{}{} at {}", n > 1 ? ", " : "", percent(c.tests[n - 1].seen), label);
     chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
   }
+  return chart;
+}
+
+std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
+  if (c.counted == Reads::nothing)
+    return fmt::format(
+        "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
+        "</figcaption></figure>\n",
+        page::escape(name));
+  const bool distances = c.counted == Reads::distances;
+  const page::Chart chart = coverage_chart(c, name, id);
+  const int bin = bin_of(c);
+  std::string shares;
+  for (const Coverage::Test& t : c.tests)
+    shares += fmt::format("{}{} at length {}", shares.empty() ? "" : ", ", percent(t.seen), t.length);
   data["charts"].push_back(page::chart_json(chart));
   return fmt::format(
       "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "

@@ -4,11 +4,13 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "experiment/attention_maps.h"
 #include "experiment/coverage.h"
 #include "experiment/dispersion.h"
 #include "experiment/pca.h"
+#include "lab/pages/page/paper.h"
 
 namespace poslab::inspect {
 
@@ -17,7 +19,10 @@ std::string pca_figure(const Pca&, const std::string& name);
 // Drawn by figures.js: data["maps"][id...]. Above 500 slots a cell is the maximum over a block, and it says so.
 std::string attention_figure(const std::vector<AttentionMaps>&, const std::string& name, const std::string& id,
                              nlohmann::json& data);
+// The same maps for papers, of the maximum over the heads.
+std::vector<page::Panel> attention_panels(const std::vector<AttentionMaps>&);
 // A chart with a read-out: data["charts"]. Training filled, tests as lines.
+page::Chart coverage_chart(const Coverage&, const std::string& name, const std::string& id);
 std::string coverage_figure(const Coverage&, const std::string& name, const std::string& id, nlohmann::json& data);
 
 // Charts against length, of sorted logits and, where a scheme adds any, of biases: data["charts"].

@@ -12,10 +12,9 @@
 namespace poslab::page {
 namespace {
 
-// Where the plot stands in the picture, and how values become places.
-struct Frame {
+// How values become places.
+struct Frame : PlotArea {
   const Chart& chart;
-  double width, height, left, right, top, bottom;
   double x(double v) const {
     const auto scale = [&](double u) { return chart.doubling ? std::log2(u) : u; };
     return left + (scale(v) - scale(chart.x_low)) / (scale(chart.x_high) - scale(chart.x_low)) * (right - left);
@@ -83,13 +82,18 @@ std::string area(const Frame& f, const std::vector<Band>& band, const std::strin
   return d.empty() ? "" : fmt::format("<path {} d=\"{}Z\"/>", attributes, d);
 }
 
-// Classes of page.css; each baseline has dashes of its own.
-std::string style(const Curve& curve, int& dashes) {
-  if (curve.filled) return "area " + color_class(curve.color);
-  return fmt::format("line {}{}", color_class(curve.color), curve.color < 0 ? fmt::format(" d{}", dashes++) : "");
+// Classes of svg.css, those of each curve; each baseline has dashes of its own.
+std::vector<std::string> styles(const Chart& c) {
+  std::vector<std::string> all;
+  int dashes = 0;
+  for (const Curve& curve : c.curves)
+    all.push_back(curve.filled ? "area " + color_class(curve.color)
+                               : fmt::format("line {}{}", color_class(curve.color),
+                                             curve.color < 0 ? fmt::format(" d{}", dashes++) : ""));
+  return all;
 }
 
-std::string axes(const Frame& f, bool narrow) {
+std::string axes(const Frame& f) {
   const Chart& c = f.chart;
   std::string made;
   for (const double v : c.log ? log_ticks(c.y_low, c.y_high) : even_ticks(c.y_low, c.y_high, 6, false)) {
@@ -99,9 +103,7 @@ std::string axes(const Frame& f, bool narrow) {
         "text-anchor=\"end\">{}</text>",
         f.left, f.y(v), f.right, f.left - 8, f.y(v) + 4, text);
   }
-  const int wanted = narrow ? 4 : 8;
-  for (const double v :
-       c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c)))
+  for (const double v : x_ticks(c, f.x_ticks))
     made += fmt::format(
         "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
         "text-anchor=\"middle\">{3}</text>",
@@ -109,7 +111,8 @@ std::string axes(const Frame& f, bool narrow) {
   made += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", f.left, f.bottom, f.right);
   made += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
                       (f.left + f.right) / 2, f.bottom + 40, escape(c.x_label));
-  return made + fmt::format("<text class=\"label\" x=\"0\" y=\"12\">{}</text>", escape(c.y_label));
+  return made + fmt::format("<text class=\"label\" x=\"{:g}\" y=\"{:g}\">{}</text>", f.left - 48, f.top - 18,
+                            escape(c.y_label));
 }
 
 // Names beside the ends of their curves, moved apart where they would overlap.
@@ -151,13 +154,39 @@ std::string color_class(int n) {
   return fmt::format("c{}{}", n % colors, round ? fmt::format(" again{}", round) : "");
 }
 
+std::vector<double> x_ticks(const Chart& c, int wanted) {
+  return c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c));
+}
+
+std::string plot(const Chart& c, const PlotArea& area_of_it) {
+  const Frame f{area_of_it, c};
+  std::string made;
+  if (c.shaded != 0 && c.shaded > c.x_low) {
+    const double end = f.x(std::min(c.shaded, c.x_high));
+    made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                        f.left, f.top, end - f.left, f.bottom - f.top);
+    made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">trained</text>", f.left + 8, f.bottom - 10);
+    if (c.x_high > c.shaded)
+      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
+  }
+  made += axes(f);
+  const auto look = [](const char* what, const Curve& curve) {
+    return fmt::format("class=\"{} {}\"", what, color_class(curve.color));
+  };
+  for (const Curve& curve : c.curves) made += area(f, curve.band, look("band", curve));
+  for (const Curve& curve : c.curves) made += path(f, curve.behind, look("raw", curve));
+  const std::vector<std::string> looks = styles(c);
+  for (size_t n = 0; n < looks.size(); ++n) made += path(f, c.curves[n].points, fmt::format("class=\"{}\"", looks[n]));
+  return made;
+}
+
 std::string svg(const Chart& c, bool narrow) {
   size_t longest = 0;
   for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
   const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
   // Enough for every common sans-serif face, bold, at 13 units.
   const double margin = narrow ? 12 : std::min(340., 16 + 8.2 * double(longest));
-  const Frame f{c, width, height, 48, width - margin, 30, height - 48};
+  const Frame f{{48, width - margin, 30, height - 48, narrow ? 4 : 8}, c};
   const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
   std::string made = fmt::format(
       "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
@@ -167,22 +196,7 @@ std::string svg(const Chart& c, bool narrow) {
       "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
       narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
       escape(c.title), escape(c.description));
-  if (c.shaded != 0 && c.shaded > c.x_low) {
-    const double end = f.x(std::min(c.shaded, c.x_high));
-    made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                        f.left, f.top, end - f.left, f.bottom - f.top);
-    made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">trained</text>", f.left + 8, f.bottom - 10);
-    if (c.x_high > c.shaded)
-      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
-  }
-  made += axes(f, narrow);
-  const auto look = [](const char* what, const Curve& curve) {
-    return fmt::format("class=\"{} {}\"", what, color_class(curve.color));
-  };
-  for (const Curve& curve : c.curves) made += area(f, curve.band, look("band", curve));
-  for (const Curve& curve : c.curves) made += path(f, curve.behind, look("raw", curve));
-  int dashes = 0;
-  for (const Curve& curve : c.curves) made += path(f, curve.points, fmt::format("class=\"{}\"", style(curve, dashes)));
+  made += plot(c, f);
   return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
 }
 
@@ -211,15 +225,23 @@ std::string svg_file(const std::vector<Chart>& charts) {
                       fmt::format("{}", fmt::join(descriptions, " ")), svg_shapes(charts));
 }
 
+std::vector<Key> keys(const Chart& c) {
+  std::vector<Key> all;
+  const std::vector<std::string> looks = styles(c);
+  for (size_t n = 0; n < looks.size(); ++n)
+    all.push_back(
+        {fmt::format("<path class=\"{}\" d=\"{}\"/>", looks[n], c.curves[n].filled ? "M1 1H25V9H1Z" : "M1 5H25"),
+         c.curves[n].name});
+  return all;
+}
+
 std::string figure(const Chart& c) {
   std::string legend;
-  int dashes = 0;
-  for (const Curve& curve : c.curves) {
+  for (const Key& key : keys(c))
     legend += fmt::format(
-        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
-        "<span>{}</span><b class=\"value\"></b></li>",
-        style(curve, dashes), curve.filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(curve.name));
-  }
+        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\">{}</svg><span>{}</span>"
+        "<b class=\"value\"></b></li>",
+        key.swatch, escape(key.name));
   return fmt::format(
       "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
       escape(c.id), legend, svg(c, false), svg(c, true));

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lab/pages/page/svg.h"
+
 namespace poslab::page {
 
 struct Point {
@@ -42,6 +44,13 @@ double tick_step(double least);
 // The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
 // marks square, ...
 std::string color_class(int n);
+std::vector<Key> keys(const Chart&);
+std::vector<double> x_ticks(const Chart&, int wanted);  // about so many
+struct PlotArea {                                       // where the axes stand in a picture
+  double left, right, top, bottom;
+  int x_ticks;
+};
+std::string plot(const Chart&, const PlotArea&);  // axes, curves and labels of the axes; not the names of the curves
 std::string svg(const Chart&, bool narrow);
 std::string figure(const Chart&);         // legend, wide and narrow SVG
 // The charts below one another, each under its title: a file of its own (svg.h), or what such a file draws.

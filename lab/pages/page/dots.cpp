@@ -13,7 +13,7 @@ namespace {
 
 constexpr double row_height = 18, above = 26, below = 48;
 
-std::string axes(const DotPlot& p, bool narrow, double left, double bottom, double width) {
+std::string dot_axes(const DotPlot& p, bool narrow, double left, double bottom, double width) {
   std::string made;
   for (int percent = 0; percent <= 100; percent += narrow ? 50 : 20) {
     const double x = left + width * percent / 100;
@@ -45,41 +45,50 @@ std::string row(const DotRow& r, double left, double width, double y) {
 }
 
 std::string svg(const DotPlot& p, bool narrow) {
-  size_t longest = 0;
-  for (const DotRow& r : p.rows) longest = std::max(longest, r.name.size());
-  // Enough for every common sans-serif face at 13 units.
-  const double width = narrow ? 380 : 900, left = std::min(width / 2, 16 + 7.4 * double(longest)), right = width - 24;
-  const double bottom = above + row_height * double(p.rows.size()), height = bottom + below;
+  const double width = narrow ? 380 : 900;
   const std::string key = fmt::format("{}-{}", p.id, narrow ? "narrow" : "wide");
-  std::string made = fmt::format(
-      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
-      "aria-labelledby=\"{3}-t {3}-d\"><title id=\"{3}-t\">{4}</title><desc id=\"{3}-d\">{5}</desc>",
-      narrow ? "narrow" : "wide", width, height, escape(key), escape(p.title), escape(p.description));
-  made += axes(p, narrow, left, bottom, right - left);
-  for (size_t n = 0; n < p.rows.size(); ++n)
-    made += row(p.rows[n], left, right - left, above + row_height * (double(n) + .5));
-  return made + "</svg>";
-}
-
-std::string legend_item(const std::string& swatch, const std::string& name) {
   return fmt::format(
-      "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\">{}</svg><span>{}</span></li>", swatch,
-      escape(name));
+      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
+      "aria-labelledby=\"{3}-t {3}-d\"><title id=\"{3}-t\">{4}</title><desc id=\"{3}-d\">{5}</desc>{6}</svg>",
+      narrow ? "narrow" : "wide", width, plot_height(p), escape(key), escape(p.title), escape(p.description),
+      plot(p, width));
 }
 
 }  // namespace
 
-std::string figure(const DotPlot& p) {
-  std::string legend;
+double plot_height(const DotPlot& p) { return above + row_height * double(p.rows.size()) + below; }
+
+std::string plot(const DotPlot& p, double width) {
+  size_t longest = 0;
+  for (const DotRow& r : p.rows) longest = std::max(longest, r.name.size());
+  // Enough for every common sans-serif face at 13 units.
+  const double left = std::min(width / 2, 16 + 7.4 * double(longest)), right = width - 24;
+  std::string made = dot_axes(p, width < 600, left, plot_height(p) - below, right - left);
+  for (size_t n = 0; n < p.rows.size(); ++n)
+    made += row(p.rows[n], left, right - left, above + row_height * (double(n) + .5));
+  return made;
+}
+
+std::vector<Key> keys(const DotPlot& p) {
+  std::vector<Key> all;
   for (size_t n = 0; n < p.kinds.size(); ++n)
-    legend += legend_item(fmt::format("<circle class=\"dot {}\" cx=\"13\" cy=\"5\" r=\"4\"/>", color_class(int(n))),
-                          p.kinds[n]);
-  legend += legend_item("<path class=\"middle\" d=\"M13 0v10\"/>", "mean");
+    all.push_back(
+        {fmt::format("<circle class=\"dot {}\" cx=\"13\" cy=\"5\" r=\"4\"/>", color_class(int(n))), p.kinds[n]});
+  all.push_back({"<path class=\"middle\" d=\"M13 0v10\"/>", "mean"});
   const bool intervals = std::any_of(p.rows.begin(), p.rows.end(), [](auto& r) { return std::isfinite(r.low); });
-  if (intervals) legend += legend_item("<path class=\"reach\" d=\"M1 5H25\"/>", "its interval");
+  if (intervals) all.push_back({"<path class=\"reach\" d=\"M1 5H25\"/>", "its interval"});
   int dashes = 0;
   for (const auto& [name, value] : p.lines)
-    legend += legend_item(fmt::format("<path class=\"line base d{}\" d=\"M1 5H25\"/>", dashes++), name);
+    all.push_back({fmt::format("<path class=\"line base d{}\" d=\"M1 5H25\"/>", dashes++), name});
+  return all;
+}
+
+std::string figure(const DotPlot& p) {
+  std::string legend;
+  for (const Key& key : keys(p))
+    legend +=
+        fmt::format("<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\">{}</svg><span>{}</span></li>",
+                    key.swatch, escape(key.name));
   return fmt::format("<div><ul class=\"legend\">{}</ul>{}{}</div>", legend, svg(p, false), svg(p, true));
 }
 

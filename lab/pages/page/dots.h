@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "lab/pages/page/svg.h"
+
 namespace poslab::page {
 
 struct DotRow {
@@ -18,6 +20,9 @@ struct DotPlot {
   std::vector<std::pair<std::string, double>> lines;  // across all rows, dashed: a name and a fraction
   std::vector<DotRow> rows;
 };
+std::string plot(const DotPlot&, double width);  // without its legend
+double plot_height(const DotPlot&);
+std::vector<Key> keys(const DotPlot&);
 std::string figure(const DotPlot&);  // legend, wide and narrow SVG
 
 }  // namespace poslab::page

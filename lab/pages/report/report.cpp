@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "lab/files/files.h"
+#include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/report/inputs.h"
 #include "lab/pages/report/language.h"
@@ -20,14 +21,19 @@ namespace {
 
 using namespace page;
 
-std::string svg_of(const std::vector<Group>& groups) {
+std::string figure_of(const std::vector<Group>& groups, const std::string& out, const std::string& width) {
   std::vector<Chart> charts;
   for (const Group& g : groups) {
     const std::string id = fmt::format("accuracy{}", charts.size());
     charts.push_back(g.has("guess") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
   }
-  return svg_file(charts);
+  const std::vector<Panel> panels(charts.begin(), charts.end());
+  return out.ends_with(".csv")   ? paper_csv(panels)
+         : for_paper(out, width) ? paper_file(out, panels, width)
+                                 : svg_file(charts);
 }
+
+bool is_figure(const std::string& out) { return out.ends_with(".csv") || out.ends_with(".svg") || for_paper(out, ""); }
 
 std::string tasks_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
   std::string readings, accuracy, loss;
@@ -74,7 +80,7 @@ struct Drawn {
   std::string text;
 };
 
-Drawn draw(const std::vector<std::string>& words, const std::string& out) {
+Drawn draw(const std::vector<std::string>& words, const std::string& out, const std::string& width = "") {
   const Inputs inputs = find_runs(words);
   one_kind(inputs.runs, "report");
   Drawn d;
@@ -82,16 +88,20 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out) {
   for (const std::string& folder : inputs.runs)
     for (Run& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
   d.groups = by_task(d.runs);
-  d.text = out.ends_with(".svg") ? svg_of(d.groups) : page_of(d.groups, d.passed, out);
+  d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out);
   return d;
 }
 
 }  // namespace
 
-std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
-  check_output("-o", out, {html_output("poslab report"), svg_output("the chart of accuracy alone")});
-  const Drawn d = draw(words, out);
-  const bool lengths = d.groups.front().has("set") && !out.ends_with(".svg");
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
+                               const std::string& width) {
+  std::vector<Output> kinds = {html_output("poslab report"), {".csv", "its numbers", "panel,series,"}};
+  for (const Output& kind : figure_outputs("the chart of accuracy alone")) kinds.insert(kinds.end() - 1, kind);
+  check_output("-o", out, kinds);
+  check_figure(out, width);
+  const Drawn d = draw(words, out, width);
+  const bool lengths = d.groups.front().has("set") && !is_figure(out);
   const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
   if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
   write_file(out, d.text);

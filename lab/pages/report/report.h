@@ -1,5 +1,5 @@
 // The report: one HTML page that compares runs, readable from a file, without a network and, but for the matrices,
-// without JavaScript; or its first chart alone, as SVG. It only reads run folders; it computes no accuracy that they do
+// without JavaScript; or its first chart alone, as a picture or as numbers. It only reads run folders; it computes no accuracy that they do
 // not hold.
 #pragma once
 #include <string>
@@ -9,8 +9,9 @@ namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
 // made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own.
-// A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` ends
-// in .svg it is the chart of accuracy against length alone, for other pages.
+// A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` is no
+// page it is the charts of accuracy against length alone: .svg for other pages, .pdf, .png, .tex and, with a `width`,
+// .svg for papers (lab/pages/page/figure_file.h), .csv their numbers.
 //
 // Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows
 // of all eval.csv.
@@ -18,7 +19,8 @@ namespace poslab::report {
 // Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models
 // are mixed, Failure where a file is damaged or `out` cannot be written; then whatever stood at `out` still stands
 // there.
-std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out);
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
+                               const std::string& width = "");
 
 // What it would write into `out`, without the CSV.
 std::string text(const std::vector<std::string>& words, const std::string& out);

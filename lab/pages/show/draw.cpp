@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "core/error.h"
 #include "lab/pages/show/show.h"
@@ -13,15 +12,7 @@
 namespace poslab::show {
 namespace {
 
-struct Reach {
-  double low, high;
-  bool two_sided() const { return low < 0 && high > 0; }
-  // from 0 to 1; of a two-sided matrix 0 is in the middle
-  double share(double v) const {
-    if (two_sided()) return (v / std::max(-low, high) + 1) / 2;
-    return high > low ? (v - low) / (high - low) : 0;
-  }
-};
+using Reach = page::Shades;
 
 Reach reach(const std::vector<double>& cells) {
   Reach r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -77,23 +68,18 @@ std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach&
   return text;
 }
 
-// A path for each colour, with a line as wide as a row for each run of neighbours.
-std::string lines(const Matrix& m, const std::vector<double>& cells, const Reach& r, double side) {
-  const auto shade = [&](int i, int j) {
-    const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
-    if (!std::isfinite(v)) return std::string();
-    return page::shade_class(r.two_sided(), r.high > r.low ? r.share(v) : 0.5);   // unlike the paper
-  };
-  std::map<std::string, std::string> runs;
-  for (int i = 0; i < m.rows; ++i)
-    for (int j = 0, end; j < m.cols; j = end) {
-      const std::string here = shade(i, j);
-      for (end = j + 1; end < m.cols && shade(i, end) == here;) ++end;
-      if (!here.empty()) runs[here] += fmt::format("M{} {}h{}", j, i, end - j);
-    }
-  std::string shapes;
-  for (const auto& [name, run] : runs) shapes += fmt::format("<path class=\"{}\" d=\"{}\"/>", name, run);
-  return fmt::format("<g class=\"cells\" transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
+// As it is drawn: in at most `most` rows and columns.
+page::HeatMap heat_map(const View& view, const Matrix& m, int head, int most) {
+  const Matrix small = reduced(m, most);
+  const std::vector<double>& cells = head_of(small, head);
+  return {m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of,
+          view.row,
+          view.col,
+          small.rows,
+          small.cols,
+          (m.cols + small.cols - 1) / small.cols,
+          cells,
+          scale_of(view, small, reach(cells))};
 }
 
 }  // namespace
@@ -168,12 +154,22 @@ std::string csv(const std::vector<View>& all) {
   return lines;
 }
 
+std::vector<page::Panel> panels(const std::vector<View>& all, int head) {
+  constexpr int most = 64;  // on a side: at the width of a column a cell is then half a millimetre
+  std::vector<page::Panel> made;
+  for (const View& view : all) {
+    for (const Matrix& m : view.matrices) made.push_back(heat_map(view, m, head, most));
+    made.insert(made.end(), view.charts.begin(), view.charts.end());
+  }
+  return made;
+}
+
 std::string svg(const std::vector<View>& all, int head) {
   std::vector<page::Chart> charts;
-  std::vector<std::pair<const View*, Matrix>> matrices;
+  std::vector<std::pair<const View*, page::HeatMap>> matrices;
   for (const View& view : all) {
     charts.insert(charts.end(), view.charts.begin(), view.charts.end());
-    for (const Matrix& m : view.matrices) matrices.emplace_back(&view, reduced(m, 128));
+    for (const Matrix& m : view.matrices) matrices.emplace_back(&view, heat_map(view, m, head, 128));
   }
   if (matrices.empty()) return page::svg_file(charts);
   constexpr double gap = 24, above = 44;
@@ -185,16 +181,15 @@ std::string svg(const std::vector<View>& all, int head) {
     if (in_this_row++ == in_a_row) x = gap, y += below + above + gap, below = 0, in_this_row = 1;
     const double picture = std::clamp(12. * std::max(m.rows, m.cols), 192., 360.);
     const double side = picture / std::max(m.rows, m.cols);
-    const std::vector<double>& cells = head_of(m, head);
-    const Reach r = reach(cells), scale = scale_of(*view, m, r);
-    const std::string name = m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of;
+    const Reach r = reach(m.cells);
     const std::string what =
         fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
-    shapes += fmt::format("<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
-                          "<text y=\"-24\">{}</text><text class=\"extent\" y=\"-8\">{}</text>{}</g>\n",
-                          x, y, page::escape(view->title), page::escape(name), page::escape(name), page::escape(what),
-                          lines(m, cells, scale, side));
-    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap;
+    shapes += fmt::format(
+        "<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
+        "<text y=\"-24\">{}</text><text class=\"extent\" y=\"-8\">{}</text>{}</g>\n",
+        x, y, page::escape(view->title), page::escape(m.name), page::escape(m.name), page::escape(what),
+        page::cells_of(m, side));
+    x += std::max({picture, 8.6 * double(m.name.size()), 6.4 * double(what.size())}) + gap;
     width = std::max(width, x), below = std::max(below, side * m.rows);
   }
   double height = y + below + gap;

@@ -62,6 +62,7 @@ std::string text(const View&, int head, int columns, bool colours, bool utf8);
 // view,of,head,row,column,value: of matrices rows and columns count slots from 0; of curves `column` is the x.
 std::string csv(const std::vector<View>&);
 std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
+std::vector<page::Panel> panels(const std::vector<View>&, int head);  // for papers (lab/pages/page/paper.h)
 std::string html(const Options&, const std::vector<View>&, const std::string& command);
 
 }  // namespace poslab::show

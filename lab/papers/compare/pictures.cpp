@@ -68,7 +68,9 @@ Picture dots(const Ranking& r, const std::string& id) {
                       "first; a dot for each task; dashed: means of what is reached without reading the order of the "
                       "symbols.</figcaption></figure>\n",
                       figure(plot)),
-          {}};
+          {},
+          id,
+          {plot}};
 }
 
 Picture lengths(const Ranking& r, const std::string& task, const std::string& id) {

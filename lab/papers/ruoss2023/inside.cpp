@@ -71,9 +71,9 @@ Section fig6(const Outcomes& outcomes, const Choices&) {
     const State state = RunFolder::open(o.folder).load("cpu");
     const Choices& c = state.config;
     const std::vector<AttentionMaps> maps = attention_maps(state, paper_lengths(c));
-    Picture picture;
-    picture.html =
-        attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c["encoding"], c["positions"]), picture.data);
+    Picture picture{.id = fmt::format("attention-{}-{}", c["encoding"], c["positions"]),
+                    .panels = attention_panels(maps)};
+    picture.html = attention_figure(maps, name_of(c), picture.id, picture.data);
     s.pictures.push_back(std::move(picture));
     for (Array& array : attention_arrays(c["positions"], maps)) arrays.push_back(std::move(array));
     for (const AttentionMaps& m : maps)
@@ -118,8 +118,9 @@ Section coverage(const Outcomes&, const Choices& defaults) {
     }
     grid.rows.push_back(std::move(row));
     if (column.encoding == "relative") {
-      Picture picture;
-      picture.html = coverage_figure(met, column.name, "coverage-" + column.positions, picture.data);
+      Picture picture{.id = "coverage-" + column.positions};
+      picture.panels = {coverage_chart(met, column.name, picture.id)};
+      picture.html = coverage_figure(met, column.name, picture.id, picture.data);
       s.pictures.push_back(std::move(picture));
     }
   }

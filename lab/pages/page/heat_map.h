@@ -1,0 +1,27 @@
+// A matrix in colours, as static SVG and as its range of colours.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace poslab::page {
+
+// The numbers that the ends of the colours stand for. Of a matrix with numbers on both sides of 0, 0 is in the middle.
+struct Shades {
+  double low, high;
+  bool two_sided() const { return low < 0 && high > 0; }
+  double share(double v) const;  // from 0 to 1
+};
+
+struct HeatMap {
+  std::string name;      // "rerope:window=8, head 3"; unescaped
+  std::string row, col;  // what its rows and columns count: "query", "key"
+  int rows, cols;
+  int block;                  // how many slots a cell is the mean of, on a side
+  std::vector<double> cells;  // (rows, cols); nothing is drawn of a NaN, as of a masked pair
+  Shades shades;
+};
+
+// A path for each colour, with a line as wide as a row for each run of neighbours. A cell has this side.
+std::string cells_of(const HeatMap&, double side);
+
+}  // namespace poslab::page
