@@ -151,8 +151,8 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
   const std::string summary = reproduce::write(planned, request, m.out, command, m.figures);
-  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
-             summary.empty() ? "" : "\n", m.out);
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure{}\n", summary,
+             summary.empty() ? "" : "\n", m.out, m.figures.endings.empty() ? "" : "; figures/");
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
     failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",
             counted(size_t(failed), "trial"), m.out);

@@ -191,7 +191,7 @@ TEST_CASE("figures: PDF and PNG have the size in print, where rsvg-convert is in
     for (size_t k = 0; k < 4; ++k) n = n << 8 | uint8_t(png[at + k]);
     return n;
   };
-  CHECK(number(16) == 992);  // 84 mm at 300 dots per inch
+  CHECK((number(16) == 992 || number(16) == 993));  // 84 mm at 300 dots per inch
   CHECK(png.substr(37, 4) == "pHYs");
   CHECK(number(41) == 11811);       // dots of a meter
   CHECK(number(50) == 0x78a53f76);  // the sum that all PNGs of this resolution have

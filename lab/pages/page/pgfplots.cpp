@@ -71,21 +71,20 @@ std::string coordinates(const std::vector<Point>& points, const Chart& c) {
   return made;
 }
 
-// A line is broken where a number is missing.
-std::string plots(const std::vector<Point>& points, const Chart& c, const std::string& look) {
-  std::string made;
-  std::vector<Point> part;
-  const auto end = [&] {
-    const std::string at = coordinates(part, c);
-    if (!at.empty()) made += fmt::format("\\addplot[{}] coordinates {{{}}};\n", look, at);
-    part.clear();
-  };
+// A line is broken where a number is missing; the last part has the name of it all.
+std::string plots(const std::vector<Point>& points, const Chart& c, const std::string& look,
+                  const std::string& end = "") {
+  std::vector<std::string> parts(1);
   for (const Point p : points)
     if (std::isfinite(p.y))
-      part.push_back(p);
-    else
-      end();
-  end();
+      parts.back() += coordinates({p}, c);
+    else if (!parts.back().empty())
+      parts.emplace_back();
+  if (parts.back().empty()) parts.pop_back();
+  std::string made;
+  for (size_t n = 0; n < parts.size(); ++n)
+    made += fmt::format("\\addplot[{}{}] coordinates {{{}}}{};\n", look, n + 1 < parts.size() ? ", forget plot" : "",
+                        parts[n], end);
   return made;
 }
 
@@ -140,14 +139,8 @@ std::string panel(const Chart& c, double width, bool titled) {
                                  ? fmt::format("draw=none, fill={}, fill opacity=.28, area legend", color(curve.color))
                                  : fmt::format("{}, line width={}pt{}", color(curve.color), base ? .9 : 1.2,
                                                dashes(curve.color, base ? baseline++ : 0));
-    std::string lines = plots(curve.points, c, look);
+    const std::string lines = plots(curve.points, c, look, curve.filled ? " \\closedcycle" : "");
     if (lines.empty()) continue;
-    if (curve.filled)
-      for (size_t at = 0; (at = lines.find("};\n", at)) != std::string::npos; at += 13)
-        lines.insert(at + 1, " \\closedcycle");
-    // Of a broken line the last part has the name.
-    for (size_t at = lines.find(look); (at = lines.find(look)) != lines.rfind(look);)
-      lines.replace(at, look.size(), look + ", forget plot%");
     made += lines + fmt::format("\\addlegendentry{{{}}}\n", tex(curve.name));
   }
   return made + axis_end;
