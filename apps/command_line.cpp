@@ -42,6 +42,7 @@
 namespace poslab {
 namespace {
 
+const OtherNames words_for_outputs("out", {"format"}, "The ending of the file's name says what it is");
 const OtherNames words_for_commands[] = {{"train", {"run", "fit"}},
                                          {"eval", {"test", "tests", "evaluate"}},
                                          {"resume", {"continue", "restart"}},

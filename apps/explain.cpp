@@ -335,6 +335,10 @@ std::string explained(const std::string& spelling) {
 
 std::string explained(const std::string& kind, const std::string& name) {
   if (const ExplainedKind* known = kind_named(kind)) return known->text(name);
+  const std::string first = kind.substr(0, kind.find(':'));
+  for (const ExplainedKind& one : explained_kinds())
+    if (const auto names = one.names(); std::find(names.begin(), names.end(), first) != names.end())
+      bad_input("explain takes one name at a time; say `poslab explain {}`, then {}", kind, name);
   throw BadInput(unknown("kind", kind, names_of(explained_kinds())));
 }
 

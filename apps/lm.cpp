@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -53,6 +54,8 @@ bool external(const LmWords& w, const std::string& run, const char* command) {
   if (run.empty() == w.hf.empty())
     bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
               command, run.empty() ? "" : "; not both");
+  if (w.hf.empty() && std::filesystem::exists(run + "/config.json") && !std::filesystem::exists(run + "/config.toml"))
+    bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_word(run));
   for (const auto& [option, value] :
        {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
     if (w.hf.empty() && !value->empty()) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, run);

@@ -3,10 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/names.h"
+#include "encodings/encoding.h"
 #include "experiment/config.h"
+#include "lab/files/shell.h"
 
 namespace poslab {
 namespace {
@@ -26,6 +29,40 @@ void refuse_bare_name(const std::string& word, const std::vector<std::string>& o
     if (std::find(o.words.begin(), o.words.end(), word) != o.words.end())
       bad_input("\"{0}\" stands alone; say {1} {0}", word, dashed(o.name));
   }
+}
+
+// The encoding on the command line that has an option of this name: "rerope" of window.
+std::string encoding_with(const std::string& option, const CLI::App& command) {
+  for (const CLI::Option* typed : command.get_options())
+    if (typed->get_name() == "--encoding" || typed->get_name() == "encoding")
+      for (const std::string& text : typed->results())
+        for (const Scheme& s : all_encodings())
+          if (text.substr(0, text.find(':')) == s.name)
+            for (const Option& o : s.options)
+              if (o.name == option) return s.name;
+  return "";
+}
+
+// A word that no option takes, and is none: what was meant by it.
+void refuse_word(const std::string& full, const std::vector<std::string>& known, const CLI::App& command,
+                 const std::string& full_name) {
+  const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  const size_t equals = full.find('=');
+  const std::string word = full.substr(0, equals);
+  refuse_bare_name(word, known);
+  for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
+    if (word.starts_with(dash))
+      bad_input("\"{}\" begins with a dash of printed text; type it anew, with -- in front", word);
+  if (equals != std::string::npos && has("--" + word))
+    bad_input("\"{}\" has no dashes; say --{} {}", full, word, shell_word(full.substr(equals + 1)));
+  for (const auto& [ending, option] : {std::pair{".toml", "--config"}, {".txt", "--text"}})
+    if (full.ends_with(ending) && has(option)) bad_input("\"{0}\" stands alone; say {1} {0}", full, option);
+  if (has("--prompt")) bad_input("\"{}\" stands alone; say --prompt {}", full, shell_word(full));
+  for (const CLI::Option* o : command.get_options())
+    if (o->get_positional() && o->get_expected_max() == 1 && std::filesystem::is_directory(full))
+      bad_input("{} takes one {} at a time, and \"{}\" is another; say the command for each", full_name, o->get_name(),
+                full);
+  bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
 }
 
 }  // namespace
@@ -59,10 +96,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   const std::string word = left.front().substr(0, left.front().find('='));
   const std::vector<std::string> known = options_of(command);
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
-  if (word.rfind("-", 0) != 0) {
-    refuse_bare_name(word, known);
-    bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
-  }
+  if (word.rfind("-", 0) != 0) refuse_word(left.front(), known, command, full_name);
   if (word.rfind("--no-", 0) == 0 && has("--" + word.substr(5)))
     bad_input("unknown option \"{}\"; say --{} off", word, word.substr(5));
   const std::vector<ChoiceOption>& all = all_choices().options;
@@ -73,6 +107,11 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
         "{0} has no {1}: a run keeps the options that it was trained with; train another one with {1}, or see "
         "`{0} --help`",
         full_name, word);
+  std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (const std::string owner = encoding_with(name, command); !owner.empty())
+    bad_input("unknown option \"{}\"; an encoding has its options behind its name, as in {}:{}=VALUE", word, owner,
+              name);
   throw BadInput(unknown("option", word, known) +
                  (known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : ""));
 }
@@ -81,8 +120,16 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
   const std::vector<CLI::App*> chosen = of.get_subcommands();
   if (chosen.empty()) {
     const std::vector<std::string> left = of.remaining(), names = commands_of(of);
-    if (!left.empty() && left.front().rfind("-", 0) == 0)
-      throw BadInput(unknown("option", left.front(), options_of(of)));
+    if (!left.empty() && left.front().rfind("-", 0) == 0) {
+      const std::string option = left.front().substr(0, left.front().find('='));
+      const std::vector<std::string> own = options_of(of);
+      for (const CLI::App* c : commands_in_help(of))
+        if (const auto its = options_of(*c); std::find(own.begin(), own.end(), option) == own.end() &&
+                                             std::find(its.begin(), its.end(), option) != its.end())
+          bad_input("{} stands before a command; name the command first, as in `{} {} {}`", option, full_name,
+                    c->get_name(), option);
+      throw BadInput(unknown("option", left.front(), own));
+    }
     if (!left.empty()) throw BadInput(unknown("command", left.front(), names));
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "apps/columns.h"
@@ -68,6 +69,9 @@ void run(ShowWords w) {
     check_output("-o", w.out, kinds);
     page::check_figure(w.out, w.width);
   }
+  for (const std::string& e : w.options.encodings)
+    if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
+      bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_word(e));
   const std::string command = command_of(w);
   for (std::string& e : w.options.encodings) e = as_typed("encoding", e);
   w.options.positions = as_typed("positions", w.options.positions);

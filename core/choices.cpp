@@ -229,14 +229,16 @@ void Choices::set(const std::string& option, const std::string& text) {
   if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
   if (const size_t at = place(option); at < options_->size()) {
     const Option& o = (*options_)[at];
+    if (text == "on" && !owner_.empty() && o.kind != Option::Kind::toggle && o.kind != Option::Kind::word)
+      bad_input("{}: {} has no value; write it as in {}={}", owner_, option, option, o.standard);
     const auto read = [&] { return o.sets ? o.sets(text) : Settings{{option, o.value(text)}}; };
     for (const auto& [name, value] : owner_.empty() ? read() : naming(owner_, read))
       values_[place(name)] = value, set_[place(name)] = true;
     return;
   }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
-    bad_input("{}: \"{}\" stands after a comma, where another option would begin; a list is written 0/1/2.5", owner_,
-              option);
+    bad_input("{}: \"{}\" stands where the name of an option would; write it as in {}={}, and a list as 0/1/2.5",
+              owner_, option, options_->front().name, option);
   raise<BadInput>(unknown(owner_.empty() ? "option" : owner_ + " option", option, names_of(*options_)));
 }
 

@@ -57,6 +57,33 @@ size_t distance(const std::string& said, const std::string& known) {
   return word_of(said, known) || word_of(known, said) ? std::min(unlike - 1, 100 + longer - shorter) : unlike;
 }
 
+using Names = std::vector<std::string>;
+bool has(const Names& known, const std::string& name) {
+  return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+// "even_pairs,bucket_sort", "rope alibi": names of the list, where one is asked for. How many; 0 if they are not.
+size_t several(std::string name, const Names& known) {
+  size_t n = 0;
+  std::replace(name.begin(), name.end(), ',', ' ');
+  for (size_t from = 0; (from = name.find_first_not_of(' ', from)) != std::string::npos; ++n) {
+    const size_t end = std::min(name.find(' ', from), name.size());
+    if (!has(known, name.substr(from, end - from))) return 0;
+    from = end;
+  }
+  return n > 1 ? n : 0;
+}
+
+// rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if it is no
+// name with options.
+std::string with_colon(const std::string& name, const Names& known) {
+  const size_t end = name.find_first_of("([{ ");
+  if (end == std::string::npos || !has(known, name.substr(0, end))) return "";
+  std::string options = name.substr(end + 1);
+  std::erase_if(options, [](char c) { return c == ' ' || c == ')' || c == ']' || c == '}'; });
+  return options.empty() ? "" : name.substr(0, end) + ":" + options;
+}
+
 }  // namespace
 
 OtherNames::OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why) {
@@ -68,6 +95,11 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
   if (said.empty())
     return fmt::format("the name of the {} is missing in \"{}\". Known: {}", kind, name, fmt::join(known, ", "));
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
+  if (const size_t n = several(name, known))
+    return text +
+           fmt::format("; these are {}, and one stands here; `poslab compare` and `poslab sweep` take several", n);
+  if (const std::string spelled = with_colon(name, known); !spelled.empty())
+    return text + fmt::format("; did you mean \"{}\"? Options stand behind a colon", spelled);
   const std::string* meant = nullptr;
   size_t best = unlike;
   for (const std::string& k : known)

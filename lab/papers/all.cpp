@@ -1,4 +1,6 @@
 // The only list of artifacts. A new one is a function that draws it, and an entry here.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -249,7 +251,15 @@ std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
     for (const Artifact& a : all_artifacts())
       if (a.name == word || (!a.apart && (word == source_of(a.name) || word == source_of(a.name) + ":all")))
         chosen.push_back(&a);
-    if (chosen.size() == before) throw BadInput(unknown("artifact", word, names));
+    if (chosen.size() != before) continue;
+    std::vector<std::string> alike;  // "table1" of each source, those named before first
+    for (const Artifact& a : all_artifacts())
+      if (a.name.ends_with(":" + word))
+        alike.insert(
+            std::find(words.begin(), words.end(), source_of(a.name)) != words.end() ? alike.begin() : alike.end(),
+            a.name);
+    if (!alike.empty()) bad_input("unknown artifact \"{}\"; did you mean {}?", word, fmt::join(alike, " or "));
+    throw BadInput(unknown("artifact", word, names));
   }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());

@@ -71,6 +71,10 @@ RunFolder RunFolder::open(const std::string& path) {
   if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
     return open(folder_of_checkpoint(path));
   if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
+  if (fs::exists(fs::path(path) / "config.json") && !fs::exists(fs::path(path) / "config.toml"))
+    bad_input(
+        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}` and `lm generate` read it",
+        shell_word(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
       bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);

@@ -56,17 +56,28 @@ class Finder {
 
   void word(const std::string& text) {
     const fs::path path(text);
-    if (!fs::exists(path)) bad_input("report: there is no run folder \"{}\"", text);
+    if (!fs::exists(path)) {
+      const std::string ending = path.extension();
+      const bool page = ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png";
+      bad_input("report: there is no run folder \"{}\"{}", text,
+                page                                  ? fmt::format("; say -o {} if it is what to write", text)
+                : text.find('*') != std::string::npos ? "; without quotes the shell makes a list of it"
+                                                      : "");
+    }
     if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
       const Plan plan = read_plan(text);
       return trials(plan, folder_of(plan, path));
     }
-    if (!fs::is_directory(path)) return pass(fmt::format("{} is a file, no run folder", text));
+    if (!fs::is_directory(path))
+      return pass(fmt::format("{} is a file, no run folder{}", text,
+                              is_run(path.parent_path()) ? "; name " + path.parent_path().string() : ""));
     if (is_run(path)) return run(text);
     if (fs::exists(kept_plan(text))) return trials(read_plan(kept_plan(text)), text);
     const std::vector<fs::path> inside = folders_in(path);
     if (std::none_of(inside.begin(), inside.end(), is_run))
-      return pass(fmt::format("{} has no config.toml; is it the folder of a run?", text));
+      return pass(fs::exists(path / "config.json")
+                      ? fmt::format("{} is a checkpoint of Hugging Face's form and no run", text)
+                      : fmt::format("{} has no config.toml; is it the folder of a run?", text));
     for (const fs::path& folder : inside)
       if (is_run(folder)) run(folder.string());
   }
