@@ -22,7 +22,10 @@ void serve_generate(const std::string& checkpoint, Matmul rounded) {
   using json = nlohmann::json;
   const HfModel model = open_hf_model(checkpoint);
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"},
+  say({{"program", "poslab"},
+       {"threads", threads()},
+       {"isa", isa()},
+       {"blas", "its own products"},
        {"products", engine_in_full(Engine::own, rounded)}});
   for (std::string line; std::getline(std::cin, line);) {
     int read = 0, count = 0;

@@ -57,8 +57,8 @@ void blocks(int n, const real* a, const real* b, real* c) {
 
 struct Rung {
   std::string name;
-  std::function<const real*()> run;                        // gives c
-  double most_off;                                         // of the first rung, relative to the largest number
+  std::function<const real*()> run;  // gives c
+  double most_off;                   // of the first rung, relative to the largest number
 };
 
 }  // namespace
@@ -80,7 +80,9 @@ void time_ladder() {
       return y.data();
     };
   };
-  std::vector<Rung> rungs = {{"dot", by(dots), 0}, {"rows", by(rows), 1e-5}, {"blocks", by(blocks), 1e-5},
+  std::vector<Rung> rungs = {{"dot", by(dots), 0},
+                             {"rows", by(rows), 1e-5},
+                             {"blocks", by(blocks), 1e-5},
                              {"tiles", ours(Matmul::fp32), 1e-5}};
   if (sizeof(real) == sizeof(float)) rungs.push_back({"pairs", ours(Matmul::bf16), 1e-2});
   std::map<std::string, std::string> here;

@@ -3,6 +3,6 @@
 
 namespace poslab {
 
-void time_ladder();    // prints comma-separated lines: GFLOP/s of each rung on one thread
+void time_ladder();  // prints comma-separated lines: GFLOP/s of each rung on one thread
 
 }  // namespace poslab

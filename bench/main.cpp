@@ -112,8 +112,8 @@ int main(int count, char** words) {
     else if (*reader)
       serve_t5(checkpoint, rounded);
     else if (decoder)
-      serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]},
-                                 {"matmul", words_of["matmul"]}}));
+      serve_decoder(settings_of(
+          {{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}, {"matmul", words_of["matmul"]}}));
     else
       serve_encoder(settings_of(words_of));
     return 0;

@@ -36,8 +36,10 @@ std::function<void()> openblas_product(Matmul how, int batch, int m, int k, int 
           gemm(row_by_row, as_it_lies, as_it_lies, int(count), n, k, 1, left + (matrix * m + row) * k, k,
                right + matrix * k * n, n, 0, c + (matrix * m + row) * n, n);
         };
-        if (rounded) call(in_bf16, static_cast<const uint16_t*>(a), static_cast<const uint16_t*>(b));
-        else call(openblas().gemm, static_cast<const real*>(a), static_cast<const real*>(b));
+        if (rounded)
+          call(in_bf16, static_cast<const uint16_t*>(a), static_cast<const uint16_t*>(b));
+        else
+          call(openblas().gemm, static_cast<const real*>(a), static_cast<const real*>(b));
       };
       if (batch == 1) return product(0, from, to - from);
       for (int64_t matrix = from; matrix < to; ++matrix) product(matrix, 0, m);

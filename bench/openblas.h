@@ -14,6 +14,6 @@ std::string openblas_name();   // "OpenBLAS 0.3.21, core Cooperlake, pthread", o
 // (core/openblas.h). The pointers must stay.
 // Factors are reals, or in bf16 numbers of 16 bits, for which it is empty too where the library was built without them.
 std::function<void()> openblas_product(Matmul, int batch, int m, int k, int n, const void* a, const void* b, real* c);
-bool has_sbgemm();             // whether it was built with bf16
+bool has_sbgemm();  // whether it was built with bf16
 
 }  // namespace poslab

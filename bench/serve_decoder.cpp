@@ -13,7 +13,7 @@ namespace {
 
 struct CausalDecoder : Served {
   language::State state;
-  const MatmulPrecision as_this_run = precision(state.config);   // of evaluations, too
+  const MatmulPrecision as_this_run = precision(state.config);  // of evaluations, too
   const int batch, vocabulary;
   uint64_t tested = 0;
 

@@ -20,7 +20,7 @@ struct Encoder : Served {
   State state;
   const Choices& config = state.config;
   const Task& task = poslab::task(config["task"]);
-  const MatmulPrecision as_this_run = state.matmul_precision();   // of evaluations, too
+  const MatmulPrecision as_this_run = state.matmul_precision();  // of evaluations, too
   uint64_t tested = 0;
 
   explicit Encoder(const Choices& c) : state(c) { formula::fill(state.params); }

@@ -22,7 +22,10 @@ void serve_t5(const std::string& checkpoint, Matmul rounded) {
   const t5::HfModel model = t5::open_hf_model(checkpoint);
   const NoGrad still;
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"},
+  say({{"program", "poslab"},
+       {"threads", threads()},
+       {"isa", isa()},
+       {"blas", "its own products"},
        {"products", engine_in_full(Engine::own, rounded)}});
   for (std::string line; std::getline(std::cin, line);) {
     int T = 0;

@@ -105,7 +105,7 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
       CHECK(rough.values() != exact.values());
       CHECK(checks::apart(rough, exact) < 0.02);
     }
-  std::vector<float> one(64 * 1100, 1.f);        // the inner index in three blocks: 1100 = 512 + 512 + 76
+  std::vector<float> one(64 * 1100, 1.f);  // the inner index in three blocks: 1100 = 512 + 512 + 76
   const MatmulPrecision as(Device::cpu, Matmul::bf16);
   const Tensor sums = linear(Tensor::full({9, 1100}, 1), StoredMatrix{StoredAs::float32, one.data(), 64, 1100});
   for (const real sum : sums.values()) CHECK(sum == 1100);
