@@ -13,6 +13,7 @@ Large products take a turn too: they are the ceiling. Standard library only.
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --device cuda --precision tf32        # on a GPU, where products may round to TF32
+    bench/compare.py --precision bf16 --positions sequential      # factors of products in bf16, beside poslab's fp32
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
@@ -56,9 +57,11 @@ class Configuration:
             flags = more if name == "torch compiled" else ()
             if peer := self.attempt(name, lambda: start_peer(name, options, self.ours, *wish, flags)):
                 self.sides.append(peer)
-        self.none = None  # poslab without positions, in the same turns
+        self.beside = {}  # poslab in another form, in the same turns
         if options.schemes and encoding != "none":
-            self.none = start_ours(options, task, batch, threads, "none", positions)
+            self.beside["none"] = start_ours(options, task, batch, threads, "none", positions)
+        if options.precision == "bf16":
+            self.beside["fp32"] = start_ours(options, task, *wish, precision="fp32")
         self.ceiling, self.ceiling_rates = None, []
         if options.device == "cpu":
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
@@ -74,8 +77,9 @@ class Configuration:
             self.sides = [side for side in self.sides if side.name != name or side.close()]
 
     def agree(self, what, size):
-        mine = self.ours.tensors(what, size)
-        for peer in self.sides[1:]:
+        """All sides with poslab; where factors are rounded to bf16, it too, with its fp32."""
+        mine = self.beside.get("fp32", self.ours).tensors(what, size)
+        for peer in self.sides if "fp32" in self.beside else self.sides[1:]:
             theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
             if not theirs:
                 continue
@@ -92,23 +96,26 @@ class Configuration:
                 side.hello |= {"warm_seconds": time.monotonic() - start}
                 side.hello |= {k: v for k, v in said.items() if k == "form"}
                 side.pin()
-        if self.none:
-            self.none.ask(f"warm {what} {' '.join(sizes)}")
-            self.none.pin()
+        for side in self.beside.values():
+            side.ask(f"warm {what} {' '.join(sizes)}")
+            side.pin()
         if self.ceiling:
             self.ceiling.ask("ceiling")
             self.ceiling.pin()
 
     def take_turns(self, turn, what, sizes):
-        order = [*self.sides, *filter(None, [self.none, self.ceiling])]
+        order = self.all()
         for side in order if turn % 2 == 0 else order[::-1]:
             if side is self.ceiling:
                 self.ceiling_rates.append(side.ask("ceiling"))
             else:
                 side.turn(what, sizes)
 
+    def all(self):
+        return [*self.sides, *self.beside.values(), *filter(None, [self.ceiling])]
+
     def close(self):
-        for side in [*self.sides, *filter(None, [self.none, self.ceiling])]:
+        for side in self.all():
             side.close()
 
     def result(self):
@@ -125,7 +132,8 @@ class Configuration:
             "ceiling_gflops": kinds,
             "sides": sides,
             **table.compare(sides, self.disagreed),
-            **({"none_ms": statistics.median(self.none.ms)} if self.none else {}),
+            **{f"{form}_ms": statistics.median(side.ms) for form, side in self.beside.items()},
+            **{f"times_{form}": table.times(side.ms, self.ours.ms) for form, side in self.beside.items()},
         }
 
 
@@ -227,7 +235,7 @@ def parse():
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of all products, on a GPU")
+    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of all products; tf32 on a GPU")
     parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
@@ -240,8 +248,8 @@ def parse():
     known = PEERS | (ON_GPU if options.device == "cuda" else {})
     if options.peers is None:
         options.peers = [name for name in known if name != "jax" or not options.schemes]
-    if options.precision != "fp32" and options.device == "cpu":
-        parser.error(f"--precision {options.precision}: processors have no such products; it needs --device cuda")
+    if options.precision == "tf32" and options.device == "cpu":
+        parser.error("--precision tf32: processors have no such products; it needs --device cuda, or say fp32 or bf16")
     if options.device == "cuda" and options.decoder:
         parser.error("--decoder is measured on the processor alone; leave out --device cuda")
     if unknown := set(options.what) - {"train", "eval"}:

@@ -54,7 +54,7 @@ int main(int count, char** words) {
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);
   bool decoder = false;
-  model->add_flag("--decoder", decoder, "the causal decoder instead; of the options, it takes encoding and batch");
+  model->add_flag("--decoder", decoder, "the causal decoder instead; it takes encoding, batch and matmul");
   CLI::App* ops =
       app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
@@ -104,7 +104,8 @@ int main(int count, char** words) {
     else if (*reader)
       serve_t5(checkpoint);
     else if (decoder)
-      serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}}));
+      serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]},
+                                 {"matmul", words_of["matmul"]}}));
     else
       serve_encoder(settings_of(words_of));
     return 0;

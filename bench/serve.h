@@ -4,8 +4,8 @@
 // output slots; a causal decoder reads "0+256", as every one of its slots is an output. What a step needs is drawn
 // within its time.
 //
-//   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}; a decoder
-//                                       adds "layers", "d_model" and "d_ff"
+//   at the start                        {"program", "threads", "isa", "blas", "products", "symbols_in",
+//                                       "symbols_out"}; a decoder adds "layers", "d_model" and "d_ff"
 //   size N                              {"size": of a batch with inputs of length N}
 //   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
 //   warm steps|eval SIZE...             anything the side does before it is fast

@@ -5,6 +5,7 @@
 #include "bench/serve.h"
 #include "core/error.h"
 #include "experiment/language/language.h"
+#include "lab/files/version.h"
 #include "tests/formula.h"
 
 namespace poslab {
@@ -12,6 +13,7 @@ namespace {
 
 struct CausalDecoder : Served {
   language::State state;
+  const MatmulPrecision as_this_run = precision(state.config);   // of evaluations, too
   const int batch, vocabulary;
   uint64_t tested = 0;
 
@@ -23,7 +25,8 @@ struct CausalDecoder : Served {
   const Params& params() const override { return state.params; }
   json sizes() const override {
     const DecoderSpec& s = state.net.spec();
-    return {{"symbols_in", vocabulary},
+    return {{"products", engine_in_full(products(state.config), matmul(state.config))},
+            {"symbols_in", vocabulary},
             {"symbols_out", vocabulary},
             {"layers", s.layers},
             {"d_model", s.d_model},

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "experiment/build.h"
 #include "experiment/step.h"
+#include "lab/files/version.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 #include "tests/formula.h"
@@ -19,13 +20,17 @@ struct Encoder : Served {
   State state;
   const Choices& config = state.config;
   const Task& task = poslab::task(config["task"]);
+  const MatmulPrecision as_this_run = state.matmul_precision();   // of evaluations, too
   uint64_t tested = 0;
 
   explicit Encoder(const Choices& c) : state(c) { formula::fill(state.params); }
 
   const Params& params() const override { return state.params; }
   json sizes() const override {
-    return {{"symbols_in", state.net.spec().symbols_in}, {"symbols_out", state.net.spec().symbols_out}};
+    const bool on_cpu = state.params.device() == Device::cpu;
+    return {{"products", engine_in_full(products(config), on_cpu ? matmul(config) : Matmul::fp32)},
+            {"symbols_in", state.net.spec().symbols_in},
+            {"symbols_out", state.net.spec().symbols_out}};
   }
   std::string size(int length) const override { return fmt::format("{}+{}", length, task.output_length(length)); }
 

@@ -14,12 +14,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
 ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
-# How products round on a GPU, where all but poslab let in TF32, JAX by itself: what is set for the peers, and how far
-# loss and logits may differ from poslab's fp32, relative to their norm; gradients ten times as far. TF32 rounds to 11
-# bits, an error of 5e-4 in each product.
+# How products round: what is set for the peers on a GPU, where all but poslab let in TF32, JAX by itself; and how far
+# loss and logits may differ from poslab's, relative to their norm; gradients ten times as far. TF32 rounds to 11 bits,
+# an error of 5e-4 in each product, bf16 to 8: there all sides are held to poslab's fp32, and so is poslab's bf16.
+FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
-    "fp32": ({"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}, 1e-4),
+    "fp32": (FULL, 1e-4),
     "tf32": ({"JAX_DEFAULT_MATMUL_PRECISION": "tensorfloat32", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}, 1e-2),
+    "bf16": (FULL, 1e-2),
 }
 SHARE_OF_MEMORY = ".2"  # of the GPU's, for JAX, which takes three quarters if nobody says less
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
@@ -133,13 +135,13 @@ def take_turns(sides, seconds, what, sizes):
             side.turn(what, sizes)
 
 
-def start_ours(options, task, batch, threads, encoding, positions):
+def start_ours(options, task, batch, threads, encoding, positions, precision=None):
     words = ["--batch", batch, "--encoding", encoding, "--threads", threads]
+    words += ["--matmul", precision or options.precision]
     if options.decoder:
         words += ["--decoder"]
     else:
         words += ["--task", task, "--positions", positions, "--device", options.device]
-        words += ["--matmul", options.precision] if options.device == "cuda" else []
         words += ["--causal", "true"] if encoding in CAUSAL else []
     return Side("poslab", [options.program, "serve", *words], threads)
 
@@ -148,7 +150,7 @@ def start_peer(name, options, ours, batch, threads, encoding, positions, more=()
     words = ["--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
     for key in ("symbols_in", "symbols_out"):
         words += ["--" + key.replace("_", "-"), ours.hello[key]]
-    words += ["--device", options.device]
+    words += ["--device", options.device, "--precision", "bf16" if options.precision == "bf16" else "fp32"]
     library, *own = (PEERS | ON_GPU)[name]
     script = ROOT / f"bench/peers/{library}_{'decoder' if options.decoder else 'encoder'}.py"
     there = {}
@@ -173,4 +175,6 @@ def agreement(ours, theirs, peer, most=PRECISIONS["fp32"][1]):
         if not errors[name] <= (most if name in ("loss", "logits") else 10 * most):
             raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)
-    return {"worst": errors[where], "where": where, "tensors": len(errors), "numbers": sum(map(len, ours.values()))}
+    first = {name: errors[name] for name in ("loss", "logits") if name in errors}
+    whole = {"tensors": len(errors), "numbers": sum(map(len, ours.values()))}
+    return {**first, "worst": errors[where], "where": where, **whole}

@@ -49,6 +49,11 @@ def told(side):
     }
 
 
+def times(theirs, ours):
+    """How many times as long theirs took: the median over steps of the same turn."""
+    return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))
+
+
 def compare(sides, without=()):
     """The ratios of a configuration: above 1, poslab is better. sides: {name: told(side)}, poslab's first; peers in
     `without` compute something else."""
@@ -60,7 +65,7 @@ def compare(sides, without=()):
     growth = lambda side: side["peak_mb"] - side["idle_mb"]
     return {
         "fastest_peer": fastest,
-        "ratio": peers[fastest]["median_ms"] / ours["median_ms"],
+        "ratio": times(peers[fastest]["ms"], ours["ms"]),
         "peak_memory_ratio": {name: side["peak_mb"] / ours["peak_mb"] for name, side in peers.items()},
         "growth_ratio": {name: growth(side) / max(growth(ours), 0.1) for name, side in peers.items()},
     }
@@ -83,6 +88,7 @@ def row(r, peers):
     share = f"{100 * r['share_of_ceiling']:7.0f}%" if r["share_of_ceiling"] else f"{'-':>8}"
     ratio = f"{r['ratio']:6.2f}x {NAMES[r['fastest_peer']]:9}" if "ratio" in r else " " * 17
     none = f"   {r['sides']['poslab']['median_ms'] / r['none_ms']:.2f} times none" if "none_ms" in r else ""
+    none += f"   {r['times_fp32']:.2f} times as fast as fp32" if "times_fp32" in r else ""
     return (
         f"{r['what']:5} {r['size']:>7} {r['threads']:3} {r['encoding']:12} {r['positions']:10}{times}{ratio}"
         f"{share} {memory}{none}"

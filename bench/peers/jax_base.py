@@ -11,6 +11,29 @@ import jax
 import jax.numpy as jnp
 
 
+def rounded(a, b):
+    """a @ b of factors rounded to bf16, summed in fp32. Named as the result's type, fp32 makes XLA take the
+    processor's instruction: with results in bf16 a product takes 4 times as long, and so does a @ b of bf16 alone."""
+    return jnp.matmul(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
+
+
+@jax.custom_vjp
+def product(a, b):
+    """The same forward and backward: JAX's own derivative multiplies a gradient in fp32 with a factor in bf16."""
+    return rounded(a, b)
+
+
+product.defvjp(
+    lambda a, b: (rounded(a, b), (a.astype(jnp.bfloat16), b.astype(jnp.bfloat16))),
+    lambda factors, g: (rounded(g, factors[1].swapaxes(-1, -2)), rounded(factors[0].swapaxes(-1, -2), g)),
+)
+
+
+def products(precision):
+    """What multiplies matrices, or as many pairs of them."""
+    return product if precision == "bf16" else jnp.matmul
+
+
 def adam(p, m, v, g, count):
     """Adam (spec B.3) from the gradient cut to norm 1."""
     leaves = jax.tree.leaves(g)
@@ -52,7 +75,7 @@ class Peer:
 
     def hello(self):
         return {
-            "program": f"jax {jax.__version__}",
+            "program": f"jax {jax.__version__}{' bf16' if self.options.precision == 'bf16' else ''}",
             "threads": len(os.sched_getaffinity(0)),
             "isa": "XLA's",
             "blas": "Eigen, in XLA" if self.options.device == "cpu" else "cuBLAS, under XLA",

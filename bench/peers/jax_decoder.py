@@ -19,6 +19,8 @@ import jax.numpy as jnp
 import jax_base
 import numpy as np
 
+matmul = jax_base.products(options.precision)
+
 
 def norm(x, gain):
     return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + EPSILON) * gain
@@ -32,13 +34,13 @@ def rotate(x, cos, sin):
 
 def attention(p, x, batch, cos, sin):
     """x: (B T, C)"""
-    q, k, v = ((x @ p[f"attention.{name}"]).reshape(batch, -1, HEADS, HEAD) for name in ("query", "key", "value"))
+    q, k, v = (matmul(x, p[f"attention.{name}"]).reshape(batch, -1, HEADS, HEAD) for name in ("query", "key", "value"))
     q, k, v = (y.transpose(0, 2, 1, 3) for y in (rotate(q * HEAD**-0.5, cos, sin), rotate(k, cos, sin), v))
-    s = q @ k.swapaxes(-1, -2)
+    s = matmul(q, k.swapaxes(-1, -2))
     s = jnp.where(np.tri(s.shape[-1], dtype=bool), s, -jnp.inf)
     e = jnp.exp(s - jax.lax.stop_gradient(s.max(-1, keepdims=True)))
-    o = (e @ v) / e.sum(-1, keepdims=True)
-    return o.transpose(0, 2, 1, 3).reshape(x.shape) @ p["attention.output"]
+    o = matmul(e, v) / e.sum(-1, keepdims=True)
+    return matmul(o.transpose(0, 2, 1, 3).reshape(x.shape), p["attention.output"])
 
 
 def logits_of(p, batch, _):
@@ -51,8 +53,8 @@ def logits_of(p, batch, _):
         b = {name: p[f"block{n}.{name}"] for name in BLOCK}
         x = x + attention(b, norm(x, b["norm1.gain"]), len(tokens), cos, sin)
         y = norm(x, b["norm2.gain"])
-        x = x + (jax.nn.silu(y @ b["ffn.w1"]) * (y @ b["ffn.w3"])) @ b["ffn.w2"]
-    return (norm(x, p["norm.gain"]) @ p["head.w"]).reshape(*tokens.shape, -1)
+        x = x + matmul(jax.nn.silu(matmul(y, b["ffn.w1"])) * matmul(y, b["ffn.w3"]), b["ffn.w2"])
+    return matmul(norm(x, p["norm.gain"]), p["head.w"]).reshape(*tokens.shape, -1)
 
 
 # Names are poslab's; a product's weight is (in, out).

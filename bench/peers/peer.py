@@ -38,6 +38,7 @@ def parse(about, encodings=("none", "sincos", "learned", "relative", "alibi", "r
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of the factors of products")
     parser.add_argument("--form", default="faster", help="of attention; 'faster': whichever a few steps find faster")
     parser.add_argument("--compile", action="store_true", help="torch.compile")
     parser.add_argument("--dynamic", action="store_true", help="torch.compile once for all lengths")

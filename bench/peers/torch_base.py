@@ -1,6 +1,7 @@
 """What the peers in PyTorch share: filled weights, a training step with fused Adam, an evaluation, and answers.
 
-One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam.
+One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam. With --precision bf16 the forward pass
+is under autocast, and the loss in fp32.
 """
 
 import time
@@ -27,7 +28,7 @@ class Peer:
     compiling = {}  # how a block is compiled
 
     def __init__(self, options, model):
-        self.options, self.model = options, model
+        self.options, self.model, self.bf16 = options, model, options.precision == "bf16"
         self.fill()
         if options.compile:
             for block in model.blocks:
@@ -41,7 +42,8 @@ class Peer:
             p.copy_(torch.from_numpy(peer.weight(name, *p.shape)))
 
     def hello(self):
-        program = f"torch {torch.__version__}{' compiled' if self.options.compile else ''}"
+        program = f"torch {torch.__version__}{' autocast' if self.bf16 else ''}"
+        program += " compiled" if self.options.compile else ""
         return hello(program) | ({"blas": "cuBLAS"} if self.options.device == "cuda" else {})
 
     def warm(self, what, sizes, data):
@@ -56,13 +58,18 @@ class Peer:
     def logits(self, batch):
         raise NotImplementedError
 
+    def in_precision(self, batch):
+        """The logits in fp32, however their factors were rounded."""
+        with torch.autocast(self.options.device, torch.bfloat16, enabled=self.bf16):
+            return self.logits(batch).float()
+
     def loss(self, logits, batch):
         return F.cross_entropy(logits.flatten(0, 1), self.there(batch.targets).flatten().long())
 
     def step(self, batch):
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.logits(batch), batch)
+        loss = self.loss(self.in_precision(batch), batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
@@ -71,7 +78,7 @@ class Peer:
     @torch.inference_mode()
     def evaluate(self, batch):
         self.model.eval()
-        return (self.logits(batch).argmax(-1) == self.there(batch.targets)).float().mean()
+        return (self.in_precision(batch).argmax(-1) == self.there(batch.targets)).float().mean()
 
     def tensors(self, what, batch):
         """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
@@ -79,9 +86,9 @@ class Peer:
         self.model.eval()
         if what == "eval":
             with torch.inference_mode():
-                return [("logits", self.logits(batch).cpu().numpy())]
+                return [("logits", self.in_precision(batch).cpu().numpy())]
         self.optimizer.zero_grad(set_to_none=True)
-        logits = self.logits(batch)
+        logits = self.in_precision(batch)
         loss = self.loss(logits, batch)
         loss.backward()
         found = [("loss", loss.detach().view(1).cpu().numpy()), ("logits", logits.detach().cpu().numpy())]

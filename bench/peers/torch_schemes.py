@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import model as reference
-from formulas import t5, turning, yarn
+from formulas import rotary, t5, yarn
 
 LAYERS, HEADS, WIDTH = reference.LAYERS, reference.HEADS, reference.WIDTH
 HEAD = WIDTH // HEADS
@@ -234,7 +234,7 @@ class Rotary(Scheme):
     factor = 1.0
 
     def frequencies(self):
-        return turning.rope(HEAD)
+        return rotary.rope(HEAD)
 
     def prepare(self, positions):  # cos and sin of each pair twice: (T, 1, D)
         angle = positions[:, None] * torch.tensor(self.frequencies(), dtype=torch.float32)
@@ -244,7 +244,7 @@ class Rotary(Scheme):
 
 class PartialRope(Rotary):
     def frequencies(self):
-        return turning.rope(2)  # a quarter of 8 channels
+        return rotary.rope(2)  # a quarter of 8 channels
 
 
 class Yarn(Rotary):
