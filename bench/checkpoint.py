@@ -1,6 +1,7 @@
 """What generate.py and t5.py share: poslab and transformers beside each other, on a checkpoint that the latter writes.
 
-`name` is the subcommand of poslab_bench, generate or t5; its peer is bench/peers/transformers_NAME.py.
+`name` is the subcommand of poslab_bench, generate or t5; its peers are bench/peers/transformers_NAME.py and
+jax_NAME.py. With --precision bf16 all sides read weights of 16 bits, and poslab in fp32 takes its turns beside them.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 
 import command
+import table
 from sides import ROOT
 
 
@@ -19,6 +21,7 @@ def parser(about, peers, turns, seconds):
     parser.add_argument("--threads", type=command.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
     parser.add_argument("--seconds", type=float, default=seconds, help=f"of {turns}, at least 3 rounds")
     parser.add_argument("--peers", type=command.names, default=list(peers), help=", ".join(peers))
+    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of all sides (fp32)")
     parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
     parser.add_argument("--python", default=ROOT / ".venv-huggingface/bin/python", help="has transformers")
     return parser
@@ -30,22 +33,35 @@ def parse(parser, peers):
     return options
 
 
-def peer(name):
-    return ROOT / f"bench/peers/transformers_{name}.py"
+FP32 = "poslab fp32"  # the name of the side beside poslab in bf16
 
 
 @contextlib.contextmanager
 def written(options, name):
     """A folder with the checkpoint, which goes again."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [options.python, peer(name), folder, "--write"]
+        words = [options.python, ROOT / f"bench/peers/transformers_{name}.py", folder, "--write"]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         yield folder
 
 
 def commands(options, name, peers, folder, threads):
-    """Pairs of a side's name, poslab's first, and the words that start it. peers: {name: its own options}."""
-    shared = [folder, "--threads", threads]
-    yield "poslab", [options.program, name, "--hf", *shared]
+    """Pairs of a side's name, poslab's first, and the words that start it. peers: {name: its file's first word and its
+    own options}."""
+    shared = ["--threads", threads]
+    ours = lambda form: [options.program, name, "--hf", f"{folder}/{form}", "--matmul", form, *shared]
+    yield "poslab", ours(options.precision)
+    if options.precision == "bf16":
+        yield FP32, ours("fp32")
     for wanted in options.peers:
-        yield wanted, [options.python, peer(name), *shared, *peers[wanted]]
+        library, *own = peers[wanted]
+        script = ROOT / f"bench/peers/{library}_{name}.py"
+        yield wanted, [options.python, script, folder, "--precision", options.precision, *shared, *own]
+
+
+def result(told):
+    """What is kept of all sides, {name: table.told(side)}, and how they compare."""
+    fp32 = told.pop(FP32, None)
+    ours = told["poslab"]
+    beside = {"fp32_ms": fp32["median_ms"], "times_fp32": table.times(fp32["ms"], ours["ms"])} if fp32 else {}
+    return {"sides": told, **table.compare(told), **beside}

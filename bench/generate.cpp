@@ -4,21 +4,26 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "autograd/tape.h"
 #include "bench/clock.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
+#include "lab/files/version.h"
 #include "lab/hub/hf_model.h"
 #include "nn/generate.h"
 #include "tests/formula.h"
 
 namespace poslab {
 
-void serve_generate(const std::string& checkpoint) {
+void serve_generate(const std::string& checkpoint, Matmul rounded) {
+  const MatmulPrecision as_asked(Device::cpu, rounded);
   using json = nlohmann::json;
   const HfModel model = open_hf_model(checkpoint);
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"}});
+  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"},
+       {"products", engine_in_full(Engine::own, rounded)}});
   for (std::string line; std::getline(std::cin, line);) {
     int read = 0, count = 0;
     if (std::sscanf(line.c_str(), "write %d+%d", &read, &count) != 2)
@@ -29,7 +34,10 @@ void serve_generate(const std::string& checkpoint) {
       generate(model.net, prompt, {.count = count, .choice = {.temperature = 0}},
                [&](int token) { return text.push_back(token), true; });
     });
-    say({{"ms", {1e3 * seconds}}, {"tokens", text}});
+    const PositionSample at(choose_sampler("sequential"), Resample::per_forward, {}, 1, read);
+    const NoGrad still;
+    const Tensor logits = model.net(Ids({1, read}, prompt), 1, {at, {}});
+    say({{"ms", {1e3 * seconds}}, {"tokens", text}, {"logits", logits.values()}});
   }
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Tokens a second that poslab writes, beside transformers with the same checkpoint: ./dev bench generate.
 
-The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256, in float32; transformers writes
-it. All sides read 32 tokens and write the 256 most probable ones behind them, and must write the same. Then they take
-turns, A B C, C B A, ..., each alone on the cores while the others are stopped.
+The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
+sides read 32 tokens and write the 256 most probable ones behind them, and must write the same; in bf16, where near
+ties fall otherwise, their logits behind the prompt must be poslab's in fp32 to 2 %. Then they take turns, A B C,
+C B A, ..., each alone on the cores while the others are stopped.
 """
 
+import math
 import os
 import sys
 import time
@@ -13,9 +15,9 @@ import time
 import checkpoint
 import command
 import table
-from sides import COMPILED, Ended, Side, take_turns
+from sides import COMPILED, PRECISIONS, Ended, Side, take_turns
 
-PEERS = {"transformers": [], "transformers static": ["--static"]}
+PEERS = {"transformers": ["transformers"], "transformers static": ["transformers", "--static"], "jax": ["jax"]}
 
 
 def parse():
@@ -26,24 +28,29 @@ def parse():
 
 
 def measure(options, folder, threads):
-    sides, texts, failed = [], {}, {}
+    sides, said, failed = [], {}, {}
     try:
         for name, words in checkpoint.commands(options, "generate", PEERS, folder, threads):
             try:
                 begin = time.monotonic()
                 side = Side(name, words, threads)
                 sides.append(side)
-                texts[name] = side.ask(f"write {options.size}")["tokens"]
+                said[name] = side.ask(f"write {options.size}")
                 side.hello["warm_seconds"] = time.monotonic() - begin
                 side.pin()
             except (Ended, BrokenPipeError) as e:
-                if name == "poslab":
+                if name.startswith("poslab"):
                     raise
                 failed[name] = str(e)
                 sides = [side for side in sides if side.name != name or side.close()]
-        differ = [name for name, text in texts.items() if text != texts["poslab"]]
-        if differ:
-            sys.exit(f"{', '.join(differ)} and poslab write different tokens; nothing was timed")
+        if options.precision == "fp32":
+            if differ := [name for name, of in said.items() if of["tokens"] != said["poslab"]["tokens"]]:
+                sys.exit(f"{', '.join(differ)} and poslab write different tokens; nothing was timed")
+        else:
+            exact, most = said[checkpoint.FP32]["logits"], PRECISIONS[options.precision][1]
+            off = {name: math.dist(of["logits"], exact) / math.hypot(*exact) for name, of in said.items()}
+            if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
+                sys.exit(f"logits are off poslab's in fp32: {', '.join(far)} of their norm; nothing was timed")
         take_turns(sides, options.seconds, "write", [options.size])
         told = {side.name: table.told(side) for side in sides}
     finally:
@@ -55,8 +62,7 @@ def measure(options, folder, threads):
         "threads": threads,
         "load": os.getloadavg()[0],
         "failed": failed,
-        "sides": told,
-        **table.compare(told),
+        **checkpoint.result(told),
     }
 
 
@@ -70,12 +76,12 @@ def main():
             r = measure(options, folder, threads)
             results.append(r)
             rates = [f"{name} {1e3 * written / s['median_ms']:.0f}" for name, s in r["sides"].items()]
-            print(f"{threads} threads, tokens a second: {', '.join(rates)}; the same tokens; ratio to the fastest "
+            print(f"{threads} threads, tokens a second: {', '.join(rates)}; ratio to the fastest "
                   f"{r.get('ratio', float('nan')):.2f}x", flush=True)  # fmt: skip
             for name, why in r["failed"].items():
                 print(f"  {name} failed: {why}")
             if options.out:
-                command.save(options.out, "generate", results)
+                command.save(options.out, "generate", results, precision=options.precision)
 
 
 if __name__ == "__main__":

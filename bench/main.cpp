@@ -17,6 +17,7 @@
 #include "bench/t5.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/rounding.h"
 #ifdef POSLAB_CUDA
 #include "cuda/backend.h"
 #endif
@@ -71,12 +72,15 @@ int main(int count, char** words) {
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
   CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
-  std::string checkpoint;
-  writer->add_option("--hf", checkpoint)->required();
-  writer->add_option("--threads", cores);
   CLI::App* reader = app.add_subcommand("t5", "the encoder of a T5 reads on command, for bench/t5.py");
-  reader->add_option("--hf", checkpoint)->required();
-  reader->add_option("--threads", cores);
+  std::string checkpoint;
+  Matmul rounded = Matmul::fp32;
+  for (CLI::App* side : {writer, reader}) {
+    side->add_option("--hf", checkpoint)->required();
+    side->add_option("--threads", cores);
+    side->add_option("--matmul", rounded, "fp32 or bf16")
+        ->transform(CLI::Transformer(std::map<std::string, Matmul>{{"fp32", Matmul::fp32}, {"bf16", Matmul::bf16}}));
+  }
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
@@ -100,9 +104,9 @@ int main(int count, char** words) {
     else if (*sgemm)
       serve_ceiling();
     else if (*writer)
-      serve_generate(checkpoint);
+      serve_generate(checkpoint, rounded);
     else if (*reader)
-      serve_t5(checkpoint);
+      serve_t5(checkpoint, rounded);
     else if (decoder)
       serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]},
                                  {"matmul", words_of["matmul"]}}));

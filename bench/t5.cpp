@@ -6,20 +6,24 @@
 
 #include "autograd/tape.h"
 #include "bench/clock.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
+#include "lab/files/version.h"
 #include "lab/hub/t5_hf.h"
 #include "tests/formula.h"
 
 namespace poslab {
 
-void serve_t5(const std::string& checkpoint) {
+void serve_t5(const std::string& checkpoint, Matmul rounded) {
+  const MatmulPrecision as_asked(Device::cpu, rounded);
   using json = nlohmann::json;
   const t5::HfModel model = t5::open_hf_model(checkpoint);
   const NoGrad still;
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"}});
+  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"},
+       {"products", engine_in_full(Engine::own, rounded)}});
   for (std::string line; std::getline(std::cin, line);) {
     int T = 0;
     if (std::sscanf(line.c_str(), "encode %d", &T) != 1) bad_input("bench: unknown line `{}`; known: encode 512", line);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Time and peak memory of a T5's encoder, beside transformers with the same checkpoint: ./dev bench t5.
 
-The checkpoint is a random T5 of the size of T5-small in float32; transformers writes it. All sides read the same tokens
-and must give the same states, to 1e-4 of their norm. Then they take turns, A B C, C B A, ..., each alone on the cores
-while the others are stopped. Peak memory is that of the whole process, libraries and weights included.
+The checkpoint is a random T5 of the size of T5-small; transformers writes it. All sides read the same tokens and must
+give the same states, to 1e-4 of their norm; in bf16, those of poslab in fp32 to 2e-2. Then they take turns, A B C,
+C B A, ..., each alone on the cores while the others are stopped. Peak memory is that of the whole process, libraries
+and weights included.
 """
 
 import math
@@ -13,14 +14,20 @@ import sys
 import checkpoint
 import command
 import table
-from sides import Side, take_turns
+from sides import COMPILED, PRECISIONS, Side, take_turns
 
-PEERS = {"transformers": [], "transformers eager": ["--eager"]}
+PEERS = {
+    "transformers": ["transformers"],
+    "transformers eager": ["transformers", "--eager"],
+    "transformers compiled": ["transformers", "--compile"],
+    "jax": ["jax"],
+}
 
 
 def parse():
     parser = checkpoint.parser(__doc__, PEERS, "turns for each length", seconds=30)
     parser.add_argument("--lengths", type=command.numbers, default=[512, 4096], help="tokens; default: 512,4096")
+    parser.add_argument("--out", help="a JSON file with all times")
     return checkpoint.parse(parser, PEERS)
 
 
@@ -29,10 +36,11 @@ def measure(options, folder, threads, length):
     try:
         for name, words in checkpoint.commands(options, "t5", PEERS, folder, threads):
             sides.append(Side(name, words, threads))
-        states = [side.ask(f"encode {length}")["states"] for side in sides]
-        for side, theirs in zip(sides[1:], states[1:], strict=True):
-            if not math.dist(states[0], theirs) <= 1e-4 * math.hypot(*theirs):
-                sys.exit(f"{side.name} and poslab give different states of {length} tokens; nothing was timed")
+        states = {side.name: side.ask(f"encode {length}")["states"] for side in sides}
+        exact, most = states.get(checkpoint.FP32, states["poslab"]), PRECISIONS[options.precision][1]
+        off = {name: math.dist(exact, theirs) / math.hypot(*exact) for name, theirs in states.items()}
+        if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
+            sys.exit(f"states of {length} tokens are off poslab's: {', '.join(far)} of their norm; nothing was timed")
         for side in sides:
             side.pin()
         take_turns(sides, options.seconds, "encode", [str(length)])
@@ -44,7 +52,8 @@ def measure(options, folder, threads, length):
 
 
 def main():
-    options = parse()
+    options, results = parse(), []
+    COMPILED.mkdir(parents=True, exist_ok=True)
     print(f"{command.processor()}, load {os.getloadavg()[0]:.1f}; a T5-small's encoder, batch 1", flush=True)
     with checkpoint.written(options, "t5") as folder:
         for threads in options.threads:
@@ -58,6 +67,10 @@ def main():
                           f"processors {side['cpu_ms']:8.1f}, peak {side['peak_mb']:6.0f} MB; of poslab's "
                           f"{of_ours['median_ms']:5.2f}x the time, {of_ours['cpu_ms']:5.2f}x that of processors, "
                           f"{of_ours['peak_mb']:5.2f}x the memory  ({side['program']})", flush=True)  # fmt: skip
+                work = {"what": "t5", "size": str(length), "threads": threads, "load": os.getloadavg()[0]}
+                results.append(work | checkpoint.result(told))
+                if options.out:
+                    command.save(options.out, "t5", results, precision=options.precision)
 
 
 if __name__ == "__main__":

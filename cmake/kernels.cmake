@@ -48,7 +48,7 @@ endforeach()
 set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=${isa_list}")
 # What multiplies pairs of bf16 (core/cpu/pairs.h) is compiled once more for the instruction that does it.
 if(avx512 IN_LIST POSLAB_ISAS)
-  set(of_pairs "linear|matmul|feed_forward|gated_feed_forward|attention|attention_backward")
+  set(of_pairs "linear|matmul|feed_forward|gated_feed_forward|attention|attention_backward|stored")
   list(FILTER kernel_sources INCLUDE REGEX "/(${of_pairs})\\.cpp$")
   add_library(kernels_avx512_bf16 OBJECT ${kernel_sources} core/cpu/bf16/table.cpp)
   target_compile_options(kernels_avx512_bf16 PRIVATE ${flags_avx512} -mavx512bf16 -Wno-psabi

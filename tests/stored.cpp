@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "autograd/ops.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/params.h"
@@ -80,6 +81,34 @@ TEST_CASE("stored: a linear layer is that with the weights widened and transpose
         CHECK(checks::apart(linear(x, StoredMatrix{StoredAs::float32, whole.data(), out, in}, b), linear(x, w, b)) <
               checks::tolerance);
       }
+}
+
+// A float32 is rounded to bf16 as a parameter is, and then both have the same bits: they add up in the same order where
+// the inner index fits one block. Weights in bf16 are rounded no more.
+TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of parameters, to the bit") {
+  if (sizeof(real) != sizeof(float)) return;
+  const EveryIsa after;
+  for (const std::string& name : available_isas())
+    for (const auto& [in, out] : {std::pair{2, 1}, {33, 7}, {64, 96}, {70, 130}, {512, 65}}) {
+      INFO(name, ": ", in, " to ", out);
+      use_isa(name);
+      const Tensor x = checks::random_tensor({37, in}, 1), b = checks::random_tensor({out}, 2),
+                   w = checks::random_tensor({in, out}, 3);
+      std::vector<float> whole;
+      for (int o = 0; o < out; ++o)
+        for (int i = 0; i < in; ++i) whole.push_back(float(w.data()[int64_t(i) * out + o]));
+      const StoredMatrix stored{StoredAs::float32, whole.data(), out, in};
+      const Tensor exact = linear(x, stored, b);
+      const MatmulPrecision as(Device::cpu, Matmul::bf16);
+      const Tensor rough = linear(x, stored, b);
+      CHECK(rough.values() == linear(x, w, b).values());
+      CHECK(rough.values() != exact.values());
+      CHECK(checks::apart(rough, exact) < 0.02);
+    }
+  std::vector<float> one(64 * 1100, 1.f);        // the inner index in three blocks: 1100 = 512 + 512 + 76
+  const MatmulPrecision as(Device::cpu, Matmul::bf16);
+  const Tensor sums = linear(Tensor::full({9, 1100}, 1), StoredMatrix{StoredAs::float32, one.data(), 64, 1100});
+  for (const real sum : sums.values()) CHECK(sum == 1100);
 }
 
 TEST_CASE("stored: what does not fit is refused") {

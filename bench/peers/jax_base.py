@@ -46,6 +46,16 @@ def adam(p, m, v, g, count):
     return p, m, v
 
 
+def hello(options):
+    """What a peer says of itself first; its products are those of the CPU."""
+    return {
+        "program": f"jax {jax.__version__}{' bf16' if options.precision == 'bf16' else ''}",
+        "threads": len(os.sched_getaffinity(0)),
+        "isa": "XLA's",
+        "blas": "Eigen, in XLA",
+    }
+
+
 class Peer:
     """Of parameters(), a new tree; named(tree), pairs of poslab's name and an array; and
     logits_of(tree, batch, key), where without a key nothing is dropped."""
@@ -74,12 +84,7 @@ class Peer:
         self.state = (p, zeros(), zeros(), jnp.float32(0), jax.random.key(1))
 
     def hello(self):
-        return {
-            "program": f"jax {jax.__version__}{' bf16' if self.options.precision == 'bf16' else ''}",
-            "threads": len(os.sched_getaffinity(0)),
-            "isa": "XLA's",
-            "blas": "Eigen, in XLA" if self.options.device == "cpu" else "cuBLAS, under XLA",
-        }
+        return hello(self.options) | ({"blas": "cuBLAS, under XLA"} if self.options.device == "cuda" else {})
 
     def warm(self, what, sizes, data):
         """Compiles for these sizes, which takes the seconds answered."""

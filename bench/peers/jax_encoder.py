@@ -3,7 +3,8 @@
 Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
 as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
 1.6 to 1.8 times as long. With --precision bf16 attention's own products of 8 channels stay in fp32: rounded, a step
-without positions takes 1.15 times as long. XLA takes its threads from the cores that the process may use, set before JAX is imported.
+without positions takes 1.15 times as long. XLA takes its threads from the cores that the process may use, set before
+JAX is imported.
 """
 
 import math

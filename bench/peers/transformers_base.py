@@ -5,21 +5,26 @@ import os
 import sys
 
 
-def parse(about, flag, what=None):
-    """The folder of the checkpoint, --threads, --write and one more flag. To be called before transformers is imported,
-    which then looks for nothing on the network."""
+def parse(about, *flags):
+    """The folder of the checkpoint, --threads, --precision, --write and more flags. To be called before transformers
+    is imported, which then looks for nothing on the network. The folder has the checkpoint twice: fp32/ and bf16/,
+    with the same weights, which bf16 can say."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of weights and activations")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument(flag, action="store_true", help=what)
+    for flag in flags:
+        parser.add_argument(flag, action="store_true")
     os.environ["HF_HUB_OFFLINE"] = "1"
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.weights = f"{options.folder}/{options.precision}"
+    return options
 
 
 def run(options, write, load, verb):
-    """write() saves a random model. load() gives the form in which the model is served, and a function of the word
-    behind `verb` in a line, whose answer is said."""
+    """write() gives a random model. load(its type of numbers) gives the form in which the model is served, and a
+    function of the word behind `verb` in a line, whose answer is said."""
     import peer
     import torch
     import torch_base
@@ -29,9 +34,12 @@ def run(options, write, load, verb):
     transformers.logging.disable_progress_bar()
     if options.write:
         torch.manual_seed(1)
-        write()
+        model = write().bfloat16()
+        model.save_pretrained(f"{options.folder}/bf16")
+        model.float().save_pretrained(f"{options.folder}/fp32")
         return
-    form, answer = load()
+    form, answer = load(torch.bfloat16 if options.precision == "bf16" else torch.float32)
+    form += ", bfloat16" if options.precision == "bf16" else ""
     peer.say(torch_base.hello(f"transformers {transformers.__version__}{form}; torch {torch.__version__}"))
     for line in sys.stdin:
         command, word = line.split()

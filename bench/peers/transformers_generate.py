@@ -1,7 +1,7 @@
 """A checkpoint in transformers that writes on command: a peer of bench/generate.py.
 
-With --write it makes the checkpoint instead: a random LLaMA of the size of poslab's decoder, in float32. With --static
-the cache has room for all tokens from the start, and a step is compiled.
+With --write it makes the checkpoint instead: a random LLaMA of the size of poslab's decoder. With --static the cache
+has room for all tokens from the start, and a step is compiled.
 """
 
 import time
@@ -31,11 +31,12 @@ def write():
         bos_token_id=None,
         eos_token_id=None,
     )
-    LlamaForCausalLM(config).save_pretrained(options.folder)
+    return LlamaForCausalLM(config)
 
 
-def load():
-    model = LlamaForCausalLM.from_pretrained(options.folder, dtype=torch.float32).eval()
+def load(dtype):
+    model = LlamaForCausalLM.from_pretrained(options.weights, dtype=dtype).eval()
+    plain = model.forward
     how = {"do_sample": False, "pad_token_id": 0}
     if options.static:
         model.forward = torch.compile(model.forward)
@@ -47,7 +48,10 @@ def load():
         prompt = torch.tensor(formula.integers("prompt", read, decoder.TOKENS)).long()[None]
         text = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, **how)
         tokens = text[0, read:].tolist()
-        return {"ms": [1e3 * (time.perf_counter() - start)], "tokens": tokens}
+        ms = 1e3 * (time.perf_counter() - start)
+        with torch.inference_mode():
+            logits = plain(prompt).logits[0, -1].float().tolist()
+        return {"ms": [ms], "tokens": tokens, "logits": logits}
 
     return ", static cache, compiled" if options.static else "", answer
 

@@ -1,6 +1,7 @@
 """The encoder of a T5 in transformers that reads on command: a peer of bench/t5.py.
 
-With --write it makes the checkpoint instead: a random T5 of the size of T5-small, in float32.
+With --write it makes the checkpoint instead: a random T5 of the size of T5-small. With --eager attention is written
+out, as transformers 4 has it; with --compile it is fused, and the encoder is compiled.
 """
 
 import time
@@ -10,19 +11,21 @@ import transformers_base
 
 import formula
 
-options = transformers_base.parse(__doc__, "--eager", "attention written out, as transformers 4 has it")
+options = transformers_base.parse(__doc__, "--eager", "--compile")
 
 import torch
 from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
 
 
 def write():
-    T5ForConditionalGeneration(T5Config(decoder_start_token_id=0)).save_pretrained(options.folder)
+    return T5ForConditionalGeneration(T5Config(decoder_start_token_id=0))
 
 
-def load():
+def load(dtype):
     attention = "eager" if options.eager else "sdpa"
-    model = T5EncoderModel.from_pretrained(options.folder, dtype=torch.float32, attn_implementation=attention).eval()
+    model = T5EncoderModel.from_pretrained(options.weights, dtype=dtype, attn_implementation=attention).eval()
+    if options.compile:
+        model.forward = torch.compile(model.forward)
 
     @torch.inference_mode()
     def answer(length):
@@ -30,9 +33,9 @@ def load():
         start = time.perf_counter()
         states = model(tokens).last_hidden_state[0]
         ms = 1e3 * (time.perf_counter() - start)
-        return {"ms": [ms], "states": states[[0, -1]].flatten().tolist()}
+        return {"ms": [ms], "states": states[[0, -1]].float().flatten().tolist()}
 
-    return f", {attention}", answer
+    return f", {attention}{', compiled' if options.compile else ''}", answer
 
 
 if __name__ == "__main__":

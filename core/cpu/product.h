@@ -35,9 +35,11 @@ constexpr int few_rows = 8;
 
 class Multiply {
  public:
-  // Whether factors become pairs; how many rows k rows of b then are; where row p of b is, an even one.
+  // Whether factors become pairs; how many rows k rows of b then are; where column p of a or row p of b
+  // is, an even one.
   bool packs() const { return pairs_; }
   int steps(int k) const { return pairs_ ? (k + 1) / 2 : k; }
+  Left from_column(Left a, int p) const { return {a.at + (pairs_ ? p / 2 : p) * a.column, a.row, a.column}; }
   static Right from_row(Right b, int p) { return {b.at + (b.packed ? p / 2 : p) * b.row, b.row, b.packed}; }
 
   // A factor as products take it: as it is, or packed into the buffer of scratch memory.          a: (m, k)   b: (k, n)
@@ -63,17 +65,20 @@ class Multiply {
     return {to, n, true};
   }
   // w^T, which on the way lies in the buffer `other`                                                         w: (n, k)
-  Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w) const {
+  Right transposed(int buffer, int other, int n, int k, const real* w) const {
+    return transposed(buffer, other, n, k, w, k);
+  }
+  Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w, ptrdiff_t w_row) const {
     real* to = scratch(buffer, int64_t(n) * steps(k));
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
       real* along_rows = scratch(other, int64_t(n) * steps(k));
-      pair_columns(n, k, w, k, along_rows);
+      pair_columns(n, k, w, w_row, along_rows);
       transpose(n, steps(k), along_rows, steps(k), to, n);
       return {to, n, true};
     }
 #endif
-    transpose(n, k, w, k, to, n);
+    transpose(n, k, w, w_row, to, n);
     return {to, n};
   }
   // The second factor, or a part of it, copied as products take it: steps(k) rows

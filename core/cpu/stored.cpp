@@ -1,7 +1,10 @@
 // Linear layers and tables whose weights are read as files store them, in 32 or 16 bits (core/stored_matrix.h). A block
-// of weights is widened while it is in the cache, so the model never lies in memory as reals.
+// of weights is widened while it is in the cache, so the model never lies in memory as reals. Where many rows meet it,
+// factors are rounded as the run asks (product.h); few are multiplied as they are: there, reading the weights is what
+// takes time.
 #include <type_traits>
 
+#include "core/cpu/product.h"
 #include "core/cpu/row_blocks.h"
 #include "core/cpu/rows.h"
 #include "core/cpu/transpose.h"
@@ -63,7 +66,7 @@ inline real dot(const real* a, const real* b, int n) {
 
 // As in decoding: each weight is read once, and an output is a sum along its row of w.
 template <class Number>
-void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
+void multiply_few(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
     real* wide = scratch(wide_buffer, in);
     for (int64_t o = from; o < to; ++o) {
@@ -79,23 +82,31 @@ void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t ro
 
 // A block of weights is widened, its rows become columns, and all rows of x meet it.
 template <class Number>
-void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
+void multiply_many(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
+  const Multiply multiply;
+  const int m = int(rows);
+  const Left all = multiply.left(shared_pairs, m, in, {x, in, 1});
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
-    real *wide = scratch(wide_buffer, outputs * inner), *transposed = scratch(transposed_buffer, outputs * inner);
-    const int m = int(rows), n = int(to - from);
+    real* wide = scratch(wide_buffer, outputs * inner);
+    const int n = int(to - from);
+    const auto columns = [&](int k, const real* block, ptrdiff_t row) {
+      return multiply.transposed(transposed_buffer, block_pairs1, n, k, block, row);
+    };
     for (int start = 0; start < in; start += inner) {
       const int k = int(smaller_of(inner, in - start));
+      const Number* block = w + from * in + start;
+      Right ws;
       if constexpr (std::is_same_v<Number, real>) {
-        transpose(n, k, w + from * in + start, in, transposed, n);
+        ws = columns(k, block, in);
       } else {
-        for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
-        transpose(n, k, wide, k, transposed, n);
+        for (int o = 0; o < n; ++o) widen(block + int64_t(o) * in, k, wide + int64_t(o) * k);
+        ws = columns(k, wide, k);
       }
-      const Left xs{x + start, in, 1};
+      const Left xs = multiply.from_column(all, start);
       if (b && start == 0)
-        gemm(m, n, k, xs, transposed, n, y + from, out, WithBias{b + from, neg_infinity});
+        multiply(m, n, k, xs, ws, y + from, out, WithBias{b + from, neg_infinity});
       else
-        gemm(m, n, k, xs, transposed, n, y + from, out, start > 0);
+        multiply(m, n, k, xs, ws, y + from, out, start > 0);
     }
   });
 }
@@ -106,9 +117,9 @@ void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t r
 void linear_stored(real* y, const real* x, StoredAs as, const void* w, const real* b, int64_t rows, int in, int out) {
   with_numbers(as, w, [&](auto* numbers) {
     if (rows <= 4)
-      few_rows(y, x, numbers, b, rows, in, out);
+      multiply_few(y, x, numbers, b, rows, in, out);
     else
-      many_rows(y, x, numbers, b, rows, in, out);
+      multiply_many(y, x, numbers, b, rows, in, out);
   });
 }
 

@@ -7,11 +7,12 @@ namespace poslab::POSLAB_ISA {
 #define KERNEL(name, result, arguments, ...) result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
+void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
 
 Kernels with_products(const Kernels& others) {
   Kernels k = others;
   k.matmul = matmul;
-  k.linear = linear, k.linear_backward = linear_backward;
+  k.linear = linear, k.linear_backward = linear_backward, k.linear_stored = linear_stored;
   k.feed_forward = feed_forward, k.feed_forward_backward = feed_forward_backward;
   k.attention = attention, k.attention_backward = attention_backward;
   k.gated_feed_forward = gated_feed_forward, k.gated_feed_forward_backward = gated_feed_forward_backward;
