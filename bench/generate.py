@@ -3,7 +3,7 @@
 
 The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
 sides read 32 tokens and write the 256 most probable ones behind them, and must write the same; in bf16, where near
-ties fall otherwise, their logits behind the prompt must be poslab's in fp32 to 2 %. Then they take turns, A B C,
+ties fall otherwise, their logits behind the prompt must be poslab's in fp32 to 5 %. Then they take turns, A B C,
 C B A, ..., each alone on the cores while the others are stopped.
 """
 
