@@ -100,7 +100,7 @@ TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rich:mode=cod") == "rich: unknown mode \"cod\"; did you mean \"code\"? Known: paper, code");
   CHECK(refused("rich:window=far") == "rich: window = \"far\" is not a whole number; it takes 1 .. 4096");
   CHECK(refused("rich:window=1.5") == "rich: window = \"1.5\" is not a whole number; it takes 1 .. 4096");
-  CHECK(refused("rich:window") == "rich: window = \"on\" is not a whole number; it takes 1 .. 4096");
+  CHECK(refused("rich:window") == "rich: window has no value; write it as in window=512");
   CHECK(refused("rich:window=0") == "rich: window = 0 is out of range; it takes 1 .. 4096");
   CHECK(refused("rich:leaky=nan") == "rich: leaky = nan is out of range; it takes 0 .. 1");
   CHECK(refused("listed:factors=1/0") ==
