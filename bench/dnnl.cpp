@@ -10,19 +10,22 @@
 
 namespace poslab {
 
-std::function<void()> dnnl_product(int batch, int m, int k, int n, real* a, real* b, real* c) {
+std::function<void()> dnnl_product(Matmul how, int batch, int m, int k, int n, void* a, void* b, real* c) {
   using namespace dnnl;
   omp_set_num_threads(threads());
   const engine cpu(engine::kind::cpu, 0);
-  const auto of = [](int batch, int rows, int columns) {
+  const auto factor = how == Matmul::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+  const auto of = [](int batch, int rows, int columns, memory::data_type numbers) {
     const memory::dims dims = batch > 1 ? memory::dims{batch, rows, columns} : memory::dims{rows, columns};
-    return memory::desc(dims, memory::data_type::f32, batch > 1 ? memory::format_tag::abc : memory::format_tag::ab);
+    return memory::desc(dims, numbers, batch > 1 ? memory::format_tag::abc : memory::format_tag::ab);
   };
-  const matmul::primitive_desc description(matmul::desc(of(batch, m, k), of(batch, k, n), of(batch, m, n)), cpu);
+  const memory::desc left = of(batch, m, k, factor), right = of(batch, k, n, factor),
+                     sums = of(batch, m, n, memory::data_type::f32);
+  const matmul::primitive_desc description(matmul::desc(left, right, sums), cpu);
   const matmul product(description);
-  const std::unordered_map<int, memory> places{{DNNL_ARG_SRC, memory(of(batch, m, k), cpu, a)},
-                                               {DNNL_ARG_WEIGHTS, memory(of(batch, k, n), cpu, b)},
-                                               {DNNL_ARG_DST, memory(of(batch, m, n), cpu, c)}};
+  const std::unordered_map<int, memory> places{{DNNL_ARG_SRC, memory(left, cpu, a)},
+                                               {DNNL_ARG_WEIGHTS, memory(right, cpu, b)},
+                                               {DNNL_ARG_DST, memory(sums, cpu, c)}};
   const auto order = std::make_shared<stream>(cpu);
   return [=] {
     product.execute(*order, places);
@@ -33,6 +36,6 @@ std::function<void()> dnnl_product(int batch, int m, int k, int n, real* a, real
 }  // namespace poslab
 #else
 namespace poslab {
-std::function<void()> dnnl_product(int, int, int, int, real*, real*, real*) { return {}; }
+std::function<void()> dnnl_product(Matmul, int, int, int, int, void*, void*, real*) { return {}; }
 }  // namespace poslab
 #endif

@@ -10,6 +10,7 @@
 #include "bench/engines.h"
 #include "bench/generate.h"
 #include "bench/kernels.h"
+#include "bench/ladder.h"
 #include "bench/naive.h"
 #include "bench/products.h"
 #include "bench/schemes.h"
@@ -69,6 +70,7 @@ int main(int count, char** words) {
   CLI::App* products = app.add_subcommand("products", "a training step by each engine of products");
   int turns = 15;
   products->add_option("--turns", turns, "of own and openblas (15)")->check(CLI::PositiveNumber);
+  CLI::App* rungs_of_cpu = app.add_subcommand("ladder", "one product, from a dot product to tiles of pairs");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
   CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
@@ -99,6 +101,8 @@ int main(int count, char** words) {
       time_schemes(filter);
     else if (*products)
       time_engines(turns);
+    else if (*rungs_of_cpu)
+      time_ladder();
     else if (*rerope)
       time_decoder();
     else if (*sgemm)

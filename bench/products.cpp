@@ -13,7 +13,9 @@
 #include "bench/clock.h"
 #include "bench/dnnl.h"
 #include "bench/openblas.h"
+#include "core/backend.h"
 #include "core/error.h"
+#include "core/openblas.h"
 #include "core/parallel.h"
 
 namespace poslab {
@@ -56,12 +58,21 @@ void must_agree(const Tensor& ours, const std::vector<real>& theirs, const std::
       failure("bench: {} and matmul differ at element {}: {} and {}", name, i, theirs[size_t(i)], ours.data()[i]);
 }
 
-}  // namespace
+// In bf16 the others get factors that are rounded already, ours rounds and packs within its time. Sums are in fp32.
+std::vector<uint16_t> halves(const Tensor& x) {
+  std::vector<uint16_t> all;
+  for (const real v : x.values()) {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, float(v));
+    all.push_back(uint16_t((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16));
+  }
+  return all;
+}
 
-void time_products() {
-  const NoGrad no_grad;
-  const double peak = ceiling();
-  fmt::print("\nproducts, medians of turns, GFLOP/s (share of a large product's {:.0f})\n{:<22}", peak, "");
+void time_products(Matmul how, double peak) {
+  const bool rounded = how == Matmul::bf16;
+  const MatmulPrecision as(Device::cpu, how);
+  fmt::print("\nproducts{}, medians of turns, GFLOP/s (share of a large product's {:.0f} in fp32)\n{:<22}",
+             rounded ? " in bf16" : "", peak, "");
   for (const char* name : {"poslab", "OpenBLAS", "oneDNN"}) fmt::print("{:>15}", name);
   fmt::print("{:>22}\n", "poslab / the faster");
   for (const Case& p : cases) {
@@ -69,12 +80,15 @@ void time_products() {
     Tensor a = Tensor::full(left, 0), b = Tensor::full(right, 0);
     for (int64_t i = 0; i < a.size(); ++i) a.data()[i] = real(i % 17) / 17 - real(0.5);
     for (int64_t i = 0; i < b.size(); ++i) b.data()[i] = real(i % 13) / 13 - real(0.5);
+    std::vector<uint16_t> a16 = halves(a), b16 = halves(b);
     std::vector<real> c(size_t(p.batch) * p.m * p.n);
+    void *left_at = a.data(), *right_at = b.data();
+    if (rounded) left_at = a16.data(), right_at = b16.data();
     const Tensor ours = matmul(a, b);
     std::vector<Runner> runners{{"poslab", [&] { matmul(a, b); }}};
-    if (const auto run = openblas_product(p.batch, p.m, p.k, p.n, a.data(), b.data(), c.data()))
+    if (const auto run = openblas_product(how, p.batch, p.m, p.k, p.n, left_at, right_at, c.data()))
       runners.push_back({"OpenBLAS", run});
-    if (const auto run = dnnl_product(p.batch, p.m, p.k, p.n, a.data(), b.data(), c.data()))
+    if (const auto run = dnnl_product(how, p.batch, p.m, p.k, p.n, left_at, right_at, c.data()))
       runners.push_back({"oneDNN", run});
     for (size_t i = 1; i < runners.size(); ++i) {
       runners[i].run();
@@ -95,6 +109,17 @@ void time_products() {
     }
     fmt::print("{:>22}\n", best < 1e9 ? fmt::format("{:.2f}", best / runners[0].median()) : "");
   }
+}
+
+}  // namespace
+
+void time_products() {
+  const NoGrad no_grad;
+  const double peak = ceiling();
+  time_products(Matmul::fp32, peak);
+  if (sizeof(real) == sizeof(float)) time_products(Matmul::bf16, peak);
+  if (has_openblas() && !has_sbgemm())
+    fmt::print("\n{} is built without bf16: it has no cblas_sbgemm.\n", openblas_name());
 }
 
 }  // namespace poslab
