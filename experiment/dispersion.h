@@ -1,5 +1,6 @@
-// How dispersed a model's attention is at a length: measured on the strings or texts of its test (to choose a temperature,
-// on others), row of weights by row (spec C.2). Rows are streamed over their keys, so that a length of many thousand tokens fits in memory.
+// How dispersed a model's attention is at a length: measured on the strings or texts of its test (to choose a
+// temperature, on others), row of weights by row (spec C.2). Rows are streamed over their keys, so that a length of
+// many thousand tokens fits in memory.
 #pragma once
 #include <functional>
 #include <optional>

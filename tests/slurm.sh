@@ -139,7 +139,8 @@ check 'it need not wait longer' scontrol update JobId="${job}_2" StartTime=now
 
 gone() { [[ -z $(squeue --noheader) ]]; }
 check 'the queue becomes empty' until_true 300 gone
-all_done() { "$program" sweep status plan.jsonl --out torn > status && cat status >&2 && grep -qx '  done  *30' status; }
+status_of() { "$program" sweep status plan.jsonl --out "$1" > status && cat status >&2; }
+all_done() { status_of torn && grep -qx '  done  *30' status; }
 check 'all 30 trials are done' all_done
 
 same() {   # every file of every trial, but for clock times
@@ -179,7 +180,7 @@ check 'cancelled' scancel "$job"
 check 'they end' until_true 60 gone
 both_saved() { [[ $(cat cancelled/*.log | tee /dev/stderr | grep -c 'which is saved') == 2 ]]; }
 check 'with their state saved' both_saved
-told() { "$program" sweep status plan.jsonl --out cancelled > status && cat status >&2 && grep -qx '  stopped  *2' status; }
+told() { status_of cancelled && grep -qx '  stopped  *2' status; }
 check 'and the status says so' told
 
 ((bad == 0)) || tail -n 20 torn/slurm-*.log slurm/*.log

@@ -1,5 +1,5 @@
-// PDF and PNG of an SVG, by rsvg-convert: librsvg and cairo keep text as text and embed its fonts. It is looked for when
-// it is needed, so that the program builds and runs without it.
+// PDF and PNG of an SVG, by rsvg-convert: librsvg and cairo keep text as text and embed its fonts. It is looked for
+// when it is needed, so that the program builds and runs without it.
 #pragma once
 #include <string>
 
