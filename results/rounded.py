@@ -59,6 +59,18 @@ def precision_table(form):
     return lines, [r for whole in files for r in whole["results"]]
 
 
+def beside_libraries():
+    """What `./dev bench kernels matmul --threads 1` printed of products in bf16, kept with a line on the machine."""
+    text = (ROOT / "bench/results/products-bf16.txt").read_text()
+    table = text[text.index("products in bf16") :].rstrip().splitlines()
+    return [
+        f"Products beside oneDNN's in bf16 and OpenBLAS's `cblas_sbgemm`, on {text.splitlines()[0]}. The libraries are",
+        "given factors that are rounded already; ours are rounded and packed within the time.",
+        "",
+        *("    " + line if line else "" for line in table),
+    ]
+
+
 def bf16_lines():
     """What `./dev bench bf16` left: in bf16 all works, in fp32 the decoder and T5."""
     lines, results = precision_table("bf16")
@@ -89,6 +101,8 @@ def bf16_lines():
         "The decoder and T5 at equal precision, all sides in fp32:",
         "",
         *in_fp32,
+        "",
+        *beside_libraries(),
     ]
 
 
