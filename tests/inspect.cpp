@@ -5,6 +5,7 @@
 #include "autograd/tape.h"
 #include "experiment/attention_maps.h"
 #include "experiment/evaluate.h"
+#include "experiment/language/inside.h"
 #include "experiment/lengths.h"
 #include "experiment/pca.h"
 #include "lab/pages/inspect/figures.h"
@@ -194,4 +195,37 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
   const State one(tiny_config({{"task", "even_pairs"}}));
   CHECK(holds(refusal([&] { pca(one, {6}, 1); }), "give 1 points"));
   CHECK(refusal([&] { pca(one, {6}, 2); }) == "");
+}
+
+TEST_CASE("inspect: of a language model right answers are those of one pass over the text, at its last tokens") {
+  language::Source source;
+  source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
+  const language::State s(language::configure({{"text", "copy_grammar"},
+                                               {"layers", "1"},
+                                               {"heads", "2"},
+                                               {"key_heads", "1"},
+                                               {"d_model", "32"},
+                                               {"d_ff", "48"}}),
+                          source.tokens());
+  const Pca made = language::pca(s, source, {6, 9}, 8);
+  for (const int k : {0, 1}) {
+    const int length = made.lengths[size_t(k)];
+    double right = 0;
+    for (int n = 0; n < 8; ++n) {
+      const std::vector<int> text = language::test_window(s.config, source, length, n);
+      const Ids read({1, length}, {text.begin(), text.end() - 1});
+      const Tensor logits = s.net.logits(s.net.states(read, {language::test_positions(s.config, length), {}}));
+      for (int t = length - 6; t < length; ++t) {
+        const real* row = logits.data() + t * logits.dim(-1);
+        right += std::max_element(row, row + logits.dim(-1)) - row == text[size_t(t) + 1];
+      }
+    }
+    CHECK(right > 0);
+    CHECK(made.accuracy[size_t(k)] == doctest::Approx(right / 48));
+  }
+}
+
+TEST_CASE("inspect: bytes that are no letters of ASCII are shown by a sign or their number") {
+  CHECK(language::symbols({}, {'\n', '\t', ' ', '!', 'a', '~', 127, 0, 255}) ==
+        std::vector<std::string>{"⏎", "⇥", "␣", "!", "a", "~", "\\x7f", "\\x00", "\\xff"});
 }

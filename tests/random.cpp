@@ -153,3 +153,11 @@ TEST_CASE("parameters drawn uniformly: within their range, by the law, from a st
   const real end = real(1) + 4 * std::numeric_limits<real>::epsilon();
   for (const real v : p.uniform("narrow", {1000}, 1, double(end)).values()) CHECK((v >= 1 && v < end));
 }
+
+TEST_CASE("params: a tensor of more than a million numbers is one stream, though it is drawn in pieces") {
+  const Tensor x = Params(7).normal("w", {(1 << 20) + 3}, 1);
+  Rng rng(stream(7, Purpose::init, 0, 0));
+  int64_t same = 0;
+  for (int64_t i = 0; i < x.size(); ++i) same += x.data()[i] == real(rng.normal());
+  CHECK(same == x.size());
+}

@@ -1,4 +1,4 @@
-// The tape (autograd/tape.h): what is recorded, what backward() refuses, what is forgotten; and scratch memory.
+// The tape (autograd/tape.h): what is recorded, what backward() refuses, what is forgotten; scratch memory and strides.
 #include "autograd/tape.h"
 
 #include <doctest/doctest.h>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "autograd/ops.h"
+#include "autograd/strided_loop.h"
 #include "autograd/tape_piece.h"
 #include "core/memory.h"
 #include "core/params.h"
@@ -178,6 +179,24 @@ TEST_CASE("scratch: a slot keeps its memory while it is large enough; slots and 
   real* const grown = scratch(14, 100000);
   grown[99999] = 1;
   CHECK(scratch(14, 100000) == grown);
+}
+
+TEST_CASE("strides: what is contiguous in all three arrays is one dimension, and what is not in one stays apart") {
+  const Shape size = {4, 1, 5, 6};
+  const Strides whole = dense(size), apart = {60, 60, 6, 1};  // every second row of a larger array
+  const StridedLoop one = strided_loop(size, whole, whole, whole);
+  CHECK(one.dims == 1);
+  CHECK(one.size[0] == 120);
+  for (const int which : {0, 1, 2}) {
+    const StridedLoop two =
+        strided_loop(size, which == 0 ? apart : whole, which == 1 ? apart : whole, which == 2 ? apart : whole);
+    REQUIRE(two.dims == 2);
+    CHECK(two.size[0] == 4);
+    CHECK(two.size[1] == 30);
+    CHECK((which == 0 ? two.y : which == 1 ? two.a : two.b)[0] == 60);
+    CHECK((which == 0 ? two.a : which == 1 ? two.b : two.y)[0] == 30);
+    for (const int64_t* inner : {two.y, two.a, two.b}) CHECK(inner[1] == 1);
+  }
 }
 
 }  // namespace poslab::test
