@@ -190,7 +190,6 @@ def cut():
          2 * 8 * 3 * eleven, 8 * 3 * eleven * tiny * (10000 + 30000) / 3000),
         ("Table 1 at the paper's two other learning rates", 2 * 495, 2 * 3600 * hours(done("table1-tiny"))),
         ("Finding 2 for the four other encodings, ten seeds", 2 * 4 * 10 * 4, 2 * 4 * 10 * sum(per[t] for t in four)),
-        ("Finding 2 on the eleven other tasks", 11 * 3, 3 * (sum(per.values()) - sum(per[t] for t in four))),
         ("Finding 3 with 200 questions a cell, and temperatures from others than those, below 0.5 too", 15,
          3 * seconds_of(*RETRIEVAL, tests=200 / 32)),
         ("Finding 4 with ReRoPE in training, four windows", 4 * 3, 4 * 3 * seconds_of(*REROPE) / 5),

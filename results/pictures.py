@@ -272,7 +272,7 @@ def gaps():
         left, right = -70, 112
         for y, (_, gap, length) in enumerate(lines):
             for (mean, low, high), colour, marker, shift, name in (
-                (gap, BLUE, "D", -0.17, "narrower gaps alone"), (length, YELLOW, "o", 0.17, "more symbols alone")
+                (gap, BLUE, "D", -0.17, "narrower gaps alone"), (length, YELLOW, "o", 0.17, "the length alone")
             ):  # fmt: skip
                 axes.plot([max(low, left), min(high, right)], [y + shift] * 2, color=colour, linewidth=1.5)
                 if left < mean < right:
@@ -283,7 +283,7 @@ def gaps():
                     axes.text(edge + (-4 if mean > right else 4), y + shift, f"{mean:.0f}", ha=side, va="center")
         axes.axvline(0, color="black", linewidth=0.8, zorder=0)
         lines_of(axes, [label for label, *_ in lines])
-        axes.set(xlim=(left, right), xlabel="cost from length 10 to 80, % of the way from all right to the majority")
+        axes.set(xlim=(left, right), xlabel="cost from length 10 to 80, %")
         legend(figure, axes)
 
     title = "What is lost when only the gap, or only the length, changes, in % of the way to the majority"
