@@ -25,7 +25,7 @@ struct DeviceMemoryOpen {
 };
 
 // While one lives the emulated GPU takes everything and runs nothing, neither kernels nor copies: what a step costs
-// the host is left, and what the GPU is given can be counted. Results are not what a model computes.
+// the host is left, and what the GPU is given can be counted. The host reads zeros for results.
 struct NothingRuns {
   NothingRuns();
   ~NothingRuns();

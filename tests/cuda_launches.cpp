@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -18,6 +19,13 @@
 namespace poslab::test {
 
 #ifdef POSLAB_EMULATE
+TEST_CASE("cuda: while nothing runs the host reads zeros, whatever lies in memory") {
+  const Tensor nan = Tensor::full({64}, real(NAN)).to(Device::cuda);
+  CHECK(std::isnan(nan.values()[0]));
+  const cuda::NothingRuns nothing;
+  for (const real x : nan.values()) CHECK(x == 0);
+}
+
 // The paper's model on a GPU that does nothing: what a step gives it to do, and what is left for the host. Fewer
 // launches, copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
