@@ -209,10 +209,14 @@ def rerope():
         f"window of 32, on the same weights, is at {accuracy('ReRoPE-w32', '512', 'repeated')} and "
         f"{accuracy('ReRoPE-w32', '512', 'plain')} % at 512."
     )
+    def unit(length, trained=64):  # of repeated texts, as experiment/language/language.cpp cuts them
+        return min(2 * trained, length // 2)
+
     far = [float(accuracy("ReRoPE-w32", "512", kind)) for kind in ("repeated", "plain")]
     yield (
-        "A repeated text of 64 tokens repeats itself after 32, and one of 512 after 128, twice what fits into "
-        f"training. There ReRoPE is {far[0] - far[1]:.1f} points better than on other texts: it reads what is far away."
+        f"A repeated text of 64 tokens repeats itself after {unit(64)}, and one of 512 after {unit(512)}, twice what "
+        f"fits into training. There ReRoPE is {far[0] - far[1]:.1f} points better than on other texts: it reads what "
+        "is far away."
     )
 
     def at_test(method):
