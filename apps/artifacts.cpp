@@ -115,6 +115,13 @@ void check_figures(const Making& m) {
     bad_input("--width {}: of which figures? Say --figures pdf, too", shell_word(m.figures.width));
 }
 
+void say_what_is_drawn(const Making& m, const std::string& summary) {
+  const bool drawn = std::filesystem::is_directory(m.out + "/figures");
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure{}\n", summary,
+             summary.empty() ? "" : "\n", m.out,
+             m.figures.endings.empty() ? "" : drawn ? "; figures/" : "; no --figures, as all of it is tables");
+}
+
 void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
           const std::string& what, const std::string& command) {
   if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
@@ -151,8 +158,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
   const std::string summary = reproduce::write(planned, request, m.out, command, m.figures);
-  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure{}\n", summary,
-             summary.empty() ? "" : "\n", m.out, m.figures.endings.empty() ? "" : "; figures/");
+  say_what_is_drawn(m, summary);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
     failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",
             counted(size_t(failed), "trial"), m.out);

@@ -24,6 +24,8 @@ sweep::ValueLists settings(const Making&);  // --set, as the trials take them. T
 void check_figures(const Making&);          // --figures and --width. Throws BadInput
 // --set, --kept, --figures and --out as they would be typed again
 std::string words_again(const Making&);
+// What the folder has now: how much is done, its pages, and figures where any artifact has one.
+void say_what_is_drawn(const Making&, const std::string& summary);
 
 // `trials`: those of the artifacts, in the order in which they run; second stages follow. `what`: in an error, what it
 // is that takes no runs.

@@ -68,8 +68,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();
   const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures);
-  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure{}\n", summary,
-             summary.empty() ? "" : "\n", w.out, w.figures.endings.empty() ? "" : "; figures/");
+  say_what_is_drawn(w, summary);
   if (failed) failure("{} failed; the same command tries again what is missing", counted(size_t(failed), "run"));
 }
 

@@ -230,6 +230,13 @@ if command -v pdflatex > /dev/null && kpsewhich pgfplots.sty > /dev/null; then
 else
   echo 'skipped: LaTeX draws figures for papers (no pdflatex with pgfplots here)'
 fi
+# With --draw nothing is trained. Artifacts that are tables have no figures, and the command says so.
+tables() {
+  mkdir -p drawn/runs
+  "$program" reproduce ruoss2023:table1 --tasks even_pairs --out drawn --draw --figures svg > said &&
+    grep -q 'no --figures, as all of it is tables' said && [[ -e drawn/README.md && ! -e drawn/figures ]]
+}
+check 'reproduce --figures says where there are none' tables
 
 inside() {   # the page, the numbers, and what NumPy would read
   "$program" inspect straight twenty --samples 4 -o inspected && grep -q '</html>' inspected/index.html &&

@@ -183,9 +183,9 @@ Section drawn(const std::function<Section()>& draw) {
 
 void Page::write_figures(const std::string& artifact, const std::vector<Picture>& pictures) const {
   if (figures_.endings.empty()) return;
-  make_folder(folder_ + "/figures");
   for (const Picture& p : pictures) {
     if (p.panels.empty()) continue;
+    make_folder(folder_ + "/figures");
     std::string name = p.id.starts_with(artifact) ? p.id : artifact + "-" + p.id;
     for (char& c : name)
       if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') c = '-';
