@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
 
-    first       the GPU, every test case in a process of its own, steps a second (encoder blocks of one kernel, and
-                op by op), the kernels of one step, and those of cuda/naive beside the fast ones
+    first       the GPU, steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), the
+                kernels of one step, those of cuda/naive beside the fast ones, and every test case in a process of its
+                own, side by side
+    population  eight trainings one after the other, and as a population of eight
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
     bench       beside PyTorch (eager, compiled, a step as one graph) and JAX of $PYTHON, in fp32 and with TF32
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
 
-Without a stage, all four. Each ends within 8 minutes, says `not run` of what it had no time for, and prints a table
-last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no usable GPU. Programs
-are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT (runs/cuda-test): STAGE.txt
-is the table, STAGE.log all output.
+Without a stage, all five. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
+and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
+usable GPU. Programs are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT
+(runs/cuda-test): STAGE.txt is the table, STAGE.log all output.
 """
 
 import argparse
@@ -27,8 +29,10 @@ from stage import BUDGET, OUT, Stage, how_it_ended, tail, tool
 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
+ROUNDED = ["tf32x3", "tf32", "bf16"]
 OP_BY_OP = {"POSLAB_BLOCK_KERNEL": "1000000"}  # no batch is so large that its encoder blocks are one kernel
-SANITIZED = ["cuda: every kernel*", "cuda: a recorded step*", "cuda: a model whose blocks*"]
+EVERY_KERNEL = "cuda: every kernel gives what the CPU's gives*"
+SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks*"]
 
 
 def usable(stage):
@@ -45,42 +49,49 @@ def usable(stage):
 
 
 def tests(stage):
+    """Every case in a process of its own, side by side; the long one, every kernel, in shares."""
     listed = stage.run([stage.bin / "poslab_cuda_tests", "--list-test-cases"])[1]
     cases = [line for line in listed.splitlines() if line.startswith("cuda:")]
     if not cases:
         stage.row("test cases", "FAILED", "the test program lists none")
+    jobs, shares = [], max(1, (os.cpu_count() or 1) // 2)
     for name in cases:
-        if stage.left() < 5:
-            stage.row(name, "not run", "no time left")
-            continue
-        start = time.monotonic()
         filter = name.split(",")[0] + "*"  # a comma would begin another
         words = [stage.bin / "poslab_cuda_tests", f"--test-case={filter}"]
-        status, said = stage.run(words, 200)
+        parts = [f"{n}/{shares}" for n in range(1, 1 + shares)] if filter == EVERY_KERNEL else ["1/1"]
+        for part in parts:
+            what = name if part == "1/1" else f"{name}, {part}"
+            jobs.append((what, stage.launch(words, {"POSLAB_SHARE": part})))
+    start = time.monotonic()
+    for what, job in jobs:
+        status, said = stage.end(job, 200)
         empty = "assertions: 0 " in " ".join(said.split())
         good = status == 0 and not empty
-        took = f"{time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
-        stage.row(name, "ok" if good else "FAILED", took if good else f"{took}, {how_it_ended(status)}")
+        took = f"after {time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
+        stage.row(what, "ok" if good else "FAILED", took if good else f"{took}, {how_it_ended(status)}")
         worth = ("ERROR", "THREW", "terminate", "what()", "values:", "logged:")
         lines = [line for line in said.splitlines() if line.startswith("Worst") or any(w in line for w in worth)]
         if not good:
             print("\n".join(lines[:25]), flush=True)
 
 
-def rate(stage, encoding, positions, length, environment=()):
+def rate(stage, encoding, positions, length, matmul="fp32", environment=()):
     size = f"{length}+{length}"
-    many = " ".join([size] * 400)
+    many = " ".join([size] * 300)
     lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
     words = [stage.bin / "poslab_bench", "serve", "--device", "cuda", "--encoding", encoding, "--positions", positions]
-    what = f"steps/s, batch 128, {encoding} {positions} {size}" + (", op by op" if environment else "")
+    words += ["--matmul", matmul, "--threads", min(8, os.cpu_count())]
+    what = f"steps/s, batch 128, {encoding} {positions} {size}"
+    what += f", {matmul}" * (matmul != "fp32") + ", op by op" * bool(environment)
     if stage.left() < 5:
         return stage.row(what, "not run", "no time left")
-    status, said = stage.run([*words, "--threads", min(8, os.cpu_count())], 60, environment, lines)
+    status, said = stage.run(words, 60, environment, lines)
     answers = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     ms = [sum(a["ms"]) / len(a["ms"]) for a in answers if a.get("ms")][1:]
     if status != 0 or not ms:
         return stage.row(what, "FAILED", tail(said))
-    stage.row(what, f"{1e3 / min(ms):.0f}", "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms))
+    loss = f"; loss {answers[-1]['loss']:.4f}"
+    stage.row(what, f"{1e3 / min(ms):.0f}", "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms) + loss)
 
 
 def kernels_of_a_step(stage):
@@ -119,14 +130,35 @@ def beside_naive(stage):
 
 
 def first(stage, _):
-    tests(stage)
     for length in (40, 20):
         for encoding, positions in RATES:
             rate(stage, encoding, positions, length)
             if encoding in ("none", "relative"):
-                rate(stage, encoding, positions, length, OP_BY_OP)
+                rate(stage, encoding, positions, length, environment=OP_BY_OP)
+        for matmul in ROUNDED:
+            rate(stage, "relative", "sequential", length, matmul)
     kernels_of_a_step(stage)
     beside_naive(stage)
+    tests(stage)
+
+
+def population(stage, _):
+    """Wall time of the paper's model trained by eight seeds, one after the other and at once."""
+    toml, plan, steps = OUT / "population.toml", OUT / "population.jsonl", int(os.environ.get("STEPS", "1000"))
+    toml.write_text(f'task = "reverse_string"\nencoding = "relative"\nseeds = 8\nsteps = {steps}\ndevice = "cuda"\n'
+                    'eval_lengths = "40"\neval_samples = 64\n')  # fmt: skip
+    status, said = stage.run([stage.bin / "poslab", "sweep", "plan", toml])
+    if status != 0:
+        return stage.row("a plan of eight trials", "FAILED", tail(said))
+    plan.write_text(said)
+    for count in (8, 1):
+        run = OUT / f"population-{count}"
+        shutil.rmtree(run, ignore_errors=True)
+        start = time.monotonic()
+        status, said = stage.run([stage.bin / "poslab", "sweep", "run", plan, "--out", run, "--population", count])
+        seconds = time.monotonic() - start
+        what = f"steps/s of eight trainings of {steps} steps, relative, {count} at a time"
+        stage.row(what, f"{8 * steps / seconds:.0f}" if status == 0 else "FAILED", f"{seconds:.1f} s; {tail(said)}")
 
 
 def sanitize(stage, _):
@@ -203,7 +235,7 @@ def train(stage, words):
         stage.row(f"its accuracy, {positions}", "ok" if done == 0 else "FAILED", tail(said))
 
 
-STAGES = {"first": first, "sanitize": sanitize, "bench": bench, "train": train}
+STAGES = {"first": first, "population": population, "sanitize": sanitize, "bench": bench, "train": train}
 
 
 def main():
