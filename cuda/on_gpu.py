@@ -102,7 +102,7 @@ def kernels_of_a_step(stage):
         return stage.row("kernels of a step", "not run", "no time left")
     words = [program, *ncu.OPTIONS, "--log-file", csv, stage.bin / "poslab_bench", "serve", "--device", "cuda"]
     words += ["--encoding", "relative", "--positions", "sequential"]
-    status, said = stage.run(words, 150, lines="steps 40+40 40+40 40+40\n")
+    status, said = stage.run(words, 75, lines="steps 40+40 40+40 40+40\n")
     table = ncu.table(csv) if csv.exists() else []
     stage.row("kernels of the last of 3 steps, relative 40+40", "ok" if table else "FAILED", tail(said))
     stage.notes += table
@@ -119,7 +119,7 @@ def beside_naive(stage):
     what = "kernels of cuda/naive beside the fast ones"
     if stage.left() < 10:
         return stage.row(what, "not run", "no time left")
-    status, said = stage.run([stage.bin / "poslab_bench", "naive"], 150)
+    status, said = stage.run([stage.bin / "poslab_bench", "naive"], 60)
     lines = naive_lines(said)
     for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
         agree = float(off) < 1e-4  # sums in another order are off by much less
