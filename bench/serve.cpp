@@ -69,9 +69,9 @@ json answer(Served& model, const std::string& line) {
 
 }  // namespace
 
-void serve(Served& model) {
+void serve(Served& model, std::istream& in, std::ostream& out) {
   const Backend& device = backend(model.params().device());
-  const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
+  const auto say = [&](const json& answer) { out << answer.dump() << std::endl; };
   json hello = {{"device", device.name()},
                 {"peak_gflops", device.peak_flops() / 1e9},
                 {"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
@@ -80,7 +80,7 @@ void serve(Served& model) {
                 {"blas", "its own products"}};
   hello.update(model.sizes());
   say(hello);
-  for (std::string line; std::getline(std::cin, line);) say(answer(model, line));
+  for (std::string line; std::getline(in, line);) say(answer(model, line));
 }
 
 }  // namespace poslab

@@ -16,7 +16,7 @@
 //                                       positions of tests/formula.h, dropout off
 #pragma once
 #include <chrono>
-#include <istream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -45,8 +45,9 @@ class Served {
   }
 };
 
-void serve(Served&);                   // until the end of standard input
-void serve_encoder(const Settings&);   // the 5-layer model: options of a run (experiment/config.h)
+void serve(Served&, std::istream& = std::cin, std::ostream& = std::cout);    // until the end of input
+// The 5-layer model: options of a run (experiment/config.h).
+void serve_encoder(const Settings&, std::istream& = std::cin, std::ostream& = std::cout);
 // The causal decoder at its standard size: options of `poslab lm train`, windows of random tokens.
 void serve_decoder(const Settings&);
 

@@ -105,9 +105,9 @@ struct Encoder : Served {
 
 }  // namespace
 
-void serve_encoder(const Settings& settings) {
+void serve_encoder(const Settings& settings, std::istream& in, std::ostream& out) {
   Encoder encoder(configure(settings));
-  serve(encoder);
+  serve(encoder, in, out);
 }
 
 }  // namespace poslab

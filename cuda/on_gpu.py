@@ -25,7 +25,7 @@ import sys
 import time
 
 import ncu
-from stage import BUDGET, OUT, Stage, how_it_ended, tail, tool
+from stage import AT_ONCE, BUDGET, OUT, Stage, how_it_ended, tail, tool
 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
@@ -54,17 +54,14 @@ def tests(stage):
     cases = [line for line in listed.splitlines() if line.startswith("cuda:")]
     if not cases:
         stage.row("test cases", "FAILED", "the test program lists none")
-    jobs, shares = [], max(1, (os.cpu_count() or 1) // 2)
+    jobs = []
     for name in cases:
         filter = name.split(",")[0] + "*"  # a comma would begin another
         words = [stage.bin / "poslab_cuda_tests", f"--test-case={filter}"]
-        parts = [f"{n}/{shares}" for n in range(1, 1 + shares)] if filter == EVERY_KERNEL else ["1/1"]
-        for part in parts:
-            what = name if part == "1/1" else f"{name}, {part}"
-            jobs.append((what, stage.launch(words, {"POSLAB_SHARE": part})))
+        parts = [f"{n}/{AT_ONCE}" for n in range(1, 1 + AT_ONCE)] if filter == EVERY_KERNEL else ["1/1"]
+        jobs += [(name if part == "1/1" else f"{name}, {part}", words, {"POSLAB_SHARE": part}) for part in parts]
     start = time.monotonic()
-    for what, job in jobs:
-        status, said = stage.end(job, 200)
+    for what, status, said in stage.side_by_side(jobs, 200):
         empty = "assertions: 0 " in " ".join(said.split())
         good = status == 0 and not empty
         took = f"after {time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
@@ -166,16 +163,15 @@ def sanitize(stage, _):
     program = tool("compute-sanitizer")
     if not program:
         return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
-    jobs, shares = [], max(1, min(4, (os.cpu_count() or 1) // 4))
+    jobs = []
     for name in ("memcheck", "racecheck", "synccheck", "initcheck"):
         for case in SANITIZED:
-            for n in range(1, 1 + (shares if case == SANITIZED[0] else 1)):
-                share = f"{n}/{shares}" if case == SANITIZED[0] else "1/1"
+            for n in range(1, 1 + (AT_ONCE if case == EVERY_KERNEL else 1)):
+                share = f"{n}/{AT_ONCE}" if case == EVERY_KERNEL else "1/1"
                 words = [program, "--tool", name, "--error-exitcode", "9", "--print-limit", "20"]
                 words += [stage.bin / "poslab_cuda_tests", f"--test-case={case}"]
-                jobs.append((f"{name}, {case}, {share}", stage.launch(words, {"POSLAB_SHARE": share})))
-    for what, job in jobs:
-        status, said = stage.end(job, BUDGET)
+                jobs.append((f"{name}, {case}, {share}", words, {"POSLAB_SHARE": share}))
+    for what, status, said in stage.side_by_side(jobs, BUDGET):
         errors = [line for line in said.splitlines() if line.startswith("=========") and "SUMMARY:" in line]
         details = tail("\n".join(errors)).strip("= ") or tail(said)
         if status is None:

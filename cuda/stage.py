@@ -12,6 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
 BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage; the rest is to end what runs
 
+# Programs side by side on one GPU. Each needs some of the host's memory that cannot be paged: 28 at once were told by
+# the driver that there is none.
+AT_ONCE = 4
+
 
 def programs():
     """The folder of the programs, and whether they are those of the bundle."""
@@ -85,6 +89,24 @@ class Stage:
 
     def run(self, words, limit=120, environment=(), lines=""):
         return self.end(self.launch(words, environment, lines), limit)
+
+    def side_by_side(self, jobs, limit):
+        """(what, exit status, output) of each job (what, words, environment), as they end, a few at a time."""
+        waiting, running = list(jobs), []
+        while waiting or running:
+            while waiting and len(running) < AT_ONCE:
+                what, words, environment = waiting.pop(0)
+                if self.left() < 5:
+                    yield what, None, "no time left"
+                else:
+                    running.append((what, self.launch(words, environment), time.monotonic() + limit))
+            now = time.monotonic()
+            ended = [job for job in running if job[1][0].poll() is not None or now > job[2] or self.left() < 1]
+            for what, job, end in ended:
+                running.remove((what, job, end))
+                yield what, *self.end(job, 0)
+            if not ended:
+                time.sleep(0.05)
 
     def row(self, what, status, details=""):
         """status: ok, FAILED, not run, or a figure."""

@@ -27,7 +27,7 @@ class Mix {
   uint32_t start_ = 0x811C9DC5u;
 };
 
-// Fills every parameter of a model.
+// Fills every parameter of a model, on whatever device it is.
 inline void fill(const Params& params) {
   const std::map<std::string, double> small = {
       {"embedding", 0.125}, {"table", 1.0}, {"value", 0.125}, {"output", 0.125}, {"w2", 0.125},
@@ -39,8 +39,10 @@ inline void fill(const Params& params) {
                                                            : 0,
                  width = small.count(last) ? small.at(last) : 0.25;
     const Mix mix(entry.name);
-    for (int64_t e = 0; e < entry.tensor.size(); ++e)
-      entry.tensor.data()[e] = real(centre + width * (int(mix(uint32_t(e)) >> 16) - 32768) / 32768.0);
+    std::vector<real> values(size_t(entry.tensor.size()));
+    for (size_t e = 0; e < values.size(); ++e)
+      values[e] = real(centre + width * (int(mix(uint32_t(e)) >> 16) - 32768) / 32768.0);
+    entry.tensor.set(values.data());
   }
 }
 

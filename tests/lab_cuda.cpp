@@ -1,8 +1,12 @@
 // Checkpoints of a model on the GPU, here an emulated one where there is none.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <sstream>
 
+#include "bench/serve.h"
 #include "cuda/backend.h"
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
@@ -40,6 +44,36 @@ TEST_CASE("cuda: a run that moves between devices goes on rounding as it did") {
   CHECK(std::abs(here - there) < 1e-4);
   CHECK(std::abs(here - there) < std::abs(unrounded - there) / 4);
   CHECK(checkpoint_state(checkpoint_bytes(cpu), "test", "cuda").config["matmul"] == "bf16");
+}
+
+TEST_CASE("cuda: the benchmark's model answers every line as on the CPU") {
+  add_backend(Device::cuda, cuda::as_backend());
+  const TemporaryFolder folder;
+  const auto answers = [&](const std::string& device) {
+    std::istringstream lines("warm steps 3+3 3+3\ncheck steps 3+3 " + folder / device + ".steps\ncheck eval 3+3 " +
+                             folder / device + ".eval\nsteps 3+3\neval 3+3\n");
+    std::ostringstream said;
+    serve_encoder({{"task", "reverse_string"}, {"encoding", "relative"}, {"batch", "4"}, {"device", device}}, lines,
+                  said);
+    return std::ranges::count(said.str(), '\n');
+  };
+  CHECK(answers("cuda") == 6);
+  CHECK(answers("cpu") == 6);
+  for (const char* what : {"steps", "eval"}) {
+    const auto numbers = [&](const char* device) {
+      const std::string bytes = read_file(folder / (std::string(device) + "." + what));
+      std::vector<float> x(bytes.size() / sizeof(float));
+      std::memcpy(x.data(), bytes.data(), bytes.size());
+      return x;
+    };
+    const std::vector<float> gpu = numbers("cuda"), cpu = numbers("cpu");
+    REQUIRE(gpu.size() == cpu.size());
+    double off = 0, largest = 0;
+    for (size_t i = 0; i < cpu.size(); ++i)
+      off = std::max(off, std::abs(double(gpu[i]) - cpu[i])), largest = std::max(largest, std::abs(double(cpu[i])));
+    CHECK(largest > 0);
+    CHECK(off <= 1e-5 * largest);
+  }
 }
 
 // No kernel adds up in an order that chance decides. Emulated, that order is always the same, and what is left to find
