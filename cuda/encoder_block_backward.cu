@@ -28,7 +28,7 @@ namespace {
 struct BlockLeft {
   real *dz1 = nullptr, *dz2 = nullptr, *dhidden = nullptr;     // (batch, queries, C), the last (.., d_ff)
   real *dq = nullptr, *dk = nullptr, *dv = nullptr;            // (batch, keys, C)
-  real* norms = nullptr;           // (batch, warps, 4, C): of gain1, bias1, gain2, bias2
+  real* norms = nullptr;           // (batch, 4, C): of gain1, bias1, gain2, bias2
   real* query_biases = nullptr;    // (batch, query_rows / 16, 2, C): of q_bias, q_rel_bias
   real* r = nullptr;               // (batch, rows, C)
   real* biases = nullptr;          // (batch, rows, H)
@@ -50,7 +50,8 @@ __device__ inline PairWeight weight_of(real logit, const Figures& row, const Eig
 }
 
 // The norm of s, and the dropout in front of it, backward: ds to one matrix, dz to another and to memory. dy: what
-// dy_of(i, lane) says. `sums`: (2, C) of this warp, of gain and bias.
+// dy_of(i, lane) says. `sums`: (2, C) of this block, of gain and bias; its warps add up where the tile of weights lies
+// otherwise.
 template <class Pool, class F>
 __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, const QueryRows& own, const real* s,
                                              const real* gain, const DropoutArgs& drop, Matrix ds_to, Matrix dz_to,
@@ -72,10 +73,18 @@ __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, co
     if (alive) put(dz_left + at, true, c, block_width, true, dz);
   });
   dgain = sum_over_lanes(dgain, 8, warp / 2), dbias = sum_over_lanes(dbias, 8, warp / 2);  // the rows of a warp
-  const int lane = int(threadIdx.x) % warp;
-  if (lane >= 8) return;
-  put(sums, true, lane * lane_channels, block_width, true, dgain);
-  put(sums + block_width, true, lane * lane_channels, block_width, true, dbias);
+  constexpr int fours_of_warp = 2 * fours_of_row;
+  static_assert(most_block_threads / warp * fours_of_warp <= block_width * fours_of_row);
+  const int lane = int(threadIdx.x) % warp, own_sums = f.tile + int(threadIdx.x) / warp * fours_of_warp;
+  if (lane < 8) {
+    pool[own_sums + 2 * lane] = dgain.low, pool[own_sums + 2 * lane + 1] = dgain.high;
+    pool[own_sums + fours_of_row + 2 * lane] = dbias.low, pool[own_sums + fours_of_row + 2 * lane + 1] = dbias.high;
+  }
+  __syncthreads();
+  if (threadIdx.x >= fours_of_warp) return;
+  Four sum{};
+  for (int w = 0; w < int(blockDim.x) / warp; ++w) add_scaled(sum, 1, pool[f.tile + w * fours_of_warp + lane]);
+  put(sums, true, 4 * lane, 2 * block_width, true, sum);
 }
 
 // Along the keys: dq, and what the biases of queries get.
@@ -181,8 +190,7 @@ __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& we
   using Sums = BlockSums<how>;
   constexpr int C = block_width;
   const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2);
-  const int warp_number = int(blockIdx.x) * int(blockDim.x / warp) + int(threadIdx.x) / warp;
-  real* const norm_sums = left.norms + int64_t(warp_number) * 4 * C;
+  real* const norm_sums = left.norms + int64_t(blockIdx.x) * 4 * C;
 
   const auto dy_of = [&](int i, int lane) { return eight(dy + (own.first + i) * C, lane * lane_channels, C, true); };
   norm_backward_of_rows(pool, f, own, kept.s2, x.gain2, drop2, m0, m1, left.dz2, norm_sums + 2 * C, dy_of);
@@ -304,9 +312,9 @@ void multiply_together(const int64_t (&rows)[n], const Weights (&all)[n]) {
   }
 }
 real* taken(real*& from, int64_t n) { return std::exchange(from, from + n); }
-void add_up_norms(const BlockGrads& d, const real* sums, int warps) {
+void add_up_norms(const BlockGrads& d, const real* sums, int blocks) {
   const Accumulator all[] = {d.gain1, d.bias1, d.gain2, d.bias2};
-  for (int n = 0; n < 4; ++n) add_up_later({all[n], sums + n * block_width, block_width, 4 * block_width, warps});
+  for (int n = 0; n < 4; ++n) add_up_later({all[n], sums + n * block_width, block_width, 4 * block_width, blocks});
 }
 
 }  // namespace
@@ -317,16 +325,16 @@ void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, cons
   const int rows = x.attention.queries, C = block_width;
   const BlockFrame f = tail_frame(x);
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
-  const int warps = int(tail_blocks(f, rows)) * f.threads() / warp;
+  const int blocks = int(tail_blocks(f, rows));
   BlockLeft left;
   real* memory = scratch(7, 2 * int64_t(rows) * C + int64_t(rows) * x.d_ff);
   left.dz1 = taken(memory, int64_t(rows) * C), left.dz2 = taken(memory, int64_t(rows) * C), left.dhidden = memory;
-  left.norms = room_for_sums(int64_t(warps) * 4 * C);
+  left.norms = room_for_sums(int64_t(blocks) * 4 * C);
   for_block_form(false, [&]<Matmul how, bool>() {
-    launch(tail_backward<how>, tail_blocks(f, rows), BlockSize(f.threads(), f.bytes()), d.x, d_mixed, dy, kept, left, x,
+    launch(tail_backward<how>, unsigned(blocks), BlockSize(f.threads(), f.bytes()), d.x, d_mixed, dy, kept, left, x,
            f, drop1, drop2);
   });
-  add_up_norms(d, left.norms, warps);
+  add_up_norms(d, left.norms, blocks);
   multiply_together({rows, rows, rows}, {{d.output, {}, mixed, left.dz1, C, C},
                                          {d.w1, d.b1, kept.h, left.dhidden, C, x.d_ff},
                                          {d.w2, d.b2, kept.hidden, left.dz2, x.d_ff, C}});
@@ -339,7 +347,7 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   constexpr int C = block_width;
   const int64_t queries = int64_t(a.batch) * a.queries, keys = int64_t(a.batch) * a.keys;
-  const int warps = a.batch * f.threads() / warp, row_tiles = a.batch * f.query_rows / tile_rows;
+  const int row_tiles = a.batch * f.query_rows / tile_rows;
 
   BlockLeft left;
   real* memory = scratch(7, (2 * queries + 3 * keys) * C + queries * x.d_ff);
@@ -348,7 +356,7 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   left.dq = taken(memory, keys * C), left.dk = taken(memory, keys * C), left.dv = taken(memory, keys * C);
 
   const bool of_queries = d.q_bias || d.q_rel_bias;
-  const int64_t n_norms = int64_t(warps) * 4 * C, n_queries = of_queries ? int64_t(row_tiles) * 2 * C : 0;
+  const int64_t n_norms = int64_t(a.batch) * 4 * C, n_queries = of_queries ? int64_t(row_tiles) * 2 * C : 0;
   const int64_t rows = int64_t(a.batch) * a.rows, n_r = d.r ? rows * C : 0, n_biases = d.bias ? rows * block_heads : 0;
   real* partial = room_for_sums(n_norms + n_queries + n_r + n_biases);
   left.norms = taken(partial, n_norms);
@@ -361,7 +369,7 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
            f, drop1, drop2);
   });
 
-  add_up_norms(d, left.norms, warps);
+  add_up_norms(d, left.norms, a.batch);
   add_up_later({d.q_bias, left.query_biases, C, 2 * C, row_tiles});
   add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, row_tiles});
   add_up_later({d.r, left.r, int64_t(a.rows) * C, int64_t(a.rows) * C, a.batch});

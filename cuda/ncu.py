@@ -4,16 +4,18 @@ import collections
 import csv
 import re
 
-METRICS = {
-    "gpu__time_duration.sum": "us",
-    "launch__registers_per_thread": "registers",
-    "sm__warps_active.avg.pct_of_peak_sustained_active": "warps %",
-    "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active": "fma %",
-    "dram__bytes.sum": "memory",
+TIME, REGISTERS = "gpu__time_duration.sum", "launch__registers_per_thread"
+# In % of what a multiprocessor can do while the kernel is there: warps that it has, instructions that begin, multiply-
+# adds among them, and loads and stores of shared memory.
+SHARES = {
+    "warps": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "fma": "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "shared": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_active",
 }
 # Every node of a graph is a launch. Clocks are left alone.
 OPTIONS = ["--graph-profiling", "node", "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
-           "--metrics", ",".join(METRICS)]  # fmt: skip
+           "--metrics", ",".join([TIME, REGISTERS, *SHARES.values()])]  # fmt: skip
 MICROSECONDS = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}
 
 
@@ -49,17 +51,16 @@ def table(path):
     if not count:
         return []
     rows = rows[-count:]
-    to_us = MICROSECONDS.get(units["gpu__time_duration.sum"], 1e-3)
-    sums = collections.defaultdict(lambda: [0, 0.0, "", 0.0, 0.0])
+    to_us = MICROSECONDS.get(units[TIME], 1e-3)
+    kernels = collections.defaultdict(list)
     for row in rows:
-        s = sums[short(row["Kernel Name"])]
-        s[0] += 1
-        s[1] += number(row["gpu__time_duration.sum"]) * to_us
-        s[2] = row["launch__registers_per_thread"]
-        s[3] += number(row["sm__warps_active.avg.pct_of_peak_sustained_active"])
-        s[4] += number(row["smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"])
-    lines = [f"{len(rows)} launches, {sum(s[1] for s in sums.values()):.0f} us of kernels, gaps not counted",
-             f"{'kernel':45}{'n':>4}{'us':>9}{'us each':>9}{'registers':>10}{'warps %':>9}{'fma %':>7}"]  # fmt: skip
-    for name, (n, us, registers, warps, fma) in sorted(sums.items(), key=lambda item: -item[1][1]):
-        lines.append(f"{name:45}{n:4}{us:9.1f}{us / n:9.2f}{registers:>10}{warps / n:9.0f}{fma / n:7.0f}")
+        kernels[short(row["Kernel Name"])].append(row)
+    us = {name: sum(number(row[TIME]) * to_us for row in launches) for name, launches in kernels.items()}
+    head = f"{'kernel':45}{'n':>4}{'us':>9}{'us each':>9}{'registers':>10}" + "".join(f"{s + ' %':>10}" for s in SHARES)
+    lines = [f"{len(rows)} launches, {sum(us.values()):.0f} us of kernels, gaps not counted", head]
+    for name, launches in sorted(kernels.items(), key=lambda item: -us[item[0]]):
+        n = len(launches)
+        shares = [sum(number(row.get(key, "")) for row in launches) / n for key in SHARES.values()]
+        lines.append(f"{name:45}{n:4}{us[name]:9.1f}{us[name] / n:9.2f}{launches[-1][REGISTERS]:>10}" +
+                     "".join(f"{share:10.0f}" for share in shares))  # fmt: skip
     return lines

@@ -147,7 +147,7 @@ def population(stage, _):
     status, said = stage.run([stage.bin / "poslab", "sweep", "plan", toml])
     if status != 0:
         return stage.row("a plan of eight trials", "FAILED", tail(said))
-    plan.write_text(said)
+    plan.write_text("".join(line + "\n" for line in said.splitlines() if line.startswith("{")))
     for count in (8, 1):
         run = OUT / f"population-{count}"
         shutil.rmtree(run, ignore_errors=True)

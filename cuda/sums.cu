@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/vectors.cuh"
+
 namespace poslab::cuda {
 namespace {
 
@@ -17,27 +19,33 @@ struct Sections {
   friend auto fields(const Sections& all) { return std::tuple(all.count, std::span(all.at, size_t(all.count))); }
 };
 
-// 32 sums a block, one a lane; the warps share the splits.
+constexpr int sums_of_block = 4 * warp;
+
+// Four sums a lane; the warps share the splits.
 __global__ void add_partial_sums(const Sections sections) {
-  SHARED(real, of_warp, threads);
+  SHARED(Four, of_warp, threads);
   int mine = 0;                                                // the last section that begins no later than this block
   for (int step = max_sections / 2; step > 0; step /= 2)
     if (mine + step < sections.count && sections.at[mine + step].first_block <= blockIdx.x) mine += step;
   const Section& s = sections.at[mine];
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, warps = threads / warp;
-  const int64_t e = int64_t(blockIdx.x - s.first_block) * warp + lane;
-  real sum = 0;
-  for (int first = w; e < s.n && first < s.splits; first += 4 * warps) {
-    real x[4];                                                 // four loads in flight
-    for (int u = 0; u < 4; ++u)
-      x[u] = first + u * warps < s.splits ? s.partial[int64_t(first + u * warps) * s.pitch + e] : real(0);
-    for (int u = 0; u < 4; ++u) sum += x[u];
+  const int64_t e = int64_t(blockIdx.x - s.first_block) * sums_of_block + 4 * lane;
+  const int left = e + 4 < s.n ? 4 : e < s.n ? int(s.n - e) : 0;
+  const bool whole = s.n % 4 == 0 && s.pitch % 4 == 0 && aligned(s.partial);
+  Four sum{};
+  for (int first = w; left && first < s.splits; first += 4 * warps) {
+    Four x[4];                                                 // four loads in flight
+    UNROLL for (int u = 0; u < 4; ++u) {
+      const int split = first + u * warps;
+      x[u] = split < s.splits ? four(s.partial + split * s.pitch + e, 0, left, whole) : Four{};
+    }
+    UNROLL for (int u = 0; u < 4; ++u) add_scaled(sum, 1, x[u]);
   }
   of_warp[threadIdx.x] = sum;
   __syncthreads();
-  if (w > 0 || e >= s.n) return;
-  for (int other = 1; other < warps; ++other) sum += of_warp[other * warp + lane];
-  add_to(s.to, e, sum);
+  if (w > 0 || !left) return;
+  for (int other = 1; other < warps; ++other) add_scaled(sum, 1, of_warp[other * warp + lane]);
+  put(s.to.at + e, s.to.empty, 0, left, whole && aligned(s.to.at), sum);
 }
 
 // Partial sums lie in chunks that are filled in one order, so that a replayed step finds them where they were.
@@ -69,7 +77,7 @@ void start(std::vector<Section>::const_iterator from, std::vector<Section>::cons
   for (auto s = from; s != to; ++s) {
     Section& own = sections.at[s - from] = *s;
     own.first_block = blocks;
-    blocks += unsigned((s->n + warp - 1) / warp);
+    blocks += unsigned((s->n + sums_of_block - 1) / sums_of_block);
   }
   sections.count = int(to - from);
   launch_first(add_partial_sums, blocks, threads, sections);
