@@ -47,22 +47,25 @@ def processor():
         return platform.processor() or platform.machine()
 
 
-def commit():
-    """Of the working tree, with -dirty where it differs from that; absent outside git and bundles."""
-    if (ROOT / ".git").exists():
-        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-        return subprocess.run(words, capture_output=True, text=True).stdout.strip() or None
+def commit(program=""):
+    """Of the working tree, with -dirty where it differs from that, or of the bundle that the program is in; absent
+    outside git and bundles."""
     bundled = ROOT / ".bundle/commit"
-    return bundled.read_text().strip() if bundled.exists() else None
+    if bundled.exists() and (".bundle" in pathlib.Path(program).parts or not (ROOT / ".git").exists()):
+        return bundled.read_text().strip()
+    if not (ROOT / ".git").exists():
+        return None
+    words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(words, capture_output=True, text=True).stdout.strip() or None
 
 
-def save(path, task, results, **more):
+def save(path, task, results, program="", **more):
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "device": results[0].get("sides", {}).get("poslab", {}).get("device", "cpu"),
         **more,
-        "commit": commit(),
+        "commit": commit(program),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "task": task,
         "results": results,

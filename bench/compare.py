@@ -289,14 +289,14 @@ def main():
                 for positions in options.positions or ["randomized"]:
                     results.append(example(options, threads, encoding, positions))
                     if options.out:
-                        command.save(options.out, options.task, results, precision=options.precision)
+                        command.save(options.out, options.task, results, options.program, precision=options.precision)
         return
     if options.scaling:
         every = dict.fromkeys((length, *rest) for _, length, _, *rest in configurations(options))
         for length, encoding, positions in every:
             results.append(scaling(options, length, encoding, positions))
             if options.out:
-                command.save(options.out, options.task, results, precision=options.precision)
+                command.save(options.out, options.task, results, options.program, precision=options.precision)
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
@@ -317,7 +317,7 @@ def main():
         for words in r["disagreed"].values():
             print(f"      {words}; it counts in no ratio", flush=True)
         if options.out:
-            command.save(options.out, options.task, results, precision=options.precision)
+            command.save(options.out, options.task, results, options.program, precision=options.precision)
     print("\n".join(table.scaling(results)))
     bad = sum(len(r["disagreed"]) for r in results)
     if bad:

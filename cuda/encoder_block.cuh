@@ -23,7 +23,7 @@ namespace poslab::cuda {
 
 constexpr int block_width = 64, block_heads = block_width / lane_channels;   // a head has 8 channels
 constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // rows of a product are a warp's
-constexpr int most_block_threads = 640;
+constexpr int most_block_threads = 512;
 constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;    // in shared memory at once
 
 // -- where numbers lie ------------------------------------------------------------------------------------------------
@@ -46,12 +46,7 @@ struct BlockFrame {
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
          whole)
   __host__ __device__ Matrix matrix(int n) const { return {n * rows * pitch}; }
-  // Products keep two warps for 16 rows busy. Attention and norms take twice as many threads, where a block may have
-  // them: more warps to choose from while others wait for shared memory.
-  int threads() const {
-    const int least = larger(query_rows, key_rows) / tile_rows * 2 * warp;
-    return larger(256, 2 * least <= most_block_threads ? 2 * least : least);
-  }
+  int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
 // Parameters follow each other in one buffer, so one of odd size puts those after it where no Four may begin.

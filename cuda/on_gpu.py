@@ -144,10 +144,10 @@ def population(stage, _):
     toml, plan, steps = OUT / "population.toml", OUT / "population.jsonl", int(os.environ.get("STEPS", "1000"))
     toml.write_text(f'task = "reverse_string"\nencoding = "relative"\nseeds = 8\nsteps = {steps}\ndevice = "cuda"\n'
                     'eval_lengths = "40"\neval_samples = 64\n')  # fmt: skip
-    status, said = stage.run([stage.bin / "poslab", "sweep", "plan", toml])
+    words = ["sh", "-c", '"$0" sweep plan "$1" > "$2"', stage.bin / "poslab", toml, plan]
+    status, said = stage.run(words)
     if status != 0:
         return stage.row("a plan of eight trials", "FAILED", tail(said))
-    plan.write_text("".join(line + "\n" for line in said.splitlines() if line.startswith("{")))
     for count in (8, 1):
         run = OUT / f"population-{count}"
         shutil.rmtree(run, ignore_errors=True)

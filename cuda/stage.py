@@ -121,7 +121,8 @@ class Stage:
         for job in list(self.running):
             self.read(job)
         bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
-        lines = [f"cuda-test {self.name}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, {commit()}, {self.bin}"]
+        now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+        lines = [f"cuda-test {self.name}, {now}, {commit(self.bin)}, {self.bin}"]
         lines += self.notes
         lines += [f"{status:>14}  {what}  {details}".rstrip() for what, status, details in self.rows]
         lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
@@ -131,12 +132,14 @@ class Stage:
         return not bad
 
 
-def commit():
-    said = ROOT / ".bundle/commit"
+def commit(programs):
+    """What the programs were built from."""
+    if programs.parts[-2:] == (".bundle", "bin"):
+        return (ROOT / ".bundle/commit").read_text().strip()
     if (ROOT / ".git").exists() and shutil.which("git"):
         words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
         return subprocess.run(words, capture_output=True, text=True).stdout.strip()
-    return said.read_text().strip() if said.exists() else "unknown commit"
+    return "unknown commit"
 
 
 def how_it_ended(status):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, torch.md, web.md and README.md, from what
-measured runs left: results/*/ and bench/results/.
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, gpu-measured.md, torch.md, web.md and
+README.md, from what measured runs left: results/*/ and bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
 Standard library only.
@@ -12,6 +12,7 @@ import re
 import statistics
 import sys
 
+import gpu
 import lists
 from query import ROOT
 from rounded import bf16_lines, cell, ladder_lines
@@ -285,6 +286,9 @@ def main():
         ROOT / "docs/results-limits.md": {"experiments": lists.experiments(), "cut": lists.cut()},
         ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines(), "bf16": bf16_lines(),
                                   "ladder": ladder_lines()},
+        ROOT / "docs/gpu-measured.md": {"tested": gpu.tested(), "rates": gpu.rates(), "peers": gpu.peers(),
+                                         "profile": gpu.profile(), "samples": gpu.samples(),
+                                         "variants": gpu.variants(), "naive": gpu.naive()},
         ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
         ROOT / "README.md": {"results": lists.in_short(), "speed": speed_in_short()},

@@ -233,11 +233,15 @@ class Rotary(Scheme):
     layer = RotaryLayer
     factor = 1.0
 
+    def __init__(self, options):
+        super().__init__(options)
+        self.speeds = torch.tensor(self.frequencies(), dtype=torch.float32)  # now: no step that is captured may copy
+
     def frequencies(self):
         return rotary.rope(HEAD)
 
     def prepare(self, positions):  # cos and sin of each pair twice: (T, 1, D)
-        angle = positions[:, None] * torch.tensor(self.frequencies(), dtype=torch.float32)
+        angle = positions[:, None] * self.speeds
         angle = angle.repeat_interleave(2, -1)[:, None]
         return math.sqrt(self.factor) * angle.cos(), math.sqrt(self.factor) * angle.sin()
 

@@ -1,0 +1,104 @@
+"""Tables of docs/gpu-measured.md, from what `./dev cuda-test` left on a GPU: bench/results/h200/."""
+
+import csv
+import json
+import re
+
+from query import ROOT
+
+MEASURED = ROOT / "bench/results/h200"
+PEERS = {"torch": "PyTorch", "torch compiled": "compiled", "torch graph": "compiled, a step as one graph", "jax": "JAX"}
+
+
+def rows_of(stage):
+    """(status or figure, what, details) of each line of a stage's table, and its commit."""
+    head, *lines = (MEASURED / f"{stage}.txt").read_text().splitlines()
+    rows = [re.fullmatch(r" *(ok|FAILED|not run|[\d.]+x [\d.]+x|\d+)  (\S.*?)(?:  (\S.*))?", line) for line in lines]
+    return [m.groups("") for m in rows if m], head.split(", ")[2]
+
+
+def table(head, rows):
+    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(cells)} |" for cells in rows)]
+
+
+def rates():
+    """Steps a second, encoder blocks as one kernel and op by op, and with products on tensor cores."""
+    rows, commit = rows_of("first")
+    found = {}
+    for figure, what, _ in rows:
+        if m := re.fullmatch(r"steps/s, batch 128, (\w+ \w+) (\d+\+\d+)(?:, (.+))?", what):
+            found.setdefault(m[1], {})[m[2], m[3] or "fused"] = figure
+    columns = [(size, form) for size in ("20+20", "40+40") for form in ("fused", "op by op", "tf32x3", "tf32", "bf16")]
+    head = ["encoding"] + [f"{size} {form}".replace(" fused", "") for size, form in columns]
+    lines = table(head, [[name, *(forms.get(c, "") for c in columns)] for name, forms in found.items()])
+    return [*lines, "", f"Commit {commit}."]
+
+
+def peers():
+    rows = []
+    for path in sorted(MEASURED.glob("*.json")):
+        whole = json.loads(path.read_text())
+        for r in whole["results"]:
+            ms = [f"{r['sides'][n]['median_ms']:.2f}" if n in r["sides"] else "failed" if n in r["failed"] else "–"
+                  for n in ("poslab", *PEERS)]  # fmt: skip
+            what = f"{r['encoding']}, {r['positions']}, {r['size']}"
+            rows.append([what, whole["precision"], *ms, f"**{r['ratio']:.2f}**", whole["commit"]])
+    return table(["encoding", "products", "poslab", *PEERS.values(), "ratio to the fastest", "commit"], rows)
+
+
+def profile():
+    """What ncu counted of a step, kernels of at least a hundredth."""
+    about, _, *lines = (MEASURED / "kernels.txt").read_text().splitlines()
+    words = [line.removeprefix("unnamed>::").rsplit(maxsplit=8) for line in lines if line.startswith("unnamed>")]
+    total = sum(float(w[2]) for w in words)
+    most = [w for w in words if float(w[2]) > total / 100]
+    rows = [[f"`{w[0]}`", *w[1:4], f"{100 * float(w[2]) / total:.0f}", *w[5:]] for w in most]
+    head = ["kernel", "launches", "µs", "µs each", "% of the time", "warps %", "issue %", "fma %", "shared %"]
+    lines = table(head, rows)
+    return [*lines, "", f"Commit {about.split(', ')[2]}."]
+
+
+def samples():
+    """What the warps of the two kernels of a block were doing, by ncu's samples of single instructions."""
+    lines = (MEASURED / "samples.csv").read_text().splitlines()
+    rows = [[f"`{r['kernel']}`", r["part"], f"{float(r['samples']):.0f}", r["waiting"]] for r in csv.DictReader(lines)]
+    return table(["kernel", "part", "% of the samples", "waiting above all for"], rows)
+
+
+def variants():
+    about, *lines = (MEASURED / "variants.csv").read_text().splitlines()
+    found = {}
+    for r in csv.DictReader(lines):
+        what = f"{r['encoding']} {r['positions']} {r['length']}+{r['length']}, {r['matmul']}"
+        found.setdefault(what, {})[r["program"]] = (float(r["first_300_steps"]) + float(r["next_300_steps"])) / 2
+    programs = list(next(iter(found.values())))
+    rows = [[what, *(f"{ms[p]:.3f}" for p in programs)] for what, ms in found.items()]
+    return [*table(["ms a step", *programs], rows), "", f"Measured: {about.removeprefix('# ')}."]
+
+
+def naive():
+    rows, commit = rows_of("first")
+    lines = []
+    for _, what, details in rows:
+        if m := re.match(r"us: forward naive (\S+), fast (\S+); backward naive (\S+), fast (\S+); ", details):
+            forward, fast, backward, fast_back = map(float, m.groups())
+            lines.append([what.removeprefix("naive/fast, "), f"{forward:,.1f}", f"{fast:,.1f}", f"{forward / fast:.1f}",
+                          f"{backward:,.1f}", f"{fast_back:,.1f}", f"{backward / fast_back:.1f}"])  # fmt: skip
+    head = ["kernel and case", "forward: naive, µs", "fast", "times", "backward: naive, µs", "fast", "times"]
+    return [*table(head, lines), "", f"Commit {commit}."]
+
+
+def tested():
+    """Test cases, and the four tools of compute-sanitizer."""
+    rows, commit = rows_of("tests")
+    cases = {re.sub(r", \d/\d$", "", what) for _, what, _ in rows}
+    bad = [what for status, what, _ in rows if status != "ok"]
+    lines = [f"- All {len(cases)} test cases of CUDA, commit {commit}: {len(bad)} failed."]
+    rows, commit = rows_of("sanitize")
+    for tool in dict.fromkeys(what.split(",")[0] for _, what, _ in rows):
+        of_tool = [status for status, what, _ in rows if what.startswith(tool)]
+        ended = of_tool.count("ok")
+        late = of_tool.count("not run")
+        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {ended} of {len(of_tool)} runs ended, "
+                     "without an error" + f"; {late} had no time" * bool(late) + ".")  # fmt: skip
+    return lines
