@@ -49,6 +49,7 @@ const OtherNames words_for_commands[] = {{"train", {"run", "fit"}},
                                          {"report", {"plot", "draw"}},
                                          {"list", {"ls"}},
                                          {"version", {"info"}}};
+const OtherNames words_for_lists[] = {{"encodings", {"schemes"}}, {"samplers", {"positions"}}};
 
 void list_command(const std::string& kind, const std::string& name) {
   if (!name.empty()) {

@@ -326,7 +326,14 @@ std::string explained(const std::string& spelling) {
       of.push_back(&kind);
       ways.push_back(fmt::format("`poslab explain {} {}`", kind.name, shell_word(spelling)));
     }
-  if (of.empty()) throw BadInput(unknown("name", name, known));
+  if (of.empty()) {  // all names of all lists would be more than a line
+    const std::string text = unknown("name", name, known);
+    throw BadInput(text.substr(0, text.find(" Known: ")) +
+                   (text.find(" Known: ") == text.npos
+                        ? ""
+                        : " `poslab list encodings` shows encodings; tasks, samplers, temperatures, retrievals and "
+                          "presets have such lists, too"));
+  }
   if (of.size() > 1) bad_input("{} is the name of several things; say {}", name, fmt::join(ways, " or "));
   return of[0]->text(spelling);
 }
@@ -364,6 +371,7 @@ Examples:
   return [=] {
     const auto& [kind, name] = *words;
     if (*numpy) {
+      if (!name.empty() && !kind_named(kind)) explained(kind, name);  // two names
       if (!name.empty() && kind_named(kind) != kind_named("encoding"))
         bad_input("--numpy is for encodings, not for a {}; try `poslab explain rope --numpy`", kind);
       fmt::print("{}", in_numpy(name.empty() ? kind : name));

@@ -57,6 +57,10 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
     bad_input("\"{}\" has no dashes; say --{} {}", full, word, shell_word(full.substr(equals + 1)));
   for (const auto& [ending, option] : {std::pair{".toml", "--config"}, {".txt", "--text"}})
     if (full.ends_with(ending) && has(option)) bad_input("\"{0}\" stands alone; say {1} {0}", full, option);
+  const CLI::Option* runs = command.get_option_no_throw("runs");
+  if (!runs && !command.get_option_no_throw("run") && std::filesystem::exists(full + "/config.toml"))
+    bad_input("{} takes no run, and \"{}\" is one; `poslab report` compares runs; eval, ask, view and inspect read one",
+              full_name, full);
   if (has("--prompt")) bad_input("\"{}\" stands alone; say --prompt {}", full, shell_word(full));
   for (const CLI::Option* o : command.get_options())
     if (o->get_positional() && o->get_expected_max() == 1 && std::filesystem::is_directory(full))
@@ -109,6 +113,16 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
         full_name, word);
   std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::replace(name.begin(), name.end(), '-', '_');
+  if (const CLI::Option* set = command.get_option_no_throw("--set"); set && set->get_type_name() == "KEY=VALUE")
+    for (const ChoiceOption& o : all)
+      if (o.kept && dashed(o.option.name) == word) {
+        const std::string value = left.front() != word                   ? left.front().substr(word.size() + 1)
+                                  : left.size() > 1 && left[1][0] != '-' ? left[1]
+                                                                         : "VALUE";
+        bad_input("{} has no {}; say --set {}={}", full_name, word, name, shell_word(value));
+      }
+  if (full_name == "poslab sweep plan" && (word == "-o" || word == "--out"))
+    bad_input("{} has no {}: it prints the plan; write it into a file by > plan.jsonl", full_name, word);
   if (const std::string owner = encoding_with(name, command); !owner.empty())
     bad_input("unknown option \"{}\"; an encoding has its options behind its name, as in {}:{}=VALUE", word, owner,
               name);
@@ -130,7 +144,18 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
                     c->get_name(), option);
       throw BadInput(unknown("option", left.front(), own));
     }
-    if (!left.empty()) throw BadInput(unknown("command", left.front(), names));
+    if (!left.empty()) {
+      const std::string& word = left.front();
+      const auto is_command = [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      if (is_command(word.substr(0, word.find(' '))))
+        bad_input("\"{}\" is one word, as quotes make it; write {} {} without them", word, full_name, word);
+      for (const auto& [ending, command] : {std::pair{".toml", "plan"}, {".jsonl", "run"}})
+        if (word.ends_with(ending) && is_command(command))
+          bad_input("unknown command \"{1}\"; say {0} {2} {1}", full_name, shell_word(word), command);
+      throw BadInput(unknown("command", word, names));
+    }
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);
   }
   refuse_unknown(of, full_name);

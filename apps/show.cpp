@@ -24,6 +24,8 @@
 namespace poslab {
 namespace {
 
+constexpr size_t most_encodings = 6;  // as many as the largest set has
+
 struct ShowWords {
   show::Options options;
   int head = 1;
@@ -55,11 +57,12 @@ std::string command_of(const ShowWords& w) {
 
 void run(ShowWords w) {
   if (w.options.encodings.empty() && w.set.empty())
-    bad_input("which encoding? Name one, or two to be compared, or a set of them with --set");
+    bad_input("which encoding? Name one, or several to be compared, or a set of them with --set");
   if (!w.options.encodings.empty() && !w.set.empty())
     bad_input("--set {} beside {}; say the set, or the encodings", w.set, w.options.encodings[0]);
-  if (w.options.encodings.size() > 2)
-    bad_input("{} encodings; show draws one, or two beside each other", w.options.encodings.size());
+  if (w.options.encodings.size() > most_encodings)
+    bad_input("{} encodings; show draws up to {} beside each other, so name fewer", w.options.encodings.size(),
+              most_encodings);
   if (w.head > w.options.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.options.heads);
   const bool page = w.out.ends_with(".html"), table = w.out.ends_with(".csv");
   if (w.out.empty() && !w.width.empty()) bad_input("--width {}: say -o FILE, too", shell_word(w.width));
@@ -69,6 +72,9 @@ void run(ShowWords w) {
     check_output("-o", w.out, kinds);
     page::check_figure(w.out, w.width);
   }
+  for (const std::string& e : w.options.encodings)
+    if (e.find(',') != std::string::npos && e.find_first_of(":=|+&") == std::string::npos)
+      bad_input("{}: there is no comma between encodings here; say poslab show {}", e, fmt::join(split(e, ','), " "));
   for (const std::string& e : w.options.encodings)
     if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
       bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_word(e));
@@ -124,7 +130,8 @@ std::function<void()> add_show(CLI::App* show) {
   const auto whole = [&](const char* name, int& value, const char* help, int most) {
     add_number(show, name, value, help, {1, double(most)}, fmt::format("{}", value));
   };
-  show->add_option("encoding", w->options.encodings, "one encoding as it is spelled, or two to be compared");
+  show->add_option("encoding", w->options.encodings,
+                   "one encoding as it is spelled, two to be compared, or up to six side by side");
   std::vector<std::string> sets;
   for (const show::Set& s : show::all_sets()) sets.push_back(s.name);
   show->add_option("--set", w->set, "several encodings that belong beside one another")

@@ -36,6 +36,8 @@ Settings TypedChoices::settings() const {
     const std::string& value = text_.at(name);
     if (value.rfind("--", 0) == 0)
       bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
+    if (name.ends_with("temperature") && !value.empty() && value.find_first_not_of("0123456789.") == value.npos)
+      bad_input("temperature {0}: policies have names, and {0} is a number; say constant:tau={0}", value);
     const bool switch_alone = value.empty() && option->get_expected_min() == 0;
     all.emplace_back(name, switch_alone ? "on" : as_typed(name, value));
   }

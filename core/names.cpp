@@ -26,6 +26,15 @@ std::vector<Synonym>& synonyms() {
   return all;
 }
 
+struct List {
+  std::string what;
+  std::vector<std::string> (*names)();
+};
+std::vector<List>& other_lists() {
+  static std::vector<List> all;
+  return all;
+}
+
 // Levenshtein: the fewest insertions, deletions and replacements that turn a into b.
 size_t edits(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -90,6 +99,18 @@ OtherNames::OtherNames(const std::string& name, const std::vector<std::string>& 
   for (const std::string& word : words) synonyms().push_back({plain(word), plain(name), why});
 }
 
+OtherList::OtherList(const std::string& what, std::vector<std::string> (*names)()) {
+  other_lists().push_back({what, names});
+}
+
+const std::string* nearest(const std::string& said, const Names& known) {
+  const std::string* meant = nullptr;
+  size_t best = unlike;
+  for (const std::string& k : known)
+    if (const size_t d = distance(plain(said), plain(k)); d < best) best = d, meant = &k;
+  return meant;
+}
+
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   const std::string said = plain(name);
   if (said.empty())
@@ -100,11 +121,13 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
            fmt::format("; these are {}, and one stands here; `poslab compare` and `poslab sweep` take several", n);
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand behind a colon", spelled);
-  const std::string* meant = nullptr;
-  size_t best = unlike;
-  for (const std::string& k : known)
-    if (const size_t d = distance(said, plain(k)); d < best) best = d, meant = &k;
-  if (best > 0)  // another word for it counts more than a likeness
+  for (const List& other : other_lists())
+    if (name != "none" && has(other.names(), name)) {
+      text += "; this is " + other.what;
+      return known.size() > 20 ? text : text + fmt::format(". Known: {}", fmt::join(known, ", "));
+    }
+  const std::string* meant = nearest(name, known);
+  if (!meant || plain(*meant) != said)  // another word for it counts more than a likeness
     for (const Synonym& s : synonyms())
       for (const std::string& k : known)
         if (s.said == said && s.meant == plain(k)) meant = &k, why = s.why;

@@ -12,6 +12,15 @@ struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
 
+// A list whose names stand in answers about other lists: "randomized" is no encoding, and `unknown` says that it is a
+// sampler. what: "a sampler (--positions)".
+struct OtherList {
+  OtherList(const std::string& what, std::vector<std::string> (*names)());
+};
+
+// The entry that is nearest to what was typed; null if none is near.
+const std::string* nearest(const std::string& said, const std::vector<std::string>& known);
+
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found.
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);

@@ -49,5 +49,6 @@ std::vector<Scheme>& list_of_encodings() {
 }
 
 const std::vector<Scheme>& all_encodings() { return list_of_encodings(); }
+const OtherList encodings_elsewhere("an encoding (--encoding)", [] { return names_of(all_encodings()); });
 
 }  // namespace poslab

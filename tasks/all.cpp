@@ -36,6 +36,7 @@ Made& made() {
 }  // namespace
 
 const std::vector<Task>& all_tasks() { return list_of_tasks(); }
+const OtherList tasks_elsewhere("a task (--task)", [] { return names_of(all_tasks()); });
 
 // It is made without the lock: one that is written in Python may have to wait there for whoever waits here.
 const Task& task(const std::string& spelled) {

@@ -86,6 +86,20 @@ TEST_CASE("figures: names that are too long for a column are broken, and a legen
   CHECK(all == c.curves[0].name);  // nothing is lost
 }
 
+TEST_CASE("figures: the numbers beside the bar of a matrix end within the picture, however long they are") {
+  HeatMap m = map();
+  m.shades = {.4927, 12.625};
+  for (const double millimetres : {84., 54.}) {
+    const std::string svg = paper_svg({m}, millimetres);
+    std::smatch box, at;
+    REQUIRE(std::regex_search(svg, box, std::regex("viewBox=\"-2 -2 (\\S+) ")));
+    for (const char* number : {"0.4927", "12.625"}) {
+      REQUIRE(std::regex_search(svg, at, std::regex(fmt::format("<text x=\"(\\S+)\" y=\"\\S+\">{}</text>", number))));
+      CHECK(std::stod(at[1]) + 6 * 7.4 <= std::stod(box[1]) - 2);  // six letters of the mean width
+    }
+  }
+}
+
 TEST_CASE("figures: panels stand in rows of about as many, each kind in its own") {
   const std::vector<Panel> six(6, Panel(map()));
   const std::vector<PanelRow> rows = rows_of(six, 174);  // 4 would fit: 3 and 3, not 4 and 2

@@ -210,6 +210,12 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
     CHECK(passed == std::vector<std::string>{fmt::format("of the 2 trials of {} not all are done: 1 to do",
                                                          word == trials ? trials : fs::proximate(trials).string())});
   }
+  const fs::path below = fs::path(trials) / "runs";  // as compare and reproduce have them
+  fs::create_directories(below);
+  fs::rename(fs::path(trials) / plan[0].id, below / plan[0].id);
+  passed = report::write({trials}, out);
+  CHECK(passed == std::vector<std::string>{
+                      fmt::format("of the 2 trials of {} not all are done: 1 to do", fs::proximate(below).string())});
 }
 
 TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {

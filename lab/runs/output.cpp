@@ -62,9 +62,18 @@ void check_output(const std::string& option, const std::string& path, const std:
               shell_word(path));
 }
 
+void check_names_folder(const std::string& option, const std::string& path) {
+  const fs::path name(path);
+  for (const char* ending : {".html", ".svg", ".pdf", ".png", ".csv"})
+    if (name.extension() == ending && !fs::is_directory(name))
+      bad_input("{} {}: a folder is written here, with index.html in it; name it without {}, as in {} {}", option,
+                shell_word(path), ending, option, shell_word(fs::path(name).replace_extension()));
+}
+
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own,
                          const Output& kind, const std::vector<std::string>& names) {
   const fs::path folder(path);
+  check_names_folder(option, path);
   if (is_run_folder(folder))
     bad_input("{} {}: this is the folder of a run; choose another", option, shell_word(path));
   if (fs::exists(folder / own)) {

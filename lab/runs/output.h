@@ -17,6 +17,8 @@ Output csv_output(const std::string& first_columns);    // "length,set,"
 // Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, or is a file
 // of another kind. What is not there, an empty file, and /dev/stdout and its like are free.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
+// Throws BadInput where a folder is asked for and the name is that of a page or a picture.
+void check_names_folder(const std::string& option, const std::string& path);
 // The same of a folder into which a command writes files of these names, and the page index.html or README.md, `own`,
 // by which its earlier output is known. A run's folder is refused.
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,

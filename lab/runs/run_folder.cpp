@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/names.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
@@ -22,8 +23,23 @@ namespace fs = std::filesystem;
 void RunFolder::check_free(const std::string& path) {
   if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
   std::error_code error;
+  if (fs::is_regular_file(path, error)) bad_input("{} exists already, and is a file; choose another --out", path);
+  if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.toml", error))
+    bad_input("{0} exists already, and is no run; choose another --out, as in {1}", path,
+              shell_word(fs::path(path) / "r1"));
   if (fs::exists(path, error))
     bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_word(path));
+}
+
+std::string run_near(const std::string& path) {
+  const fs::path wanted = fs::path(path + "/").parent_path(), folder = wanted.parent_path();
+  std::vector<std::string> runs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error))
+    if (fs::exists(entry.path() / "config.toml", error)) runs.push_back(entry.path().filename());
+  std::sort(runs.begin(), runs.end());
+  const std::string* near = nearest(wanted.filename(), runs);
+  return near ? fmt::format("; did you mean {}?", shell_word(folder / *near)) : "";
 }
 
 RunFolder RunFolder::create(const std::string& path, const State& state) {
@@ -70,7 +86,8 @@ std::string folder_of_checkpoint(const std::string& file) {
 RunFolder RunFolder::open(const std::string& path) {
   if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
     return open(folder_of_checkpoint(path));
-  if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
+  if (const std::string near = run_near(path); !fs::is_directory(path))
+    bad_input("there is no run folder {}{}", path, near.empty() ? "; `poslab train` makes one" : near);
   if (fs::exists(fs::path(path) / "config.json") && !fs::exists(fs::path(path) / "config.toml"))
     bad_input(
         "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}` and `lm generate` read it",

@@ -49,6 +49,9 @@ class RunFolder {
   std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
 };
 
+// "; did you mean runs/plain?" where a run beside `path`, which is none, has such a name; else "".
+std::string run_near(const std::string& path);
+
 // A file of the run under construction that has a line of JSON now and then, each with its "step".
 class StepLog {
  public:

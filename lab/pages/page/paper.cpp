@@ -95,7 +95,8 @@ std::string bar(const Shades& s, double x, double top, double height) {
 
 Drawn panel(const HeatMap& m, double width) {
   const bool ranged = m.shades.high > m.shades.low;
-  const double left = 40, right = ranged ? 62 : 12, top = 6;
+  const size_t longest = std::max(number(m.shades.low).size(), number(m.shades.high).size());  // beside the bar
+  const double left = 40, right = ranged ? std::max(62., 24 + letter * double(longest)) : 12, top = 6;
   const double side = std::min(width - left - right, 320.) / std::max(m.rows, m.cols);
   const double bottom = top + side * m.rows, end = left + side * m.cols;
   std::string made = moved(left, top, cells_of(m, side));

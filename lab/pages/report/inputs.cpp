@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "lab/runs/run_folder.h"
 #include "lab/runs/sweep/sweep.h"
 
 namespace poslab::report {
@@ -33,8 +34,8 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return all;
 }
 
-// Where the trials of a plan are: the folder that the plan lies in, or one not far below it.
-std::string folder_of(const Plan& plan, const fs::path& path) {
+// The folders with trials of a plan: the one that the plan lies in, and those not far below it.
+std::vector<fs::path> folders_of(const Plan& plan, const fs::path& path) {
   std::vector<fs::path> near = {fs::absolute(path).parent_path()}, found;
   for (size_t from = 0, depth = 0; depth < 2; ++depth)
     for (const size_t to = near.size(); from < to; ++from)
@@ -43,6 +44,11 @@ std::string folder_of(const Plan& plan, const fs::path& path) {
     return std::any_of(plan.begin(), plan.end(), [&](const Trial& t) { return is_run(folder / t.id); });
   };
   std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
+  return found;
+}
+
+std::string folder_of(const Plan& plan, const fs::path& path) {
+  const std::vector<fs::path> found = folders_of(plan, path);
   if (found.size() == 1) return fs::proximate(found[0]).string();
   bad_input("report: the trials of {} are {}; name the folder that `poslab sweep run` was given by --out",
             path.string(),
@@ -62,7 +68,7 @@ class Finder {
       bad_input("report: there is no run folder \"{}\"{}", text,
                 page                                  ? fmt::format("; say -o {} if it is what to write", text)
                 : text.find('*') != std::string::npos ? "; without quotes the shell makes a list of it"
-                                                      : "");
+                                                      : run_near(text));
     }
     if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
       const Plan plan = read_plan(text);
@@ -72,7 +78,12 @@ class Finder {
       return pass(fmt::format("{} is a file, no run folder{}", text,
                               is_run(path.parent_path()) ? "; name " + path.parent_path().string() : ""));
     if (is_run(path)) return run(text);
-    if (fs::exists(kept_plan(text))) return trials(read_plan(kept_plan(text)), text);
+    if (fs::exists(kept_plan(text))) {  // compare and reproduce have their trials in a folder below
+      const Plan plan = read_plan(kept_plan(text));
+      const std::vector<fs::path> found = folders_of(plan, kept_plan(text));
+      const bool below = found.size() == 1 && !fs::equivalent(found[0], path);
+      return trials(plan, below ? fs::proximate(found[0]).string() : text);
+    }
     const std::vector<fs::path> inside = folders_in(path);
     if (std::none_of(inside.begin(), inside.end(), is_run))
       return pass(fs::exists(path / "config.json")

@@ -201,7 +201,7 @@ std::vector<Run> read_of(Run run) {
 std::string Run::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
 
 std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed) {
-  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
+  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
   Run run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();

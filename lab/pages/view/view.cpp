@@ -22,6 +22,7 @@
 #include "lab/pages/page/page.h"
 #include "lab/pages/view/tiles.h"
 #include "lab/runs/naming.h"
+#include "lab/runs/output.h"
 
 namespace poslab {
 extern const std::string_view view_html, view_js, map_js;
@@ -213,6 +214,7 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
   }
   std::error_code error;
   if (out.empty()) bad_input("which folder shall the page be kept in? Say -o FOLDER");
+  check_names_folder("-o", out);
   const std::string partial = fs::path(out + "/").parent_path().string() + ".partial";
   for (const std::string& taken : {out, partial})
     if (fs::exists(taken, error))

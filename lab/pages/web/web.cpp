@@ -11,6 +11,7 @@
 #include "lab/files/json.h"
 #include "lab/files/matrix.h"
 #include "lab/pages/page/html.h"
+#include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_folder.h"
 
@@ -91,6 +92,7 @@ void write(const std::vector<std::string>& runs, const std::string& out) {
       bad_input("web: {} is of the task {}, and {} of {}; a page has one task, so make a page of each", runs[0],
                 task(all[0]), run, task(all.back()));
   }
+  check_output("-o", out, {{".html", "a page", "<!doctype html>", "<title>Past the edge</title>"}});
   const std::string page = page_file();
   std::string html = read_file(page);
   const size_t at = html.find(place);
