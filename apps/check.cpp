@@ -96,6 +96,11 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
     else fmt::print("{:<12} {:<12} {}\n", check.name, cell.holds, cell.why_not);
     for (size_t n = 0; n < std::min<size_t>(cell.where.size(), 3); ++n) fmt::print("  {}\n", cell.where[n]);
     if (cell.where.size() > 3) fmt::print("  and {} more\n", cell.where.size() - 3);
+    if (cell.failed && r.failures.empty())
+      fmt::print(
+          "  Strings have {} slots here, at positions below {}, which may be fewer than a length of the scheme.\n"
+          "  Let its default follow the trained length, by window_option() of encodings/windows.h, or be smaller.\n",
+          checks::T, checks::pool);
     if (cell.failed) failed.push_back(check.name);
   }
   std::string value = "-", of;

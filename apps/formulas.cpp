@@ -41,7 +41,10 @@ const std::vector<NumpyFile>& numpy_files() {
 }
 
 const NumpyFile& numpy_file(const std::string& name) {
-  return *std::find_if(numpy_files().begin(), numpy_files().end(), [&](auto& file) { return file.name == name; });
+  for (const NumpyFile& file : numpy_files())
+    if (file.name == name) return file;
+  bad_input("{0} has no formula in NumPy: there is no python/poslab/formulas/{0}.py; docs/own_scheme.md writes one",
+            name);
 }
 
 // The files that it imports from, and those that these do, each once.
@@ -79,6 +82,7 @@ std::string in_numpy(const std::string& encoding) {
   for (size_t n = 1; n < used.size(); ++n)
     text += fmt::format("\n\n# {}.py, from which it takes some\n\n{}", used[n], numpy_file(used[n]).text);
   if (!others.empty()) text += "\n\n# Other forms of " + scheme->name + " there:\n" + others;
+  if (!text.ends_with('\n')) text += '\n';
   return text;
 }
 

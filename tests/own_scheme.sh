@@ -87,4 +87,14 @@ for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do
   ((n > 1)) || fill
 done
 [[ -s mine.html && -s runs/mine.html ]]
+
+# A scheme that changes nothing within the strings of the checks: they say so, and what to do.
+sed -i 's/std::log1p(std::abs(d))/std::max(0.0, std::abs(d) - 20)/' encodings/mine.cpp
+build_here
+if build/release/poslab check mine > blind; then echo 'a scheme that does nothing in six slots passes'; exit 1; fi
+grep -q 'no difference where there should be one' blind
+grep -q 'follow the trained length, by window_option() of encodings/windows.h' blind
+# One without a file of NumPy is told so.
+if build/release/poslab explain mine --numpy 2> blind; then echo 'there is NumPy from nowhere'; exit 1; fi
+grep -q 'mine has no formula in NumPy: there is no python/poslab/formulas/mine.py' blind
 echo 'docs/own_scheme.md works as it stands'

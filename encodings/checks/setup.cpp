@@ -81,13 +81,13 @@ std::vector<Setup> all_setups(bool causal, const std::vector<std::string>& spell
       }
   };
   for (const std::string& name : spellings) {
-    const Chosen<Scheme> plain = choose_encoding(name, trained_on(T));
     const bool composed = composed_spelling(name);
+    const Chosen<Scheme> plain = choose_encoding(with_usual_lengths(name), trained_on(T));
     const int heads = composed ? heads_of(name) : H;
     const ModelShape shape{layers, heads, heads * D, causal, pool + 13, 0};
     add({plain, shape, "plain", {}, {}}, !composed);
     if (composed) continue;
-    if (plain.spelled() == plain->name)
+    if (choose_encoding(name).spelled() == plain->name)
       for (const Option& o : plain.choices.options())
         for (const std::string& value : other_values(o)) {
           Setup variant{plain, shape, o.name + "=" + value, {}, {}};
