@@ -10,7 +10,7 @@ import tree
 navigation = {
     "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Past the edge <docs/web>",
                         "Pictures <docs/show>", "docs/figures",
-                        "Attention maps <docs/view>", "Installing <docs/library>"],
+                        "Attention maps <docs/view>", "Installing <docs/library>", "docs/systems"],
     "Notebooks": ["The course <notebooks/README>", "notebooks/01_tensor", "notebooks/02_backward",
                   "03 From softmax to attention <notebooks/03_attention>",
                   "04 The four doors <notebooks/04_four_doors>", "05 Why lengths fail <notebooks/05_lengths>",
