@@ -86,16 +86,24 @@ TEST_CASE("figures: names that are too long for a column are broken, and a legen
   CHECK(all == c.curves[0].name);  // nothing is lost
 }
 
-TEST_CASE("figures: the numbers beside the bar of a matrix end within the picture, however long they are") {
-  HeatMap m = map();
-  m.shades = {.4927, 12.625};
+TEST_CASE("figures: the numbers beside the bar of a matrix end within the picture, and leave all matrices one size") {
+  std::smatch box, at, scale;
+  const std::regex size("scale\\((\\S+)\\)"), width("viewBox=\"-2 -2 (\\S+) ");
   for (const double millimetres : {84., 54.}) {
-    const std::string svg = paper_svg({m}, millimetres);
-    std::smatch box, at;
-    REQUIRE(std::regex_search(svg, box, std::regex("viewBox=\"-2 -2 (\\S+) ")));
-    for (const char* number : {"0.4927", "12.625"}) {
-      REQUIRE(std::regex_search(svg, at, std::regex(fmt::format("<text x=\"(\\S+)\" y=\"\\S+\">{}</text>", number))));
-      CHECK(std::stod(at[1]) + 6 * 7.4 <= std::stod(box[1]) - 2);  // six letters of the mean width
+    const std::string plain = paper_svg({map()}, millimetres);
+    REQUIRE(std::regex_search(plain, scale, size));
+    const std::string expected = scale[1];
+    for (const auto& [low, high, said] :
+         {std::tuple{.09679, 12.625, "0.0968"}, {-1., 15.46, "15.5"}, {-.0967891, 2047., "-0.0968"}}) {
+      HeatMap m = map();
+      m.shades = {low, high};
+      const std::string svg = paper_svg({m}, millimetres);
+      REQUIRE(std::regex_search(svg, box, width));
+      REQUIRE(std::regex_search(svg, at, std::regex(fmt::format("<text x=\"(\\S+)\" y=\"\\S+\">{}</text>", said))));
+      const double letters = double(std::string(said).size());
+      CHECK(std::stod(at[1]) + letters * 7.4 <= std::stod(box[1]) - 2);  // letters of the mean width
+      REQUIRE(std::regex_search(svg, scale, size));
+      if (letters <= 6) CHECK(scale[1] == expected);
     }
   }
 }

@@ -78,6 +78,9 @@ Drawn panel(const DotPlot& p, double width) {
   return {names.shapes + moved(0, names.height, plot(p, width)), names.height + plot_height(p)};
 }
 
+// A number beside the bar: three digits are more than colours tell.
+std::string at_bar(double v) { return number(std::abs(v) < 1000 ? std::stod(fmt::format("{:.3g}", v)) : v); }
+
 // The range of colours beside a matrix, from the lowest number below to the highest above.
 std::string bar(const Shades& s, double x, double top, double height) {
   std::string made;
@@ -89,14 +92,15 @@ std::string bar(const Shades& s, double x, double top, double height) {
     made += fmt::format("<path class=\"{}\" stroke-width=\"10\" d=\"M{:.1f} {:.2f}V{:.2f}\"/>",
                         shade_class(s.two_sided(), s.share(v)), x + 5, from, to);
   }
-  made += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 15, top + 10, number(s.high));
-  return made + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 15, top + height, number(s.low));
+  made += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 15, top + 10, at_bar(s.high));
+  return made + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 15, top + height, at_bar(s.low));
 }
 
 Drawn panel(const HeatMap& m, double width) {
   const bool ranged = m.shades.high > m.shades.low;
-  const size_t longest = std::max(number(m.shades.low).size(), number(m.shades.high).size());  // beside the bar
-  const double left = 40, right = ranged ? std::max(62., 24 + letter * double(longest)) : 12, top = 6;
+  // Room for six letters beside the bar, as 0.0968 has, so that matrices in a row are of one size.
+  const size_t longest = std::max({size_t(6), at_bar(m.shades.low).size(), at_bar(m.shades.high).size()});
+  const double left = 40, right = ranged ? 24 + letter * double(longest) : 12, top = 6;
   const double side = std::min(width - left - right, 320.) / std::max(m.rows, m.cols);
   const double bottom = top + side * m.rows, end = left + side * m.cols;
   std::string made = moved(left, top, cells_of(m, side));
