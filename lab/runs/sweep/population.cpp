@@ -17,6 +17,13 @@ namespace {
 
 bool has_begun(const Trial& t, const SweepFolder& folder) { return std::filesystem::exists(folder.run(t)); }
 
+// Waits for all of them, also where an exception goes by: std::jthread, which libc++ 19 does not have.
+struct Joined : std::vector<std::thread> {
+  ~Joined() {
+    for (std::thread& one : *this) one.join();
+  }
+};
+
 // The tensors of the trial are gone before its queue is given up.
 void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
   std::optional<OwnQueue> own;
@@ -69,7 +76,7 @@ void train_population(const std::vector<const Trial*>& trials, const SweepFolder
     const std::lock_guard lock(telling);
     ended(t, status);
   };
-  std::vector<std::jthread> threads;
+  Joined threads;
   for (const Trial* t : trials)
     if (device_of(*t, how) != Device::cpu && debug_level() == 0) threads.emplace_back(train, std::cref(*t));
   for (const Trial* t : trials)
