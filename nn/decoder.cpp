@@ -24,8 +24,14 @@ DecoderSpec checked(DecoderSpec s) {
   if (s.gau < 0 || (s.gau && s.heads != 1))
     bad_input("decoder: gated attention units of width {} with {} heads; a unit has one head, of width 1 or more",
               s.gau, s.heads);
-  if (s.gau && (s.head_dim || s.output_bias || !s.windows.empty()))
-    bad_input("decoder: head_dim, output_bias and windows are of LLaMA's blocks; leave them out with gau");
+  if (s.gau && (s.head_dim || s.output_bias || !s.windows.empty() || s.query_key_norm != QueryKeyNorm::none ||
+                s.norms != NormPlace::before || s.gate != Gate::silu))
+    bad_input(
+        "decoder: head_dim, output_bias, windows, query_key_norm, norms and gate are of LLaMA's blocks; leave them out "
+        "with gau");
+  if (!(s.embedding_scale > 0) || !(s.logit_cap >= 0))
+    bad_input("decoder: embedding_scale {} and logit_cap {}; the first must be above 0, the second 0 or more",
+              s.embedding_scale, s.logit_cap);
   if (!s.windows.empty() && int(s.windows.size()) != s.layers)
     bad_input("decoder: windows for {} layers of {}; give one for each, 0 where a query sees all keys",
               s.windows.size(), s.layers);
@@ -66,9 +72,20 @@ Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
     if (spec_.gau)
       units_.emplace_back(at, GauSpec{C, spec_.gau, spec_.d_ff, n, spec_.layers, spec_.epsilon});
     else
-      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, spec_.shape().head_dim(), C, spec_.d_ff,
-                                                n, spec_.layers, spec_.biases, spec_.output_bias,
-                                                spec_.windows.empty() ? 0 : spec_.windows[size_t(n)], spec_.epsilon});
+      blocks_.emplace_back(at, DecoderBlockSpec{.heads = spec_.heads,
+                                                .key_heads = spec_.key_heads,
+                                                .head_dim = spec_.shape().head_dim(),
+                                                .d_model = C,
+                                                .d_ff = spec_.d_ff,
+                                                .layer = n,
+                                                .layers = spec_.layers,
+                                                .biases = spec_.biases,
+                                                .output_bias = spec_.output_bias,
+                                                .window = spec_.windows.empty() ? 0 : spec_.windows[size_t(n)],
+                                                .epsilon = spec_.epsilon,
+                                                .query_key_norm = spec_.query_key_norm,
+                                                .norms = spec_.norms,
+                                                .gate = spec_.gate});
   }
   if (!spec_.gau) gain_ = (p / "norm").full("gain", {C}, 1);
   if (!spec_.tied) head_ = weight(p / "head", "w", C, spec_.vocabulary, small);
@@ -113,8 +130,12 @@ Tensor Decoder::states(const Ids& tokens, const Pass& pass) const {
 }
 
 Tensor Decoder::logits(const Tensor& states) const {
-  if (!spec_.tied) return linear(states, head_);
-  return embedding_.stored ? linear(states, embedding_.stored) : linear(states, transpose(embedding_.own));
+  const auto product = [&] {
+    if (!spec_.tied) return linear(states, head_);
+    return embedding_.stored ? linear(states, embedding_.stored) : linear(states, transpose(embedding_.own));
+  };
+  if (spec_.logit_cap == 0) return product();
+  return tanh(product() / spec_.logit_cap) * spec_.logit_cap;
 }
 
 Tensor Decoder::decode(const Ids& tokens, int outputs, const Pass& pass, KeyValueCache& cache) const {
@@ -136,6 +157,7 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   Tensor x = gather(embedding_, tokens);
+  if (spec_.embedding_scale != 1) x = x * spec_.embedding_scale;
   if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
   x = traced(pass.trace, "embedding", "", x);
   const auto layer_pass = [&](size_t l) -> LayerPass {
@@ -144,7 +166,8 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   };
   for (size_t l = 0; l < units_.size(); ++l) x = units_[l](x, layer_pass(l), cache);
   if (!blocks_.empty()) {
-    ResidualNorm h{x, rms_norm(x, blocks_[0].norm_gain(), spec_.epsilon)};
+    const Tensor& first = blocks_[0].norm_gain();
+    ResidualNorm h{x, first ? rms_norm(x, first, spec_.epsilon) : x};
     for (size_t l = 0; l < blocks_.size(); ++l)
       h = blocks_[l](h, l + 1 < blocks_.size() ? blocks_[l + 1].norm_gain() : gain_, layer_pass(l), cache);
     x = h.y;

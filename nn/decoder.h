@@ -1,4 +1,4 @@
-// A causal language model of LLaMA's shape (Touvron et al. 2023; Qwen 2 with biases): pre-norm blocks, a gated
+// A causal language model of LLaMA's shape (Touvron et al. 2023) and of its relatives: pre-norm blocks, a gated
 // feed-forward network, grouped-query attention; or of gated attention units, as in Su's experiments (nn/gau.h).
 // Any scheme, sampler and temperature. Decoding one token after the other equals the full pass. With stored weights
 // (core/params.h) it runs an external checkpoint in the form of its file. Leaves out: encoders.
@@ -20,6 +20,12 @@ struct DecoderSpec {
   bool output_bias = false;                      // of what attention adds
   bool tied = false;                             // the head is the embedding, transposed
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
+  QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+  NormPlace norms = NormPlace::before;
+  Gate gate = Gate::silu;                        // of the feed-forward network: gelu_tanh in Gemma
+  double embedding_scale = 1;                    // the embedding is multiplied by it, the head that is tied to it is
+                                                 // not: sqrt(d_model) in Gemma
+  double logit_cap = 0;                          // c: logits are c tanh(z / c), as in Gemma 2; 0: z
   int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
                                                  // d_ff is then the width of their values: 2 d_model in the source
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows

@@ -15,40 +15,64 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
   };
   const double added = 1 / std::sqrt(2.0 * s.layers);
   const Params a = p / "attention";
-  gain1_ = (p / "norm1").full("gain", {C}, 1);
+  const auto gain = [](const Params& at, int n) { return at.full("gain", {n}, 1); };
+  const bool before = s.norms != NormPlace::after, after = s.norms != NormPlace::before;
+  if (before) gain1_ = gain(p / "norm1", C);
   query_ = weights(a, "query", C, all), key_ = weights(a, "key", C, keys), value_ = weights(a, "value", C, keys);
   if (s.biases) {
     query_bias_ = a.full("query_bias", {all}, 0), key_bias_ = a.full("key_bias", {keys}, 0);
     value_bias_ = a.full("value_bias", {keys}, 0);
   }
+  if (s.query_key_norm != QueryKeyNorm::none) {
+    const bool each = s.query_key_norm == QueryKeyNorm::each_head;
+    query_gain_ = gain(a / "query_norm", each ? D : all), key_gain_ = gain(a / "key_norm", each ? D : keys);
+  }
   output_ = weights(a, "output", all, C, added);
   if (s.output_bias) output_bias_ = a.full("output_bias", {C}, 0);
-  gain2_ = (p / "norm2").full("gain", {C}, 1);
-  gated_ = FeedForward(p / "ffn", {C, s.d_ff, true, Gate::silu, added});
+  if (after) after1_ = gain(a / "norm", C);
+  if (before) gain2_ = gain(p / "norm2", C);
+  gated_ = FeedForward(p / "ffn", {C, s.d_ff, true, s.gate, added});
+  if (after) after2_ = gain(p / "ffn" / "norm", C);
+}
+
+Tensor DecoderBlock::normed(const Tensor& x, const Tensor& gain) const {
+  return gain ? rms_norm(x, gain, spec_.epsilon) : x;
+}
+
+// (B, T, heads D) -> (B, T, heads, D). The gain tells what is normed together: D channels, or those of all heads.
+Tensor DecoderBlock::heads_normed(const Tensor& x, const Tensor& gain, int heads) const {
+  const Shape apart{x.dim(0), x.dim(1), heads, spec_.head_dim};
+  return spec_.query_key_norm == QueryKeyNorm::all_heads ? normed(x, gain).reshape(apart)
+                                                         : normed(x.reshape(apart), gain);
 }
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
   const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.head_dim;
   const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
-  const Tensor q = seen(".attention.query", linear(y, query_, query_bias_).reshape({B, n, H, D}));
-  KeyValueCache::Entries all{seen(".attention.key", linear(y, key_, key_bias_).reshape({B, n, G, D})),
+  const Tensor q = seen(".attention.query", heads_normed(linear(y, query_, query_bias_), query_gain_, H));
+  KeyValueCache::Entries all{seen(".attention.key", heads_normed(linear(y, key_, key_bias_), key_gain_, G)),
                              seen(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
   heads = fitted(pass.encoding, std::move(heads), pass.positions);
   const Tensor mixed = poslab::attend(name_, pass, heads, each_head(all.v, heads.k.dim(2)), span);
-  return seen(".attention.added", linear(mixed.reshape({B, n, H * D}), output_, output_bias_));
+  const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
+  return seen(".attention.added", normed(added, after1_));
 }
 
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const auto add = [&](const Tensor& s, const Tensor& z, const Tensor& gain, Dropout drop, const char* name) {
+    if (!gain) {
+      const Tensor sum = traced(pass.trace, name_, name, s + dropout(z, drop));
+      return ResidualNorm{sum, sum};
+    }
     const ResidualNorm sum = residual_rms_norm(s, z, gain, spec_.epsilon, drop);
     return traced(pass.trace, name_, name, sum, gain, spec_.epsilon);
   };
   const ResidualNorm mid = add(in.s, attend(in.y, pass, cache), gain2_, pass.dropout, ".attention.out");
-  const Tensor f = traced(pass.trace, name_, ".ffn.added", gated_(mid.y));
+  const Tensor f = traced(pass.trace, name_, ".ffn.added", normed(gated_(mid.y), after2_));
   return add(mid.s, f, next_gain, pass.second_dropout(), ".out");
 }
 

@@ -4,8 +4,9 @@
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
 // Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
-// Mistral. A sum and the norm that reads it next are one op, so a block is given the norm of its input and computes
-// that of the next block's.
+// Mistral; queries and keys may have a norm, before any position enters. The other norms may also stand behind what
+// they belong to (NormPlace). A sum and the norm that reads it next are one op, so a block is given the norm of its
+// input and computes that of the next block's.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"
@@ -15,26 +16,43 @@
 
 namespace poslab {
 
+// RMSNorm of queries and keys, by a gain of its own each (Henry et al. 2020; Dehghani et al. 2023): of each head, as in
+// Qwen 3 and Gemma 3, or of all heads together, as in OLMo 2.
+enum class QueryKeyNorm { none, each_head, all_heads };
+// Which RMSNorms a sub-layer f has, attention or feed-forward:
+//
+//   before     s + f(norm(s))              LLaMA
+//   after      s + norm(f(s))              OLMo 2
+//   around     s + norm(f(norm(s)))        Gemma 2 and 3, each norm with its own gain
+enum class NormPlace { before, after, around };
+
 struct DecoderBlockSpec {
   int heads, key_heads, head_dim, d_model, d_ff, layer, layers;
   bool biases, output_bias;   // of queries, keys and values; of wo
   int window;                 // keys that a query sees; 0: all
   double epsilon;             // of the norms
+  QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+  NormPlace norms = NormPlace::before;
+  Gate gate = Gate::silu;
 };
 
 class DecoderBlock {
  public:
   DecoderBlock(Params, DecoderBlockSpec);
   // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
-  // a cache the T tokens follow those that it holds; they are written to it.
+  // a cache the T tokens follow those that it holds; they are written to it. Without a gain y is s itself.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
-  const Tensor& norm_gain() const { return gain1_; }
+  const Tensor& norm_gain() const { return gain1_; }  // absent with NormPlace::after
 
  private:
   Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;
+  Tensor normed(const Tensor& x, const Tensor& gain) const;  // x itself without a gain
+  Tensor heads_normed(const Tensor& x, const Tensor& gain, int heads) const;
   DecoderBlockSpec spec_;
   std::string name_;                               // "block2"
-  Tensor gain1_, gain2_;                           // (C)
+  Tensor gain1_, gain2_;                           // (C), or absent: before attention, before the network
+  Tensor after1_, after2_;                         // (C), or absent: after each
+  Tensor query_gain_, key_gain_;                   // (D) of each head, (H D) and (G D) of all, or absent
   Weight query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C)
   Tensor query_bias_, key_bias_, value_bias_, output_bias_;   // (H D), (G D) twice, (C), or absent
   FeedForward gated_;

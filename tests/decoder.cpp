@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <map>
 
 #include "autograd/tape.h"
 #include "core/memory.h"
@@ -73,6 +74,20 @@ DecoderSpec units(const std::string& encoding) {
   return s;
 }
 
+// What the families have beside LLaMA's form, by the names of tests/reference/decoder.py.
+void set_form(DecoderSpec& s, const json& of) {
+  s.query_key_norm =
+      std::map<std::string, QueryKeyNorm>{
+          {"none", QueryKeyNorm::none}, {"each_head", QueryKeyNorm::each_head}, {"all_heads", QueryKeyNorm::all_heads}}
+          .at(of["query_key_norm"]);
+  s.norms =
+      std::map<std::string, NormPlace>{
+          {"before", NormPlace::before}, {"after", NormPlace::after}, {"around", NormPlace::around}}
+          .at(of["norms"]);
+  s.gate = of["gate"] == "silu" ? Gate::silu : Gate::gelu_tanh;
+  s.embedding_scale = of["embedding_scale"], s.logit_cap = of["logit_cap"];
+}
+
 bool by_length(const DecoderSpec& s) { return s.encoding->laws(s.shape(), s.encoding.choices).by_length; }
 
 const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
@@ -80,7 +95,7 @@ const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 }  // namespace
 
 TEST_CASE("decoder: logits, loss and all gradients equal those of an independent model in NumPy") {
-  for (const char* name : {"llama", "qwen", "rerope", "one_key_head", "gau"}) {
+  for (const char* name : {"llama", "qwen", "rerope", "one_key_head", "gau", "olmo", "gemma"}) {
     INFO(name);
     std::ifstream file(std::string(test::source_folder) + "/tests/reference/decoder/" + name + ".json");
     REQUIRE(file);
@@ -89,6 +104,7 @@ TEST_CASE("decoder: logits, loss and all gradients equal those of an independent
     s.vocabulary = of["vocabulary"], s.layers = of["layers"], s.heads = of["heads"], s.key_heads = of["key_heads"];
     s.d_model = of["d_model"], s.d_ff = of["d_ff"], s.biases = of["biases"], s.tied = of["tied"];
     s.epsilon = of["epsilon"], s.gau = of["gau"];
+    set_form(s, of);
     s.encoding = choose_encoding(of["encoding"]), s.temperature = choose_temperature(of["temperature"]);
     Params params(1);
     const Decoder net(params, s);
@@ -163,6 +179,18 @@ TEST_CASE("decoder: 64 tokens, one at a time, with windows, stretched rotations 
       s.temperature = choose_temperature(temperature);
       CHECK(decoding_error(s, 64, {1}) < same);
     }
+}
+
+TEST_CASE("decoder: norms of queries and keys, and norms behind the sub-layers, decode as they read") {
+  for (const QueryKeyNorm heads : {QueryKeyNorm::each_head, QueryKeyNorm::all_heads})
+    for (const NormPlace norms : {NormPlace::before, NormPlace::after, NormPlace::around})
+      for (const char* encoding : {"rope", "rerope:window=16", "forgetting"}) {
+        INFO(encoding, ", ", int(heads), int(norms));
+        DecoderSpec s = small(encoding);
+        s.query_key_norm = heads, s.norms = norms, s.windows = {0, 9};
+        if (encoding == std::string("forgetting")) s.windows.clear();
+        CHECK(decoding_error(s, 40, {7, 1}) < same);
+      }
 }
 
 TEST_CASE("decoder: gated attention units decode what they see, and refuse schemes that need other states") {
@@ -257,6 +285,9 @@ TEST_CASE("decoder: what does not fit is refused") {
   refused([](DecoderSpec& s) { s.layers = 0; });
   refused([](DecoderSpec& s) { s.windows = {4}, s.layers = 2; });
   refused([](DecoderSpec& s) { s.gau = 8, s.heads = s.key_heads = 1, s.output_bias = true; });
+  refused([](DecoderSpec& s) { s.gau = 8, s.heads = s.key_heads = 1, s.norms = NormPlace::after; });
+  refused([](DecoderSpec& s) { s.embedding_scale = 0; });
+  refused([](DecoderSpec& s) { s.logit_cap = -1; });
   const Model model(small("none"));
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 5, {sequential(4), {}}), BadInput);
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 4, {sequential(5), {}}), BadInput);

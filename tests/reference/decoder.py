@@ -19,7 +19,8 @@ from own import STEP, cross_entropy
 
 BATCH, TIME = 2, 9
 PLAIN = {"vocabulary": 11, "layers": 2, "heads": 4, "key_heads": 2, "d_model": 32, "d_ff": 24, "biases": False,
-         "tied": False, "epsilon": 1e-5, "temperature": "none", "pairing": "half", "gau": 0}  # fmt: skip
+         "tied": False, "epsilon": 1e-5, "temperature": "none", "pairing": "half", "gau": 0, "query_key_norm": "none",
+         "norms": "before", "gate": "silu", "embedding_scale": 1, "logit_cap": 0}  # fmt: skip
 CASES = {
     "llama": PLAIN | {"encoding": "rope:pairing=half"},
     "qwen": PLAIN | {"encoding": "rope:pairing=half", "biases": True, "tied": True, "epsilon": 1e-6},
@@ -27,6 +28,9 @@ CASES = {
                        "temperature": "log_n:length=5"},  # fmt: skip
     "one_key_head": PLAIN | {"encoding": "none", "key_heads": 1},
     "gau": PLAIN | {"encoding": "rope:pairing=half", "heads": 1, "key_heads": 1, "gau": 16, "d_ff": 48},
+    "olmo": PLAIN | {"encoding": "rope:pairing=half", "query_key_norm": "all_heads", "norms": "after"},
+    "gemma": PLAIN | {"encoding": "rope:pairing=half", "query_key_norm": "each_head", "norms": "around",
+                      "gate": "gelu_tanh", "embedding_scale": 32**0.5, "logit_cap": 0.5, "tied": True},  # fmt: skip
 }
 
 
@@ -41,11 +45,18 @@ def shapes(case):
             all_of |= {f"{a}{one}.{part}": (unit,) for one in ("query", "key") for part in ("gain", "bias")}
             all_of |= {a + "output": (hidden, width), f"block{n}.norm.gain": (width,)}
             continue
-        all_of[f"block{n}.norm1.gain"] = (width,)
+        before, after = case["norms"] != "after", case["norms"] != "before"
+        if before:
+            all_of |= {f"block{n}.norm1.gain": (width,), f"block{n}.norm2.gain": (width,)}
+        if after:
+            all_of |= {a + "norm.gain": (width,), f + "norm.gain": (width,)}
+        if case["query_key_norm"] != "none":
+            q, k = (size, size) if case["query_key_norm"] == "each_head" else (width, keys)
+            all_of |= {a + "query_norm.gain": (q,), a + "key_norm.gain": (k,)}
         all_of |= {a + "query": (width, width), a + "key": (width, keys), a + "value": (width, keys)}
         if case["biases"]:
             all_of |= {a + "query_bias": (width,), a + "key_bias": (keys,), a + "value_bias": (keys,)}
-        all_of |= {a + "output": (width, width), f"block{n}.norm2.gain": (width,)}
+        all_of |= {a + "output": (width, width)}
         all_of |= {f + "w1": (width, hidden), f + "w3": (width, hidden), f + "w2": (hidden, width)}
     if not case["gau"]:
         all_of["norm.gain"] = (width,)
@@ -58,6 +69,10 @@ def rms_norm(x, gain, epsilon):
 
 def silu(x):
     return x / (1 + np.exp(-x))
+
+
+def gelu_tanh(x):
+    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
 def turned(x, distance, pairing):
@@ -95,20 +110,27 @@ def attend(case, q, k, v):
 def forward(case, w, tokens):
     if case["gau"]:
         return forward_of_units(case, w, tokens)
-    heads, keys, size = case["heads"], case["key_heads"], case["d_model"] // case["heads"]
-    x = w["embedding"][tokens]
+    size = case["d_model"] // case["heads"]
+    act = {"silu": silu, "gelu_tanh": gelu_tanh}[case["gate"]]
+
+    def norm(x, name):  # where the model has it
+        return rms_norm(x, w[name + ".gain"], case["epsilon"]) if name + ".gain" in w else x
+
+    x = w["embedding"][tokens] * case["embedding_scale"]
     for n in range(case["layers"]):
         a, f = f"block{n}.attention.", f"block{n}.ffn."
-        y = rms_norm(x, w[f"block{n}.norm1.gain"], case["epsilon"])
-        q, k, v = (
-            (y @ w[a + part] + w.get(f"{a}{part}_bias", 0)).reshape(BATCH, TIME, count, size)
-            for part, count in (("query", heads), ("key", keys), ("value", keys))
-        )
-        x = x + attend(case, q, k, v) @ w[a + "output"]
-        y = rms_norm(x, w[f"block{n}.norm2.gain"], case["epsilon"])
-        x = x + (silu(y @ w[f + "w1"]) * (y @ w[f + "w3"])) @ w[f + "w2"]
-    y = rms_norm(x, w["norm.gain"], case["epsilon"])
-    return y @ (w["embedding"].T if case["tied"] else w["head.w"])
+        y = norm(x, f"block{n}.norm1")
+        q, k, v = (y @ w[a + part] + w.get(f"{a}{part}_bias", 0) for part in ("query", "key", "value"))
+        if case["query_key_norm"] == "all_heads":
+            q, k = norm(q, a + "query_norm"), norm(k, a + "key_norm")
+        q, k, v = (t.reshape(BATCH, TIME, -1, size) for t in (q, k, v))
+        if case["query_key_norm"] == "each_head":
+            q, k = norm(q, a + "query_norm"), norm(k, a + "key_norm")
+        x = x + norm(attend(case, q, k, v) @ w[a + "output"], a + "norm")
+        y = norm(x, f"block{n}.norm2")
+        x = x + norm((act(y @ w[f + "w1"]) * (y @ w[f + "w3"])) @ w[f + "w2"], f + "norm")
+    z = norm(x, "norm") @ (w["embedding"].T if case["tied"] else w["head.w"])
+    return case["logit_cap"] * np.tanh(z / case["logit_cap"]) if case["logit_cap"] else z
 
 
 def forward_of_units(case, w, tokens):
