@@ -2,6 +2,7 @@
 //
 //   f_m = base^(-2m/D) / long_m with more than L slots, else base^(-2m/D) / short_m
 //   s_ij times 1 + ln factor / ln L: cosines and sines times its root in released models
+//   fraction: the first R = fraction D channels alone, as a head of R (Phi-4-mini); the factor is on their part of s_ij
 // Left out: the search, and its first tokens that keep their positions. The defaults are no published lists.
 #include <algorithm>
 #include <cmath>
@@ -19,19 +20,50 @@ double at(const std::vector<double>& list, size_t m, size_t pairs) {
   return list[below] + (place - double(below)) * (list[below + 1] - list[below]);
 }
 
+double factor_of(const Choices& c) {
+  const double said = c.number("attention");
+  return said != 0 ? said * said : 1 + std::log(c.number("factor")) / std::log(c.number("length"));
+}
+
+int channels_turning(int channels, const Choices& c) {   // as in partial_rope
+  return 2 * std::max(1, int(c.number("fraction") * (channels / 2)));
+}
+
 RotarySpectrum by_list(const HeadAt& t, const Choices& c) {
   const std::vector<double> list = c.numbers(t.slots > c.whole("length") ? "long" : "short");
-  std::vector<double> f = frequencies_of(t, c);
+  const int turning = channels_turning(t.channels, c);
+  std::vector<double> f = frequencies_of({turning, t.heads, t.head, t.slots}, c);
   for (size_t m = 0; m < f.size(); ++m) f[m] /= at(list, m, f.size());
-  const double said = c.number("attention");
-  return {f, said != 0 ? said * said : 1 + std::log(c.number("factor")) / std::log(c.number("length"))};
+  return {f, turning == t.channels ? factor_of(c) : 1};
 }
+
+// Of heads that turn in part: the factor is on the logits of the channels that do, so its root is on these.
+class InPart : public Rotary {
+ public:
+  InPart(const ModelShape& m, const Choices& c)
+      : Rotary(c.spelled(), pairing_of(c),
+               [=](int slots) {
+                 return std::vector<Group>{{by_list({m.head_dim(), m.heads, 0, slots}, c), m.heads}};
+               }),
+        turning_(channels_turning(m.head_dim(), c)),
+        root_(std::sqrt(factor_of(c))) {}
+  Scores scores(const Heads& in, const Positions& p) const override {
+    Scores s = Rotary::scores(in, p);
+    for (Tensor* x : {&s.pieces[0].q, &s.pieces[0].k})
+      *x = concat({slice(*x, 3, 0, turning_) * root_, slice(*x, 3, turning_, x->dim(3))}, 3);
+    return s;
+  }
+
+ private:
+  int turning_;
+  double root_;
+};
 
 }  // namespace
 
 Scheme longrope() {
   const Range factors{1e-3, 1e6};
-  return rotary_scheme(
+  Scheme s = rotary_scheme(
       {.name = "longrope",
        .summary = "RoPE with a factor of its own for each pair, one list for short and one for long inputs",
        .about = R"(Each pair of channels is slowed by a factor of its own: one list for inputs up to the trained length
@@ -44,8 +76,15 @@ is no published one. Logits grow with the logarithm of the factor.)",
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
                    {"factor", 8., {1, 1e6}, "of the logits; 1: as they are"},
                    {"attention", 0., {0, 1000}, "logits times its square, whatever factor is; 0: by factor"},
+                   {"fraction", 1., {0, 1}, "of the pairs turn, rounded down, but at least one"},
                    length_option(2), rope_base(), pairing_option()}},
       by_list, always(true));
+  s.make = [whole = s.make](const LayerParams& p, const ModelShape& m, const Choices& c,
+                            int layer) -> std::unique_ptr<Encoding> {
+    if (channels_turning(m.head_dim(), c) == m.head_dim()) return whole(p, m, c, layer);
+    return std::make_unique<InPart>(m, c);
+  };
+  return s;
 }
 
 }  // namespace poslab

@@ -130,6 +130,9 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
     CHECK(slowed(lists, 8, m, 40) == near(1 + 2. * double(m) / 3));
   }
   CHECK(slowed("longrope", 64, 31, 41) == near(8));
+  for (const int slots : {40, 41})  // a head of 8 whose first 4 channels turn, as a head of 4
+    CHECK(frequencies_of("longrope:fraction=0.5,length=40,long=1/5,short=1/2", 8, slots) ==
+          std::vector<double>{1, slots == 41 ? 0.01 / 5 : 0.01 / 2, 0, 0});
   CHECK(choose_encoding("longrope:long=1/2.50/9").spelled() == "longrope:long=1/2.5/9");
 }
 

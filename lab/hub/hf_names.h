@@ -1,0 +1,28 @@
+// Where a checkpoint of the Hugging Face form keeps each parameter of a decoder. Families give their norms other names,
+// some keep several matrices in one tensor, and Gemma's gains are stored less 1.
+#pragma once
+#include <string>
+
+#include "nn/decoder.h"
+
+namespace poslab {
+
+// The rows [row, row + rows) of a tensor of all_rows, each number times a factor after `plus` is added.
+struct HfPlace {
+  HfPlace(std::string tensor_) : tensor(std::move(tensor_)) {}  // NOLINT: a whole tensor is said by its name
+  std::string tensor;                                           // "" for a parameter that the form does not have
+  int row = 0, all_rows = 0;                                    // 0: the tensor is the parameter
+  double plus = 0, times = 1;
+};
+
+// What a family's checkpoints have of their own, beside what DecoderSpec says.
+struct HfForm {
+  bool fused = false;         // queries, keys and values in one tensor, gate and up in another
+  bool gains_less_1 = false;  // a gain is 1 + what is stored
+  double query_factor = 1;    // of the gain of the queries' norm
+};
+
+// "block3.attention.query" is "model.layers.3.self_attn.q_proj.weight".
+HfPlace hf_place(const std::string& parameter, const DecoderSpec&, const HfForm&);
+
+}  // namespace poslab
