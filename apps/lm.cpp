@@ -158,9 +158,9 @@ eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or 
 --name or -o says where. `poslab report` draws what a run has as lines of their own.
 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
-tokenizer.json or tokenizer.model, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or
---length; --times counts from there, once if not said. Options that --encoding leaves open are the model's: base,
-pairing and length.
+tokenizer.json or tokenizer.model, of LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 or Gemma 3. Its trained length is
+max_position_embeddings, or --length; --times counts from there, once if not said. Options that --encoding leaves open
+are the model's: base, pairing and length.
 
 Examples:
   poslab lm eval runs/lm --times 1/4/16

@@ -19,11 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Json& cases() {
-  static const Json all = golden("cases.json");
-  return all;
-}
-
 // The weights of a case with another config.json.
 HfModel opened(const TemporaryFolder& folder, const Json& of, const Json& config) {
   for (const auto& file : fs::directory_iterator(golden_folder + of["model"].get<std::string>()))
@@ -35,7 +30,7 @@ HfModel opened(const TemporaryFolder& folder, const Json& of, const Json& config
 
 Decoder net_of(const HfModel& m, const Json& of) {
   if (!of.contains("encoding")) return m.net;
-  return m.net.with_encoding(choose_encoding(for_hf_model(of["encoding"], m.config.base, m.config.trained_length)));
+  return m.net.with_encoding(choose_encoding(for_hf_model(of["encoding"], m.config.rope, m.config.trained_length)));
 }
 
 // The worst error of the case's logits, relative to the largest of them.
@@ -69,6 +64,10 @@ std::vector<int> written(const Decoder& net, const Json& of) {
 Json older(Json config) {
   Json rope = config.at("rope_parameters");
   config.erase("rope_parameters");
+  if (rope.contains("sliding_attention")) {
+    config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"];
+    rope = Json(rope["full_attention"]);
+  }
   config["rope_theta"] = rope["rope_theta"];
   rope.erase("rope_theta");
   rope["type"] = rope["rope_type"];
@@ -81,8 +80,8 @@ Json older(Json config) {
 }  // namespace
 
 TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for each rope_scaling type and model") {
-  CHECK(cases().size() == 27);
-  for (const Json& of : cases()) {
+  CHECK(hf_cases().size() == 41);
+  for (const Json& of : hf_cases()) {
     INFO(of["name"]);
     const TemporaryFolder folder;
     const HfModel model = opened(folder, of, of["config"]);
@@ -98,7 +97,7 @@ TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for eac
 }
 
 TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
-  const Json& of = cases()[0];
+  const Json& of = hf_cases()[0];
   const TemporaryFolder folder;
   const int64_t before = memory().bytes_in_use;
   const HfModel model = opened(folder, of, of["config"]);
@@ -108,7 +107,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
 
 TEST_CASE("hf: what the configuration says arrives in the model") {
   const auto config = [](const char* name) {
-    for (const Json& of : cases())
+    for (const Json& of : hf_cases())
       if (of["name"] == name) return hf_config(of["config"].dump(), "config.json");
     FAIL("no such case");
     return HfConfig();
@@ -121,22 +120,24 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
   CHECK_FALSE(config("qwen2").spec.output_bias);
   CHECK(config("llama").trained_length == 64);
   CHECK(config("linear").spec.encoding.spelled() == "pi:factor=4,pairing=half");
-  CHECK(for_hf_model("rerope:window=8", 5e5, 64) == "rerope:window=8,base=500000,pairing=half");
-  CHECK(for_hf_model("dynamic_ntk:length=9|none*2+rope:base=7*2", 5e5, 64) ==
+  HfRope rope;
+  rope.full.base = 5e5;
+  CHECK(for_hf_model("rerope:window=8", rope, 64) == "rerope:window=8,base=500000,pairing=half");
+  CHECK(for_hf_model("dynamic_ntk:length=9|none*2+rope:base=7*2", rope, 64) ==
         "dynamic_ntk:length=9,base=500000,pairing=half|none*2+rope:base=7,pairing=half*2");
   for (const char* scheme : {"window", "lambda", "sinks", "self_extend", "dual_chunk", "drope", "rnope"}) {
-    const std::string whole = for_hf_model(scheme, 5e5, 64);
+    const std::string whole = for_hf_model(scheme, rope, 64);
     CHECK(whole == std::string(scheme) + ":base=500000,pairing=half");
     CHECK(choose_encoding(whole)->frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
           doctest::Approx(std::pow(5e5, -0.25)));
   }
-  CHECK(refusal([] { for_hf_model("fope", 1e4, 64); }) ==
+  CHECK(refusal([] { for_hf_model("fope", {}, 64); }) ==
         "2: encoding fope: it has no option pairing, and this model turns queries and keys with pairing = half; choose "
         "another");
 }
 
 TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {
-  const Json plain = cases()[0]["config"];
+  const Json plain = hf_cases()[0]["config"];
   const auto refused = [&](const Json& changes) {
     Json config = plain;
     for (const auto& [key, value] : changes.items())
@@ -153,7 +154,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(refused({{"attn_logit_softcapping", nullptr}, {"mlp_bias", false}, {"embedding_multiplier", 1}}) == "");
   CHECK(refused({{"attn_logit_softcapping", 50.0}}) ==
         "2: c: the key \"attn_logit_softcapping\" (50.0) is not known, and may change what the model computes; poslab "
-        "runs LLaMA, Mistral and Qwen 2 as transformers defines them");
+        "runs LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3 as transformers defines them");
   CHECK(refused({{"hidden_act", "gelu"}}) ==
         "2: c: \"hidden_act\" is \"gelu\"; it must be \"silu\": other models are not run");
   CHECK(holds(refused({{"mlp_bias", true}}), "\"mlp_bias\" is true; it must be false"));
@@ -173,7 +174,8 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
   CHECK(rope({{"partial_rotary_factor", 1}}) == "");
   CHECK(rope({{"partial_rotary_factor", 0.5}}) ==
-        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that turn in part are not read");
+        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that turn in part are read "
+        "with model_type phi3 alone");
   CHECK(rope({{"rope_theta", 1e20}}) == "");
   CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
   for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // of 4 pairs
@@ -182,8 +184,8 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
       CHECK(rope(all) == "");
       all[list] = wrong;
       CHECK(rope(all) ==
-            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 pairs of channels; it must "
-                        "have one for each", list, wrong.size()));
+            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 pairs of channels that turn; "
+                        "it must have one for each", list, wrong.size()));
     }
   CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
         "2: c: rope_parameters: \"attention_factor\" is 0; it must be at most 1000, and not 0, with which all keys "
@@ -281,7 +283,9 @@ TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tens
       write_file(folder / "model.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header +
                      std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * 2));
       return refusal([&] {
-        HfWeights(folder.path, "c", [](const std::string&) { return "w"; }).params().stored("w", rows, columns);
+        HfWeights(folder.path, "c", [](const std::string&) { return std::string("w"); })
+            .params()
+            .stored("w", rows, columns);
       });
     };
     CHECK(refused(7, largest | 0x8000) == "");
@@ -303,6 +307,13 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     CHECK(s.refused() ==
           "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), for which a "
           "model of F/config.json has no use; is it of another architecture?");
+    s.config["model_type"] = "qwen3", s.config["head_dim"] = 2;
+    CHECK(s.refused() == "2: F has no tensor model.layers.0.self_attn.k_norm.weight, which F/config.json asks for");
+    s.config["model_type"] = "phi3", s.config.erase("head_dim");
+    CHECK(s.refused() == "2: F has no tensor model.layers.0.self_attn.qkv_proj.weight, which F/config.json asks for");
+    s.tensors.push_back({"model.layers.0.self_attn.qkv_proj.weight", Tensor::full({6, 4}, 1)});
+    CHECK(s.refused() == "2: F/model.safetensors: the tensor model.layers.0.self_attn.qkv_proj.weight is (6, 4), and "
+                         "by F/config.json it has to be (8, 4)");
   }
   {
     Spoiled s;

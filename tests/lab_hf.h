@@ -15,6 +15,12 @@ inline const std::string golden_folder = std::string(source_folder) + "/tests/hu
 
 inline Json golden(const std::string& file) { return parse_json(read_file(golden_folder + file), file); }
 
+// What transformers computes with a model of that folder and another config.json (tests/huggingface/make.py).
+inline const Json& hf_cases() {
+  static const Json all = golden("cases.json");
+  return all;
+}
+
 // Has transformers read exported models, if ./dev huggingface has fetched it. folders: words of a shell.
 inline void read_back(const std::string& folders) {
   const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";

@@ -371,6 +371,11 @@ with_gains() {   # BYTES WORDS: a test with these four bytes for each gain of th
 check 'weights that are NaN are a damaged file' with_gains '\0\0\xc0\x7f' \
   'model.norm.weight holds NaN or infinity, first at (0)'
 check 'NaN from weights that are finite is told' with_gains '\xff\xff\x7f\x7f' 'the loss at length 16 is NaN'
+gemma=(--hf "$source/tests/huggingface/golden/gemma3")
+check 'a model of Gemma is tested' "$program" lm eval "${gemma[@]}" --text "$source/docs/language.md" --length 16 \
+  --times 1/4 --samples 2 --encoding rerope:window=8 -o gemma.csv
+check 'at its lengths' lm_rows gemma.csv '16,plain 64,plain 16,repeated 64,repeated'
+check 'and writes' "$program" lm generate "${gemma[@]}" --prompt 'the end of the' --count 20 --temperature 0
 language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page
 inside_language() {

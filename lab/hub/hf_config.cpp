@@ -1,12 +1,11 @@
 #include "lab/hub/hf_config.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <set>
 
 #include "core/error.h"
 #include "lab/files/json.h"
-#include "lab/hub/hf_rope.h"
 #include "lab/hub/keys.h"
 
 namespace poslab {
@@ -22,8 +21,10 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "attn_implementation",
                                         "auto_map",
                                         "bos_token_id",
+                                        "cache_implementation",
                                         "chunk_size_feed_forward",
                                         "dtype",
+                                        "embd_pdrop",
                                         "finetuning_task",
                                         "id2label",
                                         "initializer_range",
@@ -37,6 +38,7 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "prefix",
                                         "pretraining_tp",
                                         "problem_type",
+                                        "resid_pdrop",
                                         "return_dict",
                                         "sep_token_id",
                                         "task_specific_params",
@@ -49,8 +51,11 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "use_cache"};
 
 // Keys of relatives of these models, with the one value that changes nothing.
-const std::vector<std::pair<std::string, json>> only = {{"hidden_act", "silu"},
-                                                        {"mlp_bias", false},
+const std::vector<std::pair<std::string, json>> only = {{"mlp_bias", false},
+                                                        {"lm_head_bias", false},
+                                                        {"full_attn_mod", 1},
+                                                        {"interpolate_factor", 1},
+                                                        {"use_bidirectional_attention", false},
                                                         {"is_encoder_decoder", false},
                                                         {"qk_norm", false},
                                                         {"use_qk_norm", false},
@@ -64,27 +69,44 @@ const std::vector<std::pair<std::string, json>> only = {{"hidden_act", "silu"},
                                                         {"rope_interleaved", false},
                                                         {"use_mrope", false}};
 
-// The defaults of what a file may leave out (transformers 5.23, the models' configuration classes).
+// A family: what its checkpoints are called, what its models have, and the defaults of what a file may leave out
+// (transformers 5.23, the models' configuration classes).
+enum class BiasesOf { none, inputs, said };  // of no product; of queries, keys and values; of these and wo, if said
 struct Family {
   const char *type, *architecture;
-  int longest, key_heads;  // 0: as many as heads
+  int longest, key_heads, head_dim;  // key_heads 0: as many as heads; head_dim 0: hidden_size / heads
+  double epsilon;
+  BiasesOf biases;  // said: by "attention_bias"
+  QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+  NormPlace norms = NormPlace::before;
 };
-constexpr Family families[] = {{"llama", "LlamaForCausalLM", 2048, 0},
-                               {"mistral", "MistralForCausalLM", 131072, 8},
-                               {"qwen2", "Qwen2ForCausalLM", 32768, 32}};
+constexpr Family families[] = {
+    {"llama", "LlamaForCausalLM", 2048, 0, 0, 1e-6, BiasesOf::said},
+    {"mistral", "MistralForCausalLM", 131072, 8, 0, 1e-6, BiasesOf::none},
+    {"qwen2", "Qwen2ForCausalLM", 32768, 32, 0, 1e-6, BiasesOf::inputs},
+    {"qwen3", "Qwen3ForCausalLM", 32768, 32, 128, 1e-6, BiasesOf::said, QueryKeyNorm::each_head},
+    {"olmo2", "Olmo2ForCausalLM", 2048, 0, 0, 1e-5, BiasesOf::said, QueryKeyNorm::all_heads, NormPlace::after},
+    {"phi3", "Phi3ForCausalLM", 4096, 0, 0, 1e-5, BiasesOf::none},
+    {"gemma3_text", "Gemma3ForCausalLM", 131072, 4, 256, 1e-6, BiasesOf::said, QueryKeyNorm::each_head,
+     NormPlace::around},
+};
+constexpr const char* names_of_families = "LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3";
 
 const Family& family_of(Keys& config) {
   const std::string type = config.word("model_type", "");
   const json given = config.get("architectures");
-  for (const Family& f : families)
+  std::string types;
+  for (const Family& f : families) {
     if (type == f.type) {
       if (given.is_array() && !given.empty() && given[0] != f.architecture)
         bad_input("{}: the architecture {} is not known; \"model_type\" {} is read as {}", config.where(),
                   in_short(given[0]), type, f.architecture);
       return f;
     }
-  bad_input("{}: \"model_type\" \"{}\" is not known{}; poslab runs llama, mistral and qwen2", config.where(), type,
-            given.is_array() && !given.empty() ? fmt::format(" (architecture {})", in_short(given[0])) : "");
+    types += fmt::format("{}{}", types.empty() ? "" : &f == std::end(families) - 1 ? " and " : ", ", f.type);
+  }
+  bad_input("{}: \"model_type\" \"{}\" is not known{}; poslab runs {}", config.where(), type,
+            given.is_array() && !given.empty() ? fmt::format(" (architecture {})", in_short(given[0])) : "", types);
 }
 
 // The width of a sliding window, 0 for none. A key that is absent has the default, and null says that there is none.
@@ -98,13 +120,18 @@ int window_of(Keys& config) {
 
 // How many keys a query sees in each layer.
 std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
-  int window = type == "mistral" ? window_of(config) : 0, first = 0;  // from this layer on
-  if (type == "qwen2") {
+  const bool qwen = type.starts_with("qwen"), gemma = type == "gemma3_text";
+  int window = type == "mistral" || gemma ? window_of(config) : 0;
+  int first = 0, every = 0;  // from this layer on, but in each so-and-so-many-th
+  if (type == "phi3" && config.has("sliding_window")) window = window_of(config);
+  if (qwen) {
     window = config.on("use_sliding_window", false) ? window_of(config) : (config.get("sliding_window"), 0);
     first = config.whole("max_window_layers", 28);
   }
+  if (gemma) every = config.size("sliding_window_pattern", most_layers, config.whole("_sliding_window_pattern", 6));
+  if (gemma && !window) config.refuse("sliding_window", "1 or more: some of its layers slide");
   std::vector<int> windows;
-  for (int n = 0; n < layers; ++n) windows.push_back(n >= first ? window : 0);
+  for (int n = 0; n < layers; ++n) windows.push_back(n >= first && !(every && (n + 1) % every == 0) ? window : 0);
   if (!config.get("layer_types").is_null()) {
     const std::vector<std::string> types = config.words("layer_types");
     if (int(types.size()) != layers) config.refuse("layer_types", fmt::format("one for each of {} layers", layers));
@@ -112,7 +139,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
       const bool slides = types[size_t(n)] == "sliding_attention";
       if (!slides && types[size_t(n)] != "full_attention")
         config.refuse("layer_types", "a list of \"full_attention\" and \"sliding_attention\"");
-      if (type == "qwen2")
+      if (qwen || gemma)
         windows[size_t(n)] = slides ? window : 0;
       else if (slides != (window > 0))
         config.refuse("layer_types", "left out: the layers of this model are alike");
@@ -147,9 +174,35 @@ void refuse_left_over(Keys& config, const std::string& models) {
         config.where(), key, in_short(config.get(key)), models);
 }
 
+namespace {
+
+// The one activation that a family has, under its key. Throws BadInput for another.
+void must_have_activation(Keys& config, const char* key, const char* activation) {
+  if (const json given = config.get(key); !given.is_null() && given != activation)
+    config.refuse(key, fmt::format("\"{}\": other models are not run", activation));
+}
+
+double above_0(Keys& config, const char* key, double standard) {
+  const double x = config.number(key, standard);
+  if (!(x > 0)) config.refuse(key, "above 0");
+  return x;
+}
+
+// Gemma 3: scaled embeddings, gains that are stored less 1, a scale of logits that the width of a head does not tell.
+void read_gemma(Keys& config, HfConfig& all) {
+  DecoderSpec& s = all.spec;
+  must_have_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+  s.gate = Gate::gelu_tanh, s.embedding_scale = std::sqrt(double(s.d_model)), all.form.gains_less_1 = true;
+  all.form.query_factor = std::sqrt(s.shape().head_dim() / above_0(config, "query_pre_attn_scalar", 256));
+  if (!config.get("final_logit_softcapping").is_null()) s.logit_cap = above_0(config, "final_logit_softcapping", 0);
+}
+
+}  // namespace
+
 HfConfig hf_config(const std::string& text, const std::string& path) {
   Keys config = keys_of(text, path);
   const Family& family = family_of(config);
+  const bool gemma = family.type == std::string("gemma3_text"), phi = family.type == std::string("phi3");
   HfConfig all;
   DecoderSpec& s = all.spec;
   s.vocabulary = config.size("vocab_size", most_tokens), s.d_model = config.size("hidden_size", most_channels);
@@ -157,26 +210,31 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   s.heads = config.size("num_attention_heads", most_heads);
   const bool as_many = config.has("num_key_value_heads") || !family.key_heads;
   s.key_heads = config.size("num_key_value_heads", most_heads, as_many ? s.heads : family.key_heads);
-  s.head_dim = config.size("head_dim", most_channels / s.heads, 0);
+  s.head_dim = config.size("head_dim", most_channels / s.heads, family.head_dim);
   if (s.heads && s.head_dim * s.heads == s.d_model) s.head_dim = 0;
-  s.epsilon = config.number("rms_norm_eps", 1e-6);
-  s.tied = config.on("tie_word_embeddings", false);
-  s.biases = family.type == std::string("qwen2");
-  if (family.type == std::string("llama"))
+  s.epsilon = config.number("rms_norm_eps", family.epsilon);
+  s.tied = config.on("tie_word_embeddings", gemma);
+  s.query_key_norm = family.query_key_norm, s.norms = family.norms;
+  s.biases = family.biases == BiasesOf::inputs;
+  if (family.biases == BiasesOf::said)
     s.biases = s.output_bias = config.on("attention_bias", false);
   else if (config.on("attention_bias", s.biases) != s.biases)
     config.refuse("attention_bias", fmt::format("{} with model_type {}", s.biases, family.type));
   all.trained_length = config.whole("max_position_embeddings", family.longest);
   s.pool = std::max(1, all.trained_length);
   s.windows = windows_of(config, family.type, s.layers);
-  const HfRope rope = hf_rope(config, all.trained_length, s.head_dim || !s.heads ? s.head_dim : s.d_model / s.heads);
-  all.base = rope.base, s.encoding = choose_encoding(rope.encoding);
+  HfRopeForm rope{.longest = all.trained_length, .head_dim = s.shape().head_dim(), .phi = phi};
+  for (int n = 0; gemma && n < s.layers; ++n) rope.slides.push_back(!s.windows.empty() && s.windows[size_t(n)] > 0);
+  all.rope = hf_rope(config, rope);
+  all.form.fused = phi;
+  gemma ? read_gemma(config, all) : must_have_activation(config, "hidden_act", "silu");
+  s.encoding = choose_encoding(all.rope.encoding());
   all.ends = ends_of(config);
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)
       config.refuse(key, fmt::format("{}: other models are not run", in_short(value)));
   pass_over_harmless(config);
-  refuse_left_over(config, "LLaMA, Mistral and Qwen 2");
+  refuse_left_over(config, names_of_families);
   return all;
 }
 
@@ -191,29 +249,6 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   c.temperature = keys.number("temperature", c.temperature);
   c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
   naming(path, [&] { c.check(); });
-}
-
-std::string hf_name(const std::string& parameter) {
-  static const std::map<std::string, std::string> whole = {
-      {"embedding", "model.embed_tokens.weight"}, {"norm.gain", "model.norm.weight"}, {"head.w", "lm_head.weight"}};
-  static const std::map<std::string, std::string> of_layer = {{"norm1.gain", "input_layernorm.weight"},
-                                                              {"attention.query", "self_attn.q_proj.weight"},
-                                                              {"attention.key", "self_attn.k_proj.weight"},
-                                                              {"attention.value", "self_attn.v_proj.weight"},
-                                                              {"attention.query_bias", "self_attn.q_proj.bias"},
-                                                              {"attention.key_bias", "self_attn.k_proj.bias"},
-                                                              {"attention.value_bias", "self_attn.v_proj.bias"},
-                                                              {"attention.output", "self_attn.o_proj.weight"},
-                                                              {"attention.output_bias", "self_attn.o_proj.bias"},
-                                                              {"norm2.gain", "post_attention_layernorm.weight"},
-                                                              {"ffn.w1", "mlp.gate_proj.weight"},
-                                                              {"ffn.w3", "mlp.up_proj.weight"},
-                                                              {"ffn.w2", "mlp.down_proj.weight"}};
-  if (const auto found = whole.find(parameter); found != whole.end()) return found->second;
-  const size_t dot = parameter.find('.');
-  if (!parameter.starts_with("block") || dot == std::string::npos) return "";
-  const auto found = of_layer.find(parameter.substr(dot + 1));
-  return found == of_layer.end() ? "" : fmt::format("model.layers.{}.{}", parameter.substr(5, dot - 5), found->second);
 }
 
 }  // namespace poslab

@@ -1,10 +1,12 @@
-// config.json of a checkpoint of the Hugging Face form: LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM as
+// config.json of a checkpoint of the Hugging Face form: LLaMA and its relatives (the families of hf_config.cpp) as
 // transformers defines them. Every key is either understood, known to change no result, or refused by name: a model
 // that computes something else than its authors wanted would look like a bad one.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "lab/hub/hf_names.h"
+#include "lab/hub/hf_rope.h"
 #include "lab/hub/keys.h"
 #include "nn/decoder.h"
 #include "nn/generate.h"
@@ -13,8 +15,9 @@ namespace poslab {
 
 struct HfConfig {
   DecoderSpec spec;
+  HfForm form{};                                 // how its weights are kept
+  HfRope rope{};                                 // its positions
   int trained_length = 0;                        // max_position_embeddings, whatever window or scaling there is
-  double base = 10000;                           // of its rotations
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
   TokenChoice choice{.temperature = 0.8};        // how tokens are drawn, unless the user says otherwise
 };
@@ -33,9 +36,5 @@ void pass_over_harmless(Keys& config);
 std::vector<int> ends_of(Keys& config);
 // Refuses a key that nobody asked for. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
 void refuse_left_over(Keys& config, const std::string& models);
-
-// The name in such a checkpoint of a parameter of Decoder: "block3.attention.query" is
-// "model.layers.3.self_attn.q_proj.weight". "" for one that the form does not have.
-std::string hf_name(const std::string& parameter);
 
 }  // namespace poslab

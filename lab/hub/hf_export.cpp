@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/safetensors.h"
-#include "lab/hub/hf_config.h"
+#include "lab/hub/hf_names.h"
 #include "lab/hub/hf_pieces.h"
 #include "lab/hub/hf_rope.h"
 
@@ -66,9 +66,10 @@ Tensor as_stored(const Tensor& x, int head_dim, Pairing pairing) {
 
 std::string weights(const State& state, Pairing pairing) {
   const int head = state.net.spec().shape().head_dim();
+  const auto name_of = [&](const std::string& parameter) { return hf_place(parameter, state.net.spec(), {}).tensor; };
   std::vector<NamedTensor> all;
   for (const Params::Entry& e : state.params.entries()) {
-    const std::string name = hf_name(e.name);
+    const std::string name = name_of(e.name);
     if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has none like it");
     const bool turns = e.name.find("attention.query") != e.name.npos || e.name.find("attention.key") != e.name.npos;
     all.push_back(
@@ -78,7 +79,7 @@ std::string weights(const State& state, Pairing pairing) {
   // words by transformers, whatever its tokenizer.json says.
   for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
     all.push_back(
-        {hf_name(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
+        {name_of(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
   return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 

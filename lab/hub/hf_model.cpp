@@ -24,7 +24,8 @@ HfModel open_hf_model(const std::string& folder) {
     bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
-  HfWeights weights(folder, path, hf_name);
+  HfWeights weights(folder, path,
+                    [&](const std::string& parameter) { return hf_place(parameter, config.spec, config.form); });
   Decoder net(weights.params(), config.spec);
   weights.must_be_all_read([&](const std::string& name) { return is_spare(name, config.spec); });
   return {folder, config, std::move(net)};

@@ -87,11 +87,27 @@ bool at_matches(const Regex& regex, const std::string& text, bool between, const
   return more;
 }
 
+// What matches ends the piece before it, "a b" at " " is "a ", "b"; one right behind another is a piece of its own.
+bool ending_at_matches(const Regex& regex, const std::string& text, const HfPieces::Take& take) {
+  size_t from = 0, last = 0;  // of the piece that has not been taken, and of the last match
+  bool more = true;
+  const auto piece = [&](size_t to) {
+    if (more && to > from) more = take(text.substr(from, to - from));
+    from = to;
+  };
+  regex.each(text, [&](size_t begin, size_t end) {
+    if (begin == last) piece(begin);  // at the start, or behind a match
+    piece(end), last = end;
+    return more;
+  });
+  if (more) piece(text.size());
+  return more;
+}
+
 std::string escaped(const std::string& text) { return "\\Q" + replaced(text, "\\E", "\\E\\\\E\\Q") + "\\E"; }
 
 [[noreturn]] void unknown_step(const std::string& where, const char* kind, const json& step) {
-  bad_input("{}: the {} {} is not known; poslab reads those of LLaMA, Mistral and Qwen 2", where, kind,
-            json_type(step));
+  bad_input("{}: the {} {} is not known; poslab reads those of LLaMA and its relatives", where, kind, json_type(step));
 }
 
 // What a step puts into a text. Those of all known models have three bytes; a file from a stranger must not make much
@@ -152,6 +168,21 @@ size_t character(std::string_view text) {
   return size_t(std::max<utf8proc_ssize_t>(n, 1));
 }
 
+size_t white_space(std::string_view text) {
+  size_t all = 0;
+  for (utf8proc_int32_t code = 0; all < text.size();) {
+    const auto n = utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()) + all,
+                                    utf8proc_ssize_t(text.size() - all), &code);
+    const auto kind = n > 0 ? utf8proc_category(code) : UTF8PROC_CATEGORY_CN;
+    const bool control = (code >= '\t' && code <= '\r') || code == 0x85;
+    if (n <= 0 ||
+        !(control || kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP))
+      break;
+    all += size_t(n);
+  }
+  return all;
+}
+
 HfPieces::HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where) {
   add_normalizer(normalizer, where), add_cut(pre_tokenizer, where);
 }
@@ -197,9 +228,10 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
   } else if (type == "\"Split\"") {
     const std::string behavior = step.value("behavior", "");
     const bool removed = behavior == "Removed" && step.value("invert", false);  // what does not match goes
-    if (behavior != "Isolated" && !removed) unknown_step(where, "behavior of", step);
-    cuts_.emplace_back([regex = regex_of(step, where), removed](const std::string& piece, bool, const Take& take) {
-      return at_matches(regex, piece, !removed, take);
+    const bool ends = behavior == "MergedWithPrevious" && !step.value("invert", false);
+    if (behavior != "Isolated" && !removed && !ends) unknown_step(where, "behavior of", step);
+    cuts_.emplace_back([=, regex = regex_of(step, where)](const std::string& piece, bool, const Take& take) {
+      return ends ? ending_at_matches(regex, piece, take) : at_matches(regex, piece, !removed, take);
     });
   } else if (type == "\"ByteLevel\"") {
     const bool spaced = step.value("add_prefix_space", true), in_words = step.value("use_regex", true);

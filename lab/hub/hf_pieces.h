@@ -1,6 +1,6 @@
 // What a tokenizer.json does to a text before it looks for tokens: its "normalizer" changes characters, and its
-// "pre_tokenizer" cuts the text into pieces, over whose ends no token reaches. All steps that LLaMA, Mistral and Qwen 2
-// have; others are refused by name.
+// "pre_tokenizer" cuts the text into pieces, over whose ends no token reaches. All steps that LLaMA and its relatives
+// have (hf_config.h); others are refused by name.
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -40,6 +40,7 @@ int byte_of(std::string_view letter);            // -1 for a character that is n
 std::string spaced(const std::string& token);
 std::string_view without_cut_character(std::string_view text);  // whose end alone stands at the beginning
 size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
+size_t white_space(std::string_view text);       // bytes of the white space that it begins with
 std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
 
 }  // namespace poslab

@@ -19,8 +19,8 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   std::vector<std::string> numbers;
   for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
   if (int(numbers.size()) != pairs)
-    bad_input("{}: \"{}\" has {} numbers, and a head has {} pairs of channels; it must have one for each", of.where(),
-              key, numbers.size(), pairs);
+    bad_input("{}: \"{}\" has {} numbers, and a head has {} pairs of channels that turn; it must have one for each",
+              of.where(), key, numbers.size(), pairs);
   return fmt::format("{}", fmt::join(numbers, "/"));
 }
 
@@ -69,32 +69,90 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
             type);
 }
 
-}  // namespace
-
-HfRope hf_rope(Keys& config, int longest, int head_dim) {
-  const json scaling = config.get("rope_scaling"), parameters = config.get("rope_parameters");
-  const char* name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
-  Keys of(scaling.is_null() ? parameters.is_null() ? json::object() : parameters : scaling,
-          fmt::format("{}: {}", config.where(), name));
-  const std::string older = of.word("type", "default"), type = of.word("rope_type", older);
-  HfRope rope;
-  rope.base = of.number("rope_theta", config.number("rope_theta", 10000));
-  if (const Range most = rope_base().range; !(rope.base >= most.min && rope.base <= most.max))
-    (of.get("rope_theta").is_null() ? config : of).refuse("rope_theta", to_string(most));
-  for (Keys* keys : {&of, &config})
-    if (keys->number("partial_rotary_factor", 1) != 1)
-      keys->refuse("partial_rotary_factor", "1: heads that turn in part are not read");
+// of: what is said of the rotation itself. theta: where config.json says the base if `of` does not, and what it is if
+// neither does.
+HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::pair<const char*, double>& theta) {
+  const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
+  const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // the first release's name for it
+  if (form.phi && type != "default" && type != "longrope" && type != "su")
+    bad_input("{}: the type \"{}\" is not known in a model of Phi-3; default and longrope are", of.where(), type);
+  HfRotation r;
+  const double outside = config.number(theta.first, theta.second);
+  r.base = of.number("rope_theta", outside);
+  if (const Range most = rope_base().range; !(r.base >= most.min && r.base <= most.max))
+    of.get("rope_theta").is_null() ? config.refuse(theta.first, to_string(most))
+                                   : of.refuse("rope_theta", to_string(most));
+  for (Keys* keys : {&config, &of})
+    if (!keys->get("partial_rotary_factor").is_null()) {
+      r.fraction = keys->number("partial_rotary_factor");
+      if (r.fraction != 1 && !form.phi)
+        keys->refuse("partial_rotary_factor", "1: heads that turn in part are read with model_type phi3 alone");
+      if (const double turning = r.fraction * form.head_dim;
+          !(turning >= 2) || turning > form.head_dim || std::fmod(turning, 2) != 0)
+        keys->refuse("partial_rotary_factor",
+                     fmt::format("an even number of the {} channels of a head", form.head_dim));
+    }
   std::optional<int> trained;
   if (!config.get("original_max_position_embeddings").is_null())
     trained = config.whole("original_max_position_embeddings");
-  const std::string scheme = scheme_of(of, type, trained, longest, head_dim / 2);
+  const int pairs = int(r.fraction * form.head_dim) / 2;
+  std::string scheme = scheme_of(of, type, trained, form.longest, pairs);
+  if (r.fraction != 1) scheme = (scheme == "rope" ? "partial_rope:" : scheme + ",") + "fraction=" + spelled(r.fraction);
   if (const std::string key = of.left_over(); !key.empty())
     bad_input("{}: the key \"{}\" is not known with the type \"{}\", and may change what the model computes",
               of.where(), key, type);
   const std::string text =
-      fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", spelled(rope.base));
-  rope.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
-  return rope;
+      fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", spelled(r.base));
+  r.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
+  return r;
+}
+
+Keys keys_of_object(const json& object, const std::string& where) {
+  return {object.is_null() ? json::object() : object, where};
+}
+
+// Gemma 3: rope_parameters has an object for each kind of layer. Before version 5 of transformers, rope_theta and
+// rope_scaling were those of the layers that see all keys, and rope_local_base_freq the base of the others.
+HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scaling, const json& parameters) {
+  Keys kinds = keys_of_object(parameters, config.where() + ": rope_parameters");
+  const json whole = kinds.get("full_attention"), near = kinds.get("sliding_attention");
+  if (const std::string key = kinds.left_over(); !key.empty())
+    bad_input("{}: the key \"{}\" is not known; full_attention and sliding_attention are", kinds.where(), key);
+  Keys full = scaling.is_null() ? keys_of_object(whole, kinds.where() + ": full_attention")
+                                : keys_of_object(scaling, config.where() + ": rope_scaling");
+  Keys sliding = keys_of_object(near, kinds.where() + ": sliding_attention");
+  return {.full = rotation(config, full, form, {"rope_theta", 1e6}),
+          .sliding = rotation(config, sliding, form, {"rope_local_base_freq", 1e4}),
+          .slides = form.slides};
+}
+
+// A scheme for each layer, as the shortest composition that has them in turn.
+std::string in_turn(const std::vector<std::string>& layers) {
+  size_t period = 1;
+  const auto repeats = [&] {
+    for (size_t l = period; l < layers.size(); ++l)
+      if (layers[l] != layers[l - period]) return false;
+    return true;
+  };
+  while (!repeats()) ++period;
+  return fmt::format("{}", fmt::join(layers.begin(), layers.begin() + long(period), "|"));
+}
+
+}  // namespace
+
+std::string HfRope::encoding() const {
+  if (!sliding) return full.encoding;
+  std::vector<std::string> layers;
+  for (const bool slide : slides) layers.push_back((slide ? *sliding : full).encoding);
+  return in_turn(layers);
+}
+
+HfRope hf_rope(Keys& config, const HfRopeForm& form) {
+  const json scaling = config.get("rope_scaling"), parameters = config.get("rope_parameters");
+  const std::string name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
+  if (!form.slides.empty()) return by_kind_of_layer(config, form, scaling, parameters);
+  Keys of = keys_of_object(scaling.is_null() ? parameters : scaling, config.where() + ": " + name);
+  return {.full = rotation(config, of, form, {"rope_theta", 10000})};
 }
 
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
@@ -129,7 +187,7 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     all["high_freq_factor"] = c.number("high"), all["original_max_position_embeddings"] = c.whole("length");
     return {all};
   }
-  if (name == "longrope") {
+  if (name == "longrope" && c.number("fraction") == 1) {
     const ModelShape one{1, 1, head_dim};
     const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
       std::vector<double> of = frequencies(head_dim, base);
@@ -164,6 +222,8 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
 
 namespace {
 
+bool turns_in_part(const std::string& scheme) { return scheme == "partial_rope" || scheme == "longrope"; }
+
 // "rerope:window=512" and what it leaves open of these.
 std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model) {
   const Spelling said = read_spelling(one);
@@ -171,6 +231,12 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
   const Choices standard(scheme.name, scheme.options);
   std::string text = one;
   for (const auto& [option, value] : model) {
+    if (option == "fraction" && scheme.frequencies && !turns_in_part(scheme.name))
+      bad_input(
+          "encoding {}: it rotates all channels of a head, and this model the first {} of them; choose partial_rope, "
+          "longrope, or a scheme that rotates none",
+          one, value);
+    if (option == "fraction" && !turns_in_part(scheme.name)) continue;
     const auto is = [&, &option = option](const auto& other) { return other.first == option; };
     if (standard.has(option) && std::none_of(said.said.begin(), said.said.end(), is))
       text += (text.find(':') == std::string::npos ? ":" : ",") + option + "=" + value;
@@ -183,10 +249,23 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
 
 }  // namespace
 
-std::string for_hf_model(const std::string& encoding, double base, int trained_length) {
-  const std::vector<std::pair<std::string, std::string>> model = {
-      {"base", spelled(base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
-  return each_part(encoding, [&](const std::string& one) { return completed(one, model); });
+std::string for_hf_model(const std::string& encoding, const HfRope& rope, int trained_length) {
+  const auto with = [&](const std::string& text, const HfRotation& r) {
+    std::vector<std::pair<std::string, std::string>> model = {
+        {"base", spelled(r.base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
+    if (r.fraction != 1) model.emplace_back("fraction", spelled(r.fraction));
+    return each_part(text, [&](const std::string& one) { return completed(one, model); });
+  };
+  if (!rope.sliding) return with(encoding, rope.full);
+  const size_t added = encoding.find('&');  // "sincos&rope": the first is of no layer
+  const std::string first = added == std::string::npos ? "" : with(encoding.substr(0, added), rope.full) + "&";
+  const std::vector<std::string> said = split(added == std::string::npos ? encoding : encoding.substr(added + 1), '|');
+  std::vector<std::string> layers;
+  for (size_t l = 0; l < rope.slides.size(); ++l) {
+    const HfRotation& its = rope.slides[l] ? *rope.sliding : rope.full;
+    layers.push_back(rope.slides[l] && said.size() == 1 ? its.encoding : with(said[l % said.size()], its));
+  }
+  return first + in_turn(layers);
 }
 
 }  // namespace poslab

@@ -10,13 +10,27 @@
 
 namespace poslab {
 
-struct HfRope {
-  std::string encoding;                          // as choose_encoding reads it
+struct HfRotation {
+  std::string encoding = "none";                 // as choose_encoding reads it
   double base = 10000;
+  double fraction = 1;                           // of the channels of a head, the first ones, that are rotated
 };
-// longest: max_position_embeddings. Throws BadInput for a type or a key that is not known, naming it, and for lists
-// that do not fit heads of so many channels.
-HfRope hf_rope(Keys& config, int longest, int head_dim);
+// The rotation of all layers; or that of layers which see all keys, and another of those with a sliding window.
+struct HfRope {
+  HfRotation full{};
+  std::optional<HfRotation> sliding{};
+  std::vector<bool> slides{};                    // of each layer, where `sliding` is
+  std::string encoding() const;                  // of the whole model, layers in turn
+};
+// What a family may say.
+struct HfRopeForm {
+  int longest, head_dim;                         // max_position_embeddings; channels
+  bool phi = false;                              // Phi-3: heads may turn in part; a scaled rotation is LongRoPE
+  std::vector<bool> slides{};                    // Gemma 3: which layers slide, and turn in a way of their own
+};
+// Throws BadInput for a type or a key that is not known, naming it, and for lists that do not fit heads of so many
+// channels.
+HfRope hf_rope(Keys& config, const HfRopeForm&);
 
 // The other way: how config.json says a scheme. Throws BadInput, with the reason, for one that the form cannot say.
 struct HfRopeKeys {
@@ -27,7 +41,8 @@ struct HfRopeKeys {
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);
 
 // The scheme that a user names for such a model: options that the name leaves open are the model's, namely its base,
-// its pairing and its trained length. Compositions too.
-std::string for_hf_model(const std::string& encoding, double base, int trained_length);
+// its pairing and its trained length. Compositions too. Layers with a sliding window that turn in a way of their own
+// keep it, unless the user says what each layer has: "rerope|rope".
+std::string for_hf_model(const std::string& encoding, const HfRope&, int trained_length);
 
 }  // namespace poslab

@@ -23,7 +23,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   }
   bool other = false;
   for (auto& [name, value] : asked)
-    if (name == "encoding") value = for_hf_model(value, its.base, trained), other = true;
+    if (name == "encoding") value = for_hf_model(value, its.rope, trained), other = true;
   Settings all = {{"train_length", fmt::format("{}", trained)},
                   {"eval_times", "1"},
                   {"text", ""},

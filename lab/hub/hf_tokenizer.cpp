@@ -34,6 +34,18 @@ std::string bytes_of(std::string_view letters) {
   return all;
 }
 
+// The end of text[from, to) without the white space that it ends with.
+size_t without_last_space(std::string_view text, size_t from, size_t to) {
+  size_t end = from;
+  while (from < to) {
+    const std::string_view rest = text.substr(from, to - from);
+    const size_t space = white_space(rest);
+    from += space ? space : character(rest);
+    if (!space) end = from;
+  }
+  return end;
+}
+
 }  // namespace
 
 HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
@@ -97,16 +109,15 @@ void HfTokenizer::read_model(const json& model) {
 void HfTokenizer::read_added(const json& tokens) {
   for (const json& t : tokens) {
     const std::string content = t.at("content");
-    for (const char* key : {"single_word", "lstrip", "rstrip"})
-      if (t.value(key, false))
-        bad_input("{}: the added token \"{}\" has {}; a tokenizer with it is not read", path_, content, key);
+    if (t.value("single_word", false))
+      bad_input("{}: the added token \"{}\" has single_word; a tokenizer with it is not read", path_, content);
     if (content.empty()) bad_input("{}: an added token is empty", path_);
-    added_.emplace_back(content, number_of(content, t.at("id")));
-    set_text(added_.back().second, content);
+    added_.push_back({content, number_of(content, t.at("id")), t.value("lstrip", false), t.value("rstrip", false)});
+    set_text(added_.back().token, content);
     if (!begins_added(content[0])) begins_ += content[0];
   }
   std::stable_sort(added_.begin(), added_.end(),
-                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+                   [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
 }
 
 void HfTokenizer::read_post_processor(const json& step) {
@@ -213,16 +224,17 @@ std::vector<int> HfTokenizer::encode(std::string_view text, size_t most) const {
       ++at;
       continue;
     }
-    const auto here = std::find_if(added_.begin(), added_.end(), [&](const auto& token) {
-      return text.compare(at, token.first.size(), token.first) == 0;
-    });
+    const auto here = std::find_if(added_.begin(), added_.end(),
+                                   [&](const Added& a) { return text.compare(at, a.text.size(), a.text) == 0; });
     if (here == added_.end()) {
       ++at;
       continue;
     }
-    plain(at);
-    if (more) all.push_back(here->second), more = all.size() < most;
-    done = at += here->first.size();
+    plain(here->eats_left ? without_last_space(text, done, at) : at);
+    if (more) all.push_back(here->token), more = all.size() < most;
+    at += here->text.size();
+    if (here->eats_right) at += white_space(text.substr(at));
+    done = at;
   }
   plain(text.size());
   return all;

@@ -1,6 +1,6 @@
-// tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen 2 and Llama 3 have
-// it, or over characters with a token for each byte that has none, as Llama 2 and Mistral. Leaves out: other models of
-// tokens, and what a tokenizer says of training and padding.
+// tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen, OLMo 2 and Llama 3
+// have it, or over characters with a token for each byte that has none, as Llama 2, Mistral, Phi-3 and Gemma. Leaves
+// out: other models of tokens, and what a tokenizer says of training and padding.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -33,13 +33,14 @@ class HfTokenizer : public Tokenizer {
   std::vector<int> letters(const std::string& word) const;
 
   struct Merge { int rank, token; };
+  struct Added { std::string text; int token; bool eats_left, eats_right; };   // white space beside it: lstrip, rstrip
   bool begins_added(char c) const { return begins_.find(c) != std::string::npos; }
   std::string path_;
   uint64_t most_;                                      // that a token's number may be: each takes bytes of the file
   HfPieces pieces_;
   std::unordered_map<std::string, int> token_;
   std::unordered_map<uint64_t, Merge> merge_;          // by the two tokens that become one
-  std::vector<std::pair<std::string, int>> added_;     // found before all else; the longest first
+  std::vector<Added> added_;                           // found before all else; the longest first
   std::string begins_;                                 // their first bytes
   std::vector<std::string> text_;
   std::vector<int> prefix_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "autograd/ops.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/stop.h"
@@ -44,26 +45,38 @@ void must_be_finite(const std::string& name, const StoredTensor& t, const Stored
   failure("{} is damaged: the tensor {} holds NaN or infinity, first at ({}); fetch it again", t.path, name, place);
 }
 
+// The rows that a place names, still where they lie; a copy in 32 bits where numbers are stored in another way than
+// they are meant.
+StoredMatrix rows_of(StoredMatrix m, const HfPlace& place, int rows) {
+  m.at = static_cast<const char*>(m.at) + int64_t(place.row) * m.columns * bytes_of(m.as), m.rows = rows;
+  if (place.plus == 0 && place.times == 1) return m;
+  const auto copy = std::make_shared<std::vector<float>>();
+  for (int row = 0; row < rows; ++row)
+    for (const real x : gather(m, Ids({1}, {row})).values())
+      copy->push_back(float((x + real(place.plus)) * real(place.times)));
+  return {StoredAs::float32, copy->data(), rows, m.columns, copy};
+}
+
 }  // namespace
 
-HfWeights::HfWeights(const std::string& folder, const std::string& config, Names name_of)
-    : folder_(folder), config_(config), name_of_(std::move(name_of)), tensors_(map_weights(folder)) {}
+HfWeights::HfWeights(const std::string& folder, const std::string& config, Places place_of)
+    : folder_(folder), config_(config), place_of_(std::move(place_of)), tensors_(map_weights(folder)) {}
 
 Params HfWeights::params() {
   return Params([this](const std::string& parameter, int rows, int columns) {
     stop_if_wanted();
-    const std::string name = name_of_(parameter);
+    const HfPlace place = place_of_(parameter);
+    const std::string& name = place.tensor;
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) bad_input("{} has no tensor {}, which {} asks for", folder_, name, config_);
     const bool vector = rows == 1 && found->second.shape.size() == 1;
-    const Shape wanted = vector ? Shape{columns} : Shape{rows, columns};
+    const Shape wanted = vector ? Shape{columns} : Shape{place.all_rows ? place.all_rows : rows, columns};
     if (found->second.shape != wanted)
       bad_input("{}: the tensor {} is {}, and by {} it has to be {}", found->second.path, name,
                 to_string(found->second.shape), config_, to_string(wanted));
-    read_.insert(name);
     const StoredMatrix matrix = matrix_of(name, found->second);
-    must_be_finite(name, found->second, matrix);
-    return matrix;
+    if (read_.insert(name).second) must_be_finite(name, found->second, matrix);
+    return rows_of(matrix, place, rows);
   });
 }
 

@@ -6,15 +6,16 @@
 #include <string>
 
 #include "core/params.h"
+#include "lab/hub/hf_names.h"
 #include "lab/hub/stored_tensors.h"
 
 namespace poslab {
 
 class HfWeights {
  public:
-  // name_of: of a parameter, its tensor's name there; "" if the form has none. config: the path, for messages.
-  using Names = std::function<std::string(const std::string& parameter)>;
-  HfWeights(const std::string& folder, const std::string& config, Names name_of);
+  // place_of: where the form keeps a parameter. config: the path, for messages.
+  using Places = std::function<HfPlace(const std::string& parameter)>;
+  HfWeights(const std::string& folder, const std::string& config, Places place_of);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
   // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape,
   // Failure for one that holds NaN or infinity.
@@ -24,7 +25,7 @@ class HfWeights {
 
  private:
   std::string folder_, config_;
-  Names name_of_;
+  Places place_of_;
   StoredTensors tensors_;
   std::set<std::string> read_;
 };

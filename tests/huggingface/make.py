@@ -9,8 +9,23 @@ import torch
 from safetensors.torch import load_file
 from sentencepiece_golden import write_sentencepiece
 from t5_golden import write_t5
-from tokenizers_golden import qwen2_tokenizer, write_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from tokenizers_golden import qwen2_tokenizer, small_gemma_tokenizer, write_tokenizers
+from transformers import (
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Olmo2Config,
+    Olmo2ForCausalLM,
+    Phi3Config,
+    Phi3ForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 golden = pathlib.Path(__file__).parent / "golden"
 T, prompt, written, slots = 100, 8, 200, (9, 99)
@@ -24,6 +39,7 @@ def rope(kind, **more):
     return dict(rope_type=kind, rope_theta=theta, **more)
 
 
+sliding, full = "sliding_attention", "full_attention"
 factors = dict(short_factor=[1.0, 1.1, 1.3, 1.7], long_factor=[1.0, 2.0, 3.5, 6.0])
 # name: (model whose weights they are, keys that differ)
 cases = {
@@ -69,6 +85,23 @@ cases = {
     "qwen2": ("qwen2", dict()),
     "qwen2_windows": ("qwen2", dict(use_sliding_window=True, sliding_window=20, max_window_layers=1)),
     "qwen2_linear": ("qwen2", dict(rope_parameters=rope("linear", factor=2.0))),
+    "qwen3": ("qwen3", dict()),
+    "qwen3_yarn": ("qwen3", dict(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32))),
+    "qwen3_windows": ("qwen3", dict(use_sliding_window=True, sliding_window=20, layer_types=[sliding, full])),
+    "olmo2": ("olmo2", dict()),
+    "olmo2_linear": ("olmo2", dict(rope_parameters=rope("linear", factor=2.0))),
+    "phi3": ("phi3", dict()),
+    "phi3_windows": ("phi3", dict(sliding_window=20)),
+    "phi3_partial": ("phi3", dict(partial_rotary_factor=0.5)),
+    "phi3_longrope": ("phi3", dict(original_max_position_embeddings=32, rope_parameters=rope("longrope", **factors))),
+    "phi3_partial_longrope": ("phi3", dict(original_max_position_embeddings=32, rope_parameters=rope(
+        "longrope", partial_rotary_factor=0.75, short_factor=[1.0, 1.1, 1.3], long_factor=[1.0, 2.0, 3.5]))),
+    "gemma3": ("gemma3", dict()),
+    "gemma3_linear": ("gemma3", dict(rope_parameters={
+        full: dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+        sliding: dict(rope_type="default", rope_theta=10000.0)})),
+    "gemma3_pattern": ("gemma3", dict(layer_types=None, sliding_window_pattern=2, sliding_window=24)),
+    "gemma3_capped": ("gemma3", dict(final_logit_softcapping=3.0, query_pre_attn_scalar=40)),
 }
 models = {
     "llama": (LlamaConfig, LlamaForCausalLM, dict(), torch.float32),
@@ -77,9 +110,16 @@ models = {
     "mistral": (MistralConfig, MistralForCausalLM, dict(head_dim=12, sliding_window=24, tie_word_embeddings=True),
                 torch.float16),
     "qwen2": (Qwen2Config, Qwen2ForCausalLM, dict(vocab_size=300, tie_word_embeddings=True), torch.bfloat16),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM, dict(head_dim=12, attention_bias=True, tie_word_embeddings=True),
+              torch.bfloat16),
+    "olmo2": (Olmo2Config, Olmo2ForCausalLM, dict(), torch.bfloat16),
+    "phi3": (Phi3Config, Phi3ForCausalLM, dict(), torch.bfloat16),
+    "gemma3": (Gemma3TextConfig, Gemma3ForCausalLM, dict(
+        head_dim=10, num_hidden_layers=3, query_pre_attn_scalar=16, sliding_window=16,
+        layer_types=[sliding, sliding, full]), torch.bfloat16),
 }
 # a cache would hold keys that earlier lengths have turned
-anew = [name for name in cases if name == "dynamic" or name.startswith("longrope")]
+anew = [name for name in cases if name == "dynamic" or "longrope" in name]
 
 
 def build(name, more):
@@ -90,7 +130,7 @@ def build(name, more):
         if at.endswith("bias"):
             torch.nn.init.normal_(p, std=0.2)
         if "norm" in at:
-            torch.nn.init.normal_(p, mean=1.0, std=0.1)
+            torch.nn.init.normal_(p, mean=0.0 if name == "gemma3" else 1.0, std=0.1)  # Gemma's gains are 1 + these
     stored = fresh.to(dtype)
     if more is None:
         return stored
@@ -195,6 +235,7 @@ def main():
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in done)
     (golden / "cases.json").write_text(f"[\n{lines}\n]\n")
     qwen2_tokenizer().save(str(golden / "qwen2" / "tokenizer.json"), pretty=False)
+    small_gemma_tokenizer().save(str(golden / "gemma3" / "tokenizer.json"), pretty=False)
     write_tokenizers(golden)
     write_sentencepiece(golden / "sentencepiece")
     write_t5(golden / "t5")

@@ -18,7 +18,8 @@ texts = [
     "\u4f60\u597d\uff0c\u4e16\u754c\u3002 \U0001f642\U0001f680 \u00bd \u00a0 end", "a<|endoftext|>b <s>c</s> d",
     "\u2581marked \u2581 text", "trailing spaces   ", "\n", "   ", "#include <vector>\n#include <string>",
     "'s 't're I'm", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35 \u0928\u092e\u0938\u094d\u0924\u0947 12\u0665\u0666",
-    "over the theory of another beginning, there",
+    "over the theory of another beginning, there", "<|user|>\n\nthe quick<|end|> \u2003\tbrown <|sep|>  fox <|sep|>",
+    "a\n\nb \n\n\n c",
 ]
 qwen2 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|"
          r"\s+")
@@ -57,6 +58,15 @@ def llama3_tokenizer():
     return t
 
 
+def olmo2_tokenizer():
+    """Llama 3's words, said by what lies between them."""
+    t = over_bytes(llama3, ["<|endoftext|>"])
+    t.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(llama3), "removed", invert=True),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    return t
+
+
 def gpt2_tokenizer():
     t = Tokenizer(models.BPE())
     t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
@@ -85,10 +95,42 @@ def llama2_tokenizer(newer):
     return t
 
 
+def phi3_tokenizer():
+    """Llama 2's, with marks of a dialogue that take white space with them."""
+    t = llama2_tokenizer(False)
+    t.add_special_tokens([AddedToken(s, normalized=False, rstrip=True) for s in ("<|user|>", "<|end|>")])
+    t.add_special_tokens([AddedToken("<|sep|>", normalized=False, lstrip=True)])
+    return t
+
+
+def gemma_tokenizer():
+    """Characters with marks in place of spaces, pieces that end with a space, and tokens that are not special."""
+    inside = json.loads(llama2_tokenizer(True).to_str())
+    t = Tokenizer.from_str(json.dumps(inside))
+    t.normalizer = normalizers.Replace(" ", "\u2581")
+    t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    t.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()])
+    t.add_tokens([AddedToken("\n\n", normalized=False)])
+    return t
+
+
+def small_gemma_tokenizer():
+    """Of Gemma's form with 64 tokens, as many as the model has; letters that have none are <unk>."""
+    t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
+    t.normalizer = normalizers.Replace(" ", "\u2581")
+    t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    t.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.Fuse()])
+    t.train_from_iterator(corpus, trainers.BpeTrainer(
+        vocab_size=64, limit_alphabet=44, special_tokens=["<pad>", "<eos>", "<bos>", "<unk>"], show_progress=False))
+    t.post_processor = processors.TemplateProcessing(single="<bos> $A", special_tokens=[("<bos>", 2)])
+    return t
+
+
 def write_tokenizers(golden):
     """The tokenizers as they are saved, and for each the tokens of all texts, with those that it puts before one."""
     made = {"qwen2": qwen2_tokenizer(), "llama3": llama3_tokenizer(), "gpt2": gpt2_tokenizer(),
-            "llama2": llama2_tokenizer(False), "llama2_newer": llama2_tokenizer(True)}
+            "llama2": llama2_tokenizer(False), "llama2_newer": llama2_tokenizer(True), "olmo2": olmo2_tokenizer(),
+            "phi3": phi3_tokenizer(), "gemma": gemma_tokenizer()}
     lines = []
     for name, t in made.items():
         tokens = [t.encode(text).ids for text in texts]
