@@ -56,6 +56,9 @@ bool external(const LmWords& w, const std::string& run, const char* command) {
               command, run.empty() ? "" : "; not both");
   if (w.hf.empty() && std::filesystem::exists(run + "/config.json") && !std::filesystem::exists(run + "/config.toml"))
     bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_word(run));
+  if (w.hf.empty() && !std::filesystem::exists(run))
+    bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
+              shell_word(run));
   for (const auto& [option, value] :
        {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
     if (w.hf.empty() && !value->empty()) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, run);

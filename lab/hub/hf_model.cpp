@@ -19,9 +19,16 @@ bool is_spare(const std::string& name, const DecoderSpec& s) {
 
 }  // namespace
 
-HfModel open_hf_model(const std::string& folder) {
+void must_be_folder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
-    bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
+    bad_input(
+        "{} is no folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
+        "`hf download NAME --local-dir FOLDER` does",
+        folder);
+}
+
+HfModel open_hf_model(const std::string& folder) {
+  must_be_folder(folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
   HfWeights weights(folder, path,

@@ -29,8 +29,7 @@ bool is_spare(const std::string& name) {
 }  // namespace
 
 HfModel open_hf_model(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder))
-    bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
+  must_be_folder(folder);
   const std::string path = folder + "/config.json", more = folder + "/generation_config.json";
   HfConfig config = hf_config(read_input(path), path);
   if (std::filesystem::exists(more)) read_generation(read_input(more), more, config);
