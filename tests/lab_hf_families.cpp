@@ -35,6 +35,11 @@ TEST_CASE("hf: what the configuration of a family says arrives in the model") {
         "longrope:long=1/2/3.5,short=1/1.1/1.3,factor=2,fraction=0.75,length=32,pairing=half");
   CHECK(config("gemma3").spec.windows == std::vector<int>{16, 16, 0});
   CHECK(config("gemma3_pattern").spec.windows == std::vector<int>{24, 0, 24});
+  Json published = config_of("gemma3");  // before layer_types: each so-and-so-many-th layer sees all keys
+  published.erase("layer_types"), published.erase("_sliding_window_pattern");
+  CHECK(hf_config(published.dump(), "c").spec.windows == std::vector<int>{16, 16, 16});
+  published["sliding_window_pattern"] = 3;
+  CHECK(hf_config(published.dump(), "c").spec.windows == std::vector<int>{16, 16, 0});
   CHECK(config("gemma3_linear").spec.encoding.spelled() ==
         "rope:pairing=half|rope:pairing=half|pi:base=1000000,pairing=half");
   CHECK(config("gemma3_pattern").spec.encoding.spelled() == "rope:pairing=half|rope:pairing=half,base=1000000");
