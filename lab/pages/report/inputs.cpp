@@ -86,9 +86,11 @@ class Finder {
     }
     const std::vector<fs::path> inside = folders_in(path);
     if (std::none_of(inside.begin(), inside.end(), is_run))
-      return pass(fs::exists(path / "config.json")
-                      ? fmt::format("{} is a checkpoint of Hugging Face's form and no run", text)
-                      : fmt::format("{} has no config.toml; is it the folder of a run?", text));
+      return pass(
+          fs::exists(path / "config.json")
+              ? fmt::format("{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}` tests it",
+                            text)
+              : fmt::format("{} has no config.toml; is it the folder of a run?", text));
     for (const fs::path& folder : inside)
       if (is_run(folder)) run(folder.string());
   }
