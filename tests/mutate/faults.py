@@ -108,6 +108,19 @@ def mutants(file, source):
     return found
 
 
+def function_around(mutant, source):
+    """The first and the last line of the function that a mutant lies in, the outermost; nothing where a compiler may
+    run it, or where it is in none, as in a list at the top of a file."""
+    found, node = None, parser.parse(source).root_node.descendant_for_byte_range(mutant.start, mutant.end)
+    while node:
+        if node.type in ("function_definition", "lambda_expression"):
+            found = node
+        node = node.parent
+    if not found or b"constexpr" in found.text or b"consteval" in found.text:
+        return None
+    return found.start_point[0] + 1, found.end_point[0] + 1
+
+
 def errors(source):
     """How many places the parser stumbles over: some macros of the sources, and what a mutant breaks."""
     def count(node):
