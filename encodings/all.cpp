@@ -1,5 +1,6 @@
 // The only list of schemes. A new one is a file encodings/NAME.cpp and a place in the two lists below.
 #include "encodings/own.h"
+#include "encodings/samplers.h"
 
 namespace poslab {
 
@@ -50,5 +51,6 @@ std::vector<Scheme>& list_of_encodings() {
 
 const std::vector<Scheme>& all_encodings() { return list_of_encodings(); }
 const OtherList encodings_elsewhere("an encoding (--encoding)", [] { return names_of(all_encodings()); });
+const OtherList samplers_elsewhere("a sampler of positions (--positions)", [] { return names_of(all_samplers()); });
 
 }  // namespace poslab

@@ -26,7 +26,6 @@ std::vector<Sampler>& list_of_samplers() {
 }
 
 const std::vector<Sampler>& all_samplers() { return list_of_samplers(); }
-const OtherList samplers_elsewhere("a sampler of positions (--positions)", [] { return names_of(all_samplers()); });
 
 Option pool_option() {
   return {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table",

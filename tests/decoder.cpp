@@ -280,6 +280,7 @@ TEST_CASE("decoder: what does not fit is refused") {
     change(s);
     CHECK_THROWS_AS(Model{s}, BadInput);
   };
+  refused([](DecoderSpec& s) { s.key_heads = 0; });
   refused([](DecoderSpec& s) { s.key_heads = 3; });
   refused([](DecoderSpec& s) { s.heads = 5, s.key_heads = 5; });
   refused([](DecoderSpec& s) { s.layers = 0; });

@@ -119,6 +119,9 @@ TEST_CASE("generation ends where it is told to, and refuses what it cannot do") 
   CHECK(taken == 7);
   const auto nothing = [](int) { return true; };
   CHECK_THROWS_AS(generate(net, {}, {}, nothing), BadInput);
-  CHECK_THROWS_AS(generate(net, {11}, {}, nothing), BadInput);
+  for (const int token : {-1, 11}) {
+    const std::string words = "generate: token " + std::to_string(token) + " in the prompt; the model knows 0 .. 10";
+    CHECK_THROWS_WITH_AS(generate(net, {1, token}, {}, nothing), words.c_str(), BadInput);
+  }
   CHECK_THROWS_AS(generate(net, {1}, {.positions = choose_sampler("randomized")}, nothing), BadInput);
 }

@@ -72,6 +72,16 @@ TEST_CASE("without positions all output slots get the same answer, whatever the 
   }
 }
 
+TEST_CASE("gradients of packed parameters begin at 0, also in memory that held others") {
+  for (int turn = 0; turn < 2; ++turn) {
+    Params p(5);
+    const Transformer model(p, TransformerSpec{});
+    p.pack();
+    CHECK(std::all_of(p.grads(), p.grads() + p.count(), [](real g) { return g == 0; }));
+    std::fill(p.grads(), p.grads() + p.count(), real(1));
+  }
+}
+
 TEST_CASE("what nothing reads is not computed, and what is left is the same: logits and all gradients") {
   for (const Scheme& scheme : all_encodings())
     for (const int layers : {1, 3}) {
