@@ -183,7 +183,7 @@ TEST_CASE("a language model records what trained it; a run without that is repor
   CHECK(read_record(folder / "old/result.json").steps == 20);
   CHECK(fs::exists(folder / "old/eval.csv"));
 
-  RunFolder::create(folder / "half", RunFolder::Files{{"config.toml", read_file(folder / "old/config.toml")}});
+  make_folder(folder / "half"), write_file(folder / "half/config.toml", read_file(folder / "old/config.toml"));
   CHECK(report::write({folder / "old", folder / "half"}, page) ==
         std::vector<std::string>{
             fmt::format("{0} has no eval.csv; finish it with `poslab lm resume {0}`", folder / "half")});

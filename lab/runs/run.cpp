@@ -42,9 +42,7 @@ Run create_run(const Choices& c) {
   tell_unreached(scheme(c), sampler(c), kind.longest(c));
   std::unique_ptr<Learner> learner = kind.make(c, text.source);
   stop_if_wanted();
-  RunFolder::Files files = {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint_bytes(*learner)}};
-  files.insert(files.end(), text.files.begin(), text.files.end());
-  const RunFolder folder = RunFolder::create(c["out"], files);
+  const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (!kind.estimated)
     fmt::print(stderr, "{}{} parameters\n", text.summary.empty() ? c[kind.studied] + ": " : text.summary,
                learner->params().count());

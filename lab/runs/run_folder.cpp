@@ -43,11 +43,14 @@ std::string run_near(const std::string& path) {
 }
 
 RunFolder RunFolder::create(const std::string& path, const State& state) {
-  return create(path, {{"config.toml", to_toml(state.config)}, {"checkpoint.safetensors", checkpoint_bytes(state)}});
+  return create(path, state.config, checkpoint_bytes(state));
 }
 
-RunFolder RunFolder::create(const std::string& path, const Files& files) {
+RunFolder RunFolder::create(const std::string& path, const Choices& c, const std::string& checkpoint, Files files) {
   check_free(path);
+  files.insert(files.end(), {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint}});
+  // That there is a folder of them tells a resume, whenever this process ends, that they are kept.
+  if (c.on("keep_checkpoints")) files.emplace_back("checkpoints/0.safetensors", checkpoint);
   const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
@@ -55,7 +58,10 @@ RunFolder RunFolder::create(const std::string& path, const Files& files) {
   std::error_code error;
   try {
     write_file(partial + "/metrics.jsonl", "");
-    for (const auto& [name, bytes] : files) write_file(partial + "/" + name, bytes);
+    for (const auto& [name, bytes] : files) {
+      make_folder(fs::path(partial + "/" + name).parent_path());
+      write_file(partial + "/" + name, bytes);
+    }
     fs::rename(partial, path);
   } catch (const fs::filesystem_error& e) {
     fs::remove_all(partial, error);

@@ -26,11 +26,12 @@ namespace poslab {
 class RunFolder {
  public:
   static void check_free(const std::string& path);  // BadInput if create() would refuse it
-  // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is
+  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of step 0, which
+  // is also the first of those that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path is
   // taken.
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {});
   static RunFolder create(const std::string& path, const State&);
-  using Files = std::vector<std::pair<std::string, std::string>>;       // name and bytes
-  static RunFolder create(const std::string& path, const Files&);       // a metrics.jsonl without lines comes with them
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
   // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it.
   static RunFolder open(const std::string& path);

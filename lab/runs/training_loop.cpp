@@ -56,9 +56,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
   SmallTests tests(run, learner);
   DrawnAhead drawn(learner);
   int64_t saved = first, finished = first;
-  const bool keep = c.on("keep_checkpoints") || std::filesystem::is_directory(run.file("checkpoints"));
-  if (keep) make_folder(run.file("checkpoints"));
-  if (keep && first == 0) write_file(run.kept_checkpoint(0), checkpoint_bytes(learner));
+  const bool keep = std::filesystem::is_directory(run.file("checkpoints"));
   const auto save = [&](bool due) {
     const std::string bytes = checkpoint_bytes(learner);
     const int64_t done = learner.adam().step;

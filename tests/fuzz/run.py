@@ -34,12 +34,12 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def fuzz(name, seconds):
-    """Runs one target for so long. Its executions, edges and inputs that were found."""
+def fuzz(name, limit):
+    """Runs one target up to a limit, an option of libFuzzer. Its executions, edges and inputs that were found."""
     (found / name).mkdir(parents=True, exist_ok=True)
     before = set((found / name).iterdir())
     log = root / f"build/fuzz/{name}.log"
-    options = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=3000", "-malloc_limit_mb=1000",
+    options = [limit, "-timeout=20", "-rss_limit_mb=3000", "-malloc_limit_mb=1000",
                "-max_len=20000", "-close_fd_mask=1", "-print_final_stats=1", f"-artifact_prefix={found / name}/"]
     with open(log, "wb") as said:
         subprocess.run([program, name, corpora / name, *options], stderr=said, stdout=subprocess.DEVNULL, check=False,
@@ -70,7 +70,9 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*", help=f"one of {', '.join(all_targets)}; all of them, one after the other")
-    parser.add_argument("--seconds", type=int, default=60, help="how long each target runs (60)")
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--seconds", type=int, default=60, help="how long each target runs (60)")
+    limit.add_argument("--inputs", type=int, help="how many inputs each target tries instead, however long it takes")
     wanted = parser.parse_args()
     for name in wanted.target:
         if name not in all_targets:
@@ -81,7 +83,7 @@ def main():
     print("|---|---|---|---|---|", flush=True)
     for name in wanted.target or all_targets:
         began = processor_time()
-        runs, edges, new, log = fuzz(name, wanted.seconds)
+        runs, edges, new, log = fuzz(name, f"-runs={wanted.inputs}" if wanted.inputs else f"-max_total_time={wanted.seconds}")
         seconds = processor_time() - began
         percent = coverage(name, all_targets[name])
         print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent:.0f} % |", flush=True)
