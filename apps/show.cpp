@@ -115,6 +115,7 @@ Examples:
   poslab show alibi --head 3
   poslab show rerope:window=8 rope --view relative --length 24 --causal
   poslab show yarn:factor=8 rope --view frequencies
+  poslab show rope rerope:window=8 --view rotation --causal -o hands.html
   poslab show rope --positions randomized --view coverage
   poslab show t5 kerple --length 128 -o compared.html
   poslab show --set rerope -o matrices.html

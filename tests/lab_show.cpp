@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "encodings/encoding.h"
 #include "lab/pages/show/show.h"
 
 using namespace poslab;
@@ -103,6 +104,39 @@ TEST_CASE("show: heads that turn unlike have curves of their own, and a part wit
   CHECK_THROWS_AS(show::views(options), BadInput);
   options.layer = 1;
   CHECK(show::views(options)[0].matrices[0].heads[0][5] == -5);
+}
+
+TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a key") {
+  // The logit of equal contents is the mean of the hands' cosines, times that of a key in the query's own slot.
+  std::vector<std::string> rotating = {"pi:factor=3", "rerope:window=8,leaky=4", "window:window=8", "pi*4+rerope*4"};
+  for (const Scheme& scheme : all_encodings())
+    if (scheme.frequencies && scheme.distances) rotating.push_back(scheme.name);
+  CHECK(rotating.size() > 20);
+  for (const std::string& spelled : rotating) {
+    show::Options options{.encodings = {spelled}, .views = {"bias", "rotation"}, .length = 40, .train_length = 20};
+    options.causal = true;
+    const std::vector<show::View> all = show::views(options);
+    REQUIRE_MESSAGE(all.size() == 2, spelled);
+    const show::Matrix& engine = all[0].matrices[0];
+    for (const show::Hands& hands : all[1].hands) {
+      const size_t at = hands.of.find(", head");   // "pi*4+rerope*4, heads 5 to 8"
+      const int head = at == std::string::npos ? 1 : std::atoi(&hands.of[hands.of.find_first_of("123456789", at)]);
+      const std::vector<double>& logits = engine.heads[engine.heads.size() == 1 ? 0 : size_t(head - 1)];
+      for (size_t d = 0; d < 40; ++d) {
+        double mean = 0;
+        for (const double f : hands.frequencies) mean += std::cos(f * hands.relative[d]);
+        mean /= double(hands.frequencies.size());
+        const double logit = logits[logits.size() - 1 - d] / logits.back();
+        const double hand = std::isnan(mean) ? -1 : mean;   // as a masked pair is shown
+        CHECK_MESSAGE(hand == doctest::Approx(logit).epsilon(1e-4), hands.of << " at distance " << d);
+      }
+    }
+  }
+  const show::View stops = view_of("rotation", {"rerope:window=3", "alibi"}, 8, true);
+  REQUIRE(stops.hands.size() == 1);
+  CHECK(stops.hands[0].relative == std::vector<double>{0, 1, 2, 3, 3, 3, 3, 3});
+  CHECK(stops.matrices[0].rows == 4);
+  CHECK(stops.matrices[0].heads[0][5] == doctest::Approx(std::cos(3.)));   // pair 1, 5 slots back
 }
 
 TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {

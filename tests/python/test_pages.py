@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -79,6 +80,29 @@ def test_no_name_or_text_is_markup(drawn):
         assert json.loads(read.data), page
         assert page.name == "show.html" or "x-evil" in text, page
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f]", text), page
+
+
+def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_does(tmp_path):
+    poslab(tmp_path, "show", "rope", "rerope:window=3", "window:window=4", "--causal", "-o", "show.html")
+    with browser.Page() as page:
+        page.open(tmp_path / "show.html")
+        page.until('document.querySelector(".player input")')
+        for distance in (0, 2, 9):
+            page.run(f'(at => {{ at.value = {distance}; at.dispatchEvent(new Event("input")); }})'
+                     '(document.querySelector(".player input"))')
+            drawn = page.run('[...document.querySelectorAll(".clock .key")].map(hand => hand.getAttribute("d"))')
+            assert len(drawn) == 12
+            for n, path in enumerate(drawn):
+                relative = [distance, min(distance, 3), distance][n // 4]
+                if n >= 8 and distance == 9:  # outside of the window
+                    assert path == ""
+                    continue
+                x, y = map(float, path.removeprefix("M0 0L").split())
+                angle = relative * 10000 ** (-2 * (n % 4) / 8)
+                assert abs(x - 34 * math.sin(angle)) < 1e-3 and abs(y + 34 * math.cos(angle)) < 1e-3, (distance, n)
+        said = page.run('[...document.querySelectorAll("[data-hands] .said")].map(p => p.textContent)')
+        assert said[1].startswith("Turned by 3 positions.") and said[2].startswith("Masked")
+        assert page.messages == []
 
 
 def test_a_terminal_gets_no_command_from_a_name(drawn):

@@ -114,7 +114,7 @@ def test_the_slider_goes_through_checkpoints_and_everything_can_be_reached_with_
         titles = '[...document.querySelectorAll(".pane h3")].map(h => h.textContent)'
         assert page.run(titles) == ["one, step 40", "two, step 40"]
         trained = said(page)
-        page.run('document.querySelector(".steps input").focus()')
+        page.run('document.querySelector(".player input").focus()')
         for _ in range(2):
             page.press("ArrowLeft")
         page.until(f'{titles}.every(title => title.endsWith("step 0")) && location.hash.includes("step=0")')
@@ -128,6 +128,22 @@ def test_the_slider_goes_through_checkpoints_and_everything_can_be_reached_with_
                            chosen[0], "Attention of one at step 0, layer 1, head 1",
                            "Largest weights of query slot 6", chosen[1]]
         assert page.messages == []
+
+
+def test_a_training_is_played_from_its_first_checkpoint_to_its_last(seen):
+    with browser.Page() as page:
+        opened(page, seen, "#layer=1&query=5&key=5&span=10")
+        button, at = 'document.querySelector(".player button")', 'document.querySelector(".player output").textContent'
+        page.run(f'window.seen = []; new MutationObserver(() => seen.push({at}))'
+                 '.observe(document.querySelector(".player output"), {childList: true})')
+        page.run(f"{button}.click()")
+        page.until(f'{button}.getAttribute("aria-label") === "stop"')
+        page.until(f'{button}.getAttribute("aria-label") === "play"')
+        assert page.run("seen") == ["0", "20", "40"]
+        assert "step 40" in page.run('document.querySelector(".pane h3").textContent')
+        page.run(f"{button}.click(), {button}.click()")  # stopped where it is
+        time.sleep(1)
+        assert page.run(at) == "0" and page.messages == []
 
 
 def test_a_tile_that_is_missing_is_named(seen, tmp_path):
@@ -148,7 +164,7 @@ def test_a_checkpoint_that_is_missing_is_named_and_not_taken_for_another(seen, t
         page.open(tmp_path / "viewed/index.html")
         page.until('performance.getEntriesByName("maps drawn").length')
         before = said(page)
-        page.run('document.querySelector(".steps input").focus()')
+        page.run('document.querySelector(".player input").focus()')
         page.press("ArrowLeft")
         page.until('location.hash.includes("step=20")')  # 300 ms after the last frame
         assert page.run('document.querySelector(".pane h3").textContent') == "one, step 20"

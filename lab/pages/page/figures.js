@@ -233,6 +233,45 @@ const figures = (() => {
     });
     return element("fieldset", {class: "choice"}, element("legend", {}, legend), ...labels);
   }
+
+  // A slider over the texts of `marks`, with a button that plays it from where it stands to its end, or anew from
+  // there; show(n) draws what mark n stands for, and may be a promise, for which the next one waits. Any touch stops it.
+  function player(label, marks, from, show, seconds = 8) {
+    const at = element("input", {type: "range", min: 0, max: marks.length - 1, value: from});
+    const text = element("output"), button = element("button", {type: "button"});
+    let playing = 0;  // the number of this play, 0: none
+    function stand(n) {
+      at.value = n;
+      text.textContent = marks[n];
+      at.setAttribute("aria-valuetext", `${label} ${marks[n]}`);
+      return show(n);
+    }
+    function stop() {
+      playing = 0;
+      button.textContent = "▶";
+      button.setAttribute("aria-label", "play");
+    }
+    async function play() {
+      const mine = playing = (player.plays = (player.plays ?? 0) + 1);
+      button.textContent = "❚❚";
+      button.setAttribute("aria-label", "stop");
+      const pause = Math.min(700, 1000 * seconds / marks.length);
+      for (let n = Number(at.value) + 1 < marks.length ? Number(at.value) + 1 : 0; n < marks.length; ++n) {
+        await stand(n);
+        await new Promise(done => setTimeout(done, pause));
+        if (playing !== mine) return;
+      }
+      stop();
+    }
+    at.addEventListener("input", () => {
+      stop();
+      stand(Number(at.value));
+    });
+    button.addEventListener("click", () => playing ? stop() : play());
+    stop();
+    stand(from);
+    return element("div", {class: "player"}, button, element("label", {}, label, at, text));
+  }
   const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
   // ---- Maps of elements with data-maps, from {label, maps: [{title, layer, slots, part, symbols, max, heads}]}; max
@@ -272,5 +311,5 @@ const figures = (() => {
   }
   document.querySelectorAll(".plot").forEach(attach);
   document.querySelectorAll("[data-maps]").forEach(attach_maps);
-  return {data, element, short, tick_step, count, choice, tell_slots, ramp, draw_map, scale_bar, draw};
+  return {data, element, short, tick_step, count, choice, player, tell_slots, ramp, draw_map, scale_bar, draw};
 })();

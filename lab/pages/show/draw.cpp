@@ -144,7 +144,7 @@ std::string csv(const std::vector<View>& all) {
           for (int j = 0; j < m.cols; ++j) {
             const double v = m.heads[h][size_t(i) * size_t(m.cols) + size_t(j)];
             if (std::isfinite(v))
-              fmt::format_to(out, "{},{},{},{},{},{:.9g}\n", view.name, quoted(m.of), h + 1, i, j, v);
+              fmt::format_to(out, "{},{},{},{},{},{:.9g}\n", view.name, quoted(m.of), h + 1, i + view.first_row, j, v);
           }
     for (const page::Chart& c : view.charts)
       for (const page::Curve& curve : c.curves)

@@ -52,7 +52,15 @@ std::string html(const Options& options, const std::vector<View>& all, const std
     const View& view = all[n];
     sections += fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n", view.name,
                             page::escape(view.title), page::prose(view.reading));
-    data["views"].push_back({{"row", view.row}, {"col", view.col}, {"matrices", matrices(view)}});
+    json hands = json::array();
+    for (const Hands& h : view.hands)
+      hands.push_back({{"of", h.of}, {"frequencies", h.frequencies}, {"relative", h.relative}});   // NaN becomes null
+    data["views"].push_back({{"row", view.row},
+                             {"col", view.col},
+                             {"first_row", view.first_row},
+                             {"matrices", matrices(view)},
+                             {"hands", hands}});
+    if (!view.hands.empty()) sections += fmt::format("<div data-hands=\"{}\"></div>\n", n);
     if (!view.matrices.empty()) sections += fmt::format("<div class=\"grid\" data-view=\"{}\"></div>\n", n);
     for (const page::Chart& c : view.charts) {
       data["charts"].push_back(page::chart_json(c));

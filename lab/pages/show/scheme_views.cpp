@@ -86,9 +86,21 @@ void fit(page::Chart& c) {
   c.y_low = low - room, c.y_high = high > low ? high + room : low + 1;
 }
 
+// The relative positions of all pairs; nothing where no pair has one.
+std::optional<Matrix> relative_positions(const Part& part, const Subject& s) {
+  if (!part.scheme->distances) return {};
+  const Tensor rho = part.scheme->distances(s.shape, part.scheme.choices, s.positions(part));
+  const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
+  Matrix m = matrix_of(part.scheme.spelled(), of_heads, s.shape.causal);
+  for (const std::vector<double>& head : m.heads)
+    if (std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); })) return m;
+  return {};
+}
+
 struct Turning {
   std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;
+  int head;                                  // the first of them, from 0 on
 };
 // Neighbouring heads that turn alike are one.
 std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
@@ -97,7 +109,7 @@ std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
   for (int h = 0; h < s.shape.heads; ++h) {
     std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, h);
     const bool another = all.empty() || all.back().frequencies != f;
-    if (another) all.push_back({part.scheme.spelled(), std::move(f)}), last.push_back(0);
+    if (another) all.push_back({part.scheme.spelled(), std::move(f), h}), last.push_back(0);
     last.back() = h + 1;
   }
   for (size_t n = 0; n < all.size() && all.size() > 1; ++n) {
@@ -115,15 +127,7 @@ std::optional<View> relative_view(const Subject& s) {
                        "number of slots between them; what stretches or clips it shows here."};
   view.one_scale = true;
   for (const Part& part : s.parts)
-    if (part.scheme->distances) {
-      const Tensor rho = part.scheme->distances(s.shape, part.scheme.choices, s.positions(part));
-      const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
-      Matrix m = matrix_of(part.scheme.spelled(), of_heads, s.shape.causal);
-      const auto some = [](const std::vector<double>& head) {
-        return std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); });
-      };
-      if (std::any_of(m.heads.begin(), m.heads.end(), some)) view.matrices.push_back(std::move(m));
-    }
+    if (std::optional<Matrix> m = relative_positions(part, s)) view.matrices.push_back(std::move(*m));
   if (view.matrices.empty()) return {};
   add_difference(view);
   return view;
@@ -204,7 +208,7 @@ std::optional<View> frequencies_view(const Subject& s) {
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
   for (const Part& part : s.parts) {
     if (!part.scheme->frequencies) continue;
-    for (const auto& [name, f] : turning_alike(part, s)) {
+    for (const auto& [name, f, head] : turning_alike(part, s)) {
       page::Curve curve{name, int(c.curves.size()), {}};
       for (size_t m = 0; m < f.size(); ++m) {
         const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
@@ -224,6 +228,51 @@ std::optional<View> frequencies_view(const Subject& s) {
   fit(c);
   c.description = fmt::format("{} pairs of channels.", c.x_high);
   view.charts.push_back(std::move(c));
+  return view;
+}
+
+namespace {
+
+// The relative position that turns a pair: of the query of the last slot, and of keys 0, 1, 2, ... slots back. In
+// frequencies that are divided, as PI's, the division of positions is already: where all distances are those of the
+// positions in another unit, those of the positions turn the pairs.
+std::vector<double> turned_by(const std::vector<double>& rho, const std::vector<double>& positions) {
+  std::vector<double> relative, plain;
+  for (size_t d = 0; d < positions.size(); ++d) {
+    relative.push_back(rho[rho.size() - 1 - d]);
+    plain.push_back(positions.back() - positions[positions.size() - 1 - d]);
+  }
+  const double unit = positions.size() > 1 ? relative[1] / plain[1] : 1;
+  for (size_t d = 0; d < plain.size(); ++d)
+    if (!(std::abs(relative[d] - unit * plain[d]) <= 1e-5 * std::abs(unit * plain[d]))) return relative;  // or NaN
+  return plain;
+}
+
+}  // namespace
+
+std::optional<View> rotation_view(const Subject& s) {
+  View view{.name = "rotation", .title = "Rotation by distance",
+            .reading = "The cosine of the angle between the query of the last slot and a key so many slots back, for "
+                       "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
+  constexpr int most = 256;   // distances in the picture; hands go through all
+  const int drawn = std::min(s.slots, most);
+  if (drawn < s.slots) view.reading += fmt::format(" The first {} distances are drawn.", drawn);
+  view.row = "pair", view.col = "distance", view.first_row = 1, view.one_scale = true;
+  for (const Part& part : s.parts) {
+    const std::optional<Matrix> of_pairs = relative_positions(part, s);
+    if (!part.scheme->frequencies || !of_pairs) continue;
+    for (const auto& [name, f, head] : turning_alike(part, s)) {
+      const std::vector<double>& of = of_pairs->heads[of_pairs->heads.size() == 1 ? 0 : size_t(head)];
+      Hands hands{name, f, turned_by(of, s.positions(part).tokens(name))};
+      Matrix m{name, int(f.size()), drawn, {{}}};
+      for (const double frequency : f)
+        for (int d = 0; d < drawn; ++d) m.heads[0].push_back(std::cos(frequency * hands.relative[size_t(d)]));
+      const auto masked = [](double rho) { return std::isnan(rho); };
+      if (f.empty() || std::all_of(hands.relative.begin(), hands.relative.end(), masked)) continue;
+      view.matrices.push_back(std::move(m)), view.hands.push_back(std::move(hands));
+    }
+  }
+  if (view.matrices.empty()) return {};
   return view;
 }
 

@@ -25,6 +25,7 @@ const std::vector<Named>& makers() {
       {{"bias", "what it adds to the logit of each pair, or how alike it makes them"}, bias_view},
       {{"similarity", "the same by distance: position p beside p + d"}, similarity_view},
       {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
+      {{"rotation", "the angle of each pair of channels by distance; on a page as clock hands"}, rotation_view},
       {{"positions", "draws of a sampler, and the gaps between neighbours"}, positions_view},
       {{"coverage", "positions, distances and gaps that training has met, by test length"}, coverage_view}};
   return list;
@@ -104,6 +105,7 @@ std::vector<View> views(const Options& options) {
     else if (wanted)
       bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", options.encodings[0], one.name.name,
                 one.name.name == "frequencies" ? "it has no fixed frequencies"
+                : one.name.name == "rotation"  ? "it rotates no pairs of channels by fixed frequencies"
                 : one.name.name == "relative"  ? "it makes no single distance of a pair"
                                                : "its positions are a table of offsets, those of each layer are "
                                                  "drawn apart, or there are fewer than --train-length");

@@ -28,17 +28,26 @@ struct Matrix {
   std::vector<std::vector<double>> heads;    // all that differ; NaN: the pair is masked
 };
 
+// Pairs of channels as clock hands: at distance d the hand of pair m stands at frequencies[m] * relative[d].
+struct Hands {
+  std::string of;                            // "rope", or "none*4+rope*4, heads 5 to 8"
+  std::vector<double> frequencies;           // radians a position, (D/2)
+  std::vector<double> relative;              // position that the scheme gives a key d slots back, (T); NaN: masked
+};
+
 struct View {
   std::string name, title, reading;          // reading: how it is read, in a sentence or two
   std::string row = "query", col = "key";    // what the rows and columns of its matrices are
+  int first_row = 0;                         // the number of the first; columns count from 0
   std::vector<Matrix> matrices = {};
   std::vector<page::Chart> charts = {};
   page::Grid table = {};
+  std::vector<Hands> hands = {};             // what a page moves
   bool one_scale = false;                    // its matrices have the same colours for the same numbers
 };
 
 struct ViewName { std::string name, summary; };
-const std::vector<ViewName>& all_views();    // relative, bias, similarity, frequencies, positions, coverage
+const std::vector<ViewName>& all_views();    // relative, bias, similarity, frequencies, rotation, ...
 
 // Encodings that belong beside one another, under a name: "rerope", the matrices of Su's article (spec C.3). Windows go
 // by the length of the pictures.
@@ -59,7 +68,8 @@ Matrix reduced(const Matrix& m, int most);
 
 // For a terminal: a cell is a coloured space, or a shade where there are no colours.
 std::string text(const View&, int head, int columns, bool colours, bool utf8);
-// view,of,head,row,column,value: of matrices rows and columns count slots from 0; of curves `column` is the x.
+// view,of,head,row,column,value: of matrices rows and columns count slots from 0, and pairs of channels from 1; of
+// curves `column` is the x.
 std::string csv(const std::vector<View>&);
 std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
 std::vector<page::Panel> panels(const std::vector<View>&, int head);  // for papers (lab/pages/page/paper.h)

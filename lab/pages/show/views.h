@@ -30,6 +30,7 @@ std::optional<View> relative_view(const Subject&);
 std::optional<View> bias_view(const Subject&);
 std::optional<View> similarity_view(const Subject&);
 std::optional<View> frequencies_view(const Subject&);
+std::optional<View> rotation_view(const Subject&);
 std::optional<View> positions_view(const Subject&);
 std::optional<View> coverage_view(const Subject&);
 

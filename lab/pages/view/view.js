@@ -1,7 +1,7 @@
 // The page of `poslab view`: what is looked at, which the link keeps, and what changes it.
 "use strict";
 (() => {
-  const {data, element, choice} = figures, {runs, slots} = data;
+  const {data, element, choice, player} = figures, {runs, slots} = data;
   const steps = [...new Set(runs.flatMap(run => run.steps))].sort((a, b) => a - b);
   const scales = ["logarithmic", "linear"];
   // Of slots and cells the numbers count from 0; layer, head and step are what they are called. span: slots across the
@@ -259,18 +259,12 @@
     if (runs.length > 1)
       parts.push(
         choice("left", names, state, "left", build), choice("right", [...names, "none"], state, "right", build));
-    if (steps.length > 1) {
-      const at = element("input", {type: "range", min: 0, max: steps.length - 1, value: steps.indexOf(state.step)});
-      const text = element("output", {}, String(state.step));
-      at.addEventListener("input", () => {
-        state.step = steps[at.value];
-        text.textContent = state.step;
-        at.setAttribute("aria-valuetext", `step ${state.step}`);
-        load();
-      });
-      at.setAttribute("aria-valuetext", `step ${state.step}`);
-      parts.push(element("label", {class: "steps"}, "checkpoint of step ", at, text));
-    }
+    if (steps.length > 1)
+      parts.push(player("checkpoint of step", steps.map(String), steps.indexOf(state.step), n => {
+        if (state.step === steps[n]) return;
+        state.step = steps[n];
+        return load();
+      }));
     parts.push(choice("colors", scales, state, "scale", load));
     parts.push(element(
       "span", {class: "zoom", role: "group", "aria-label": "Zoom"}, button("−", "zoom out", () => zoom_by(1 / 2)),
