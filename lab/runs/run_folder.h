@@ -26,9 +26,9 @@ namespace poslab {
 class RunFolder {
  public:
   static void check_free(const std::string& path);  // BadInput if create() would refuse it
-  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of step 0, which
-  // is also the first of those that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path is
-  // taken.
+  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of step 0,
+  // also as the first of those that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path
+  // is taken.
   using Files = std::vector<std::pair<std::string, std::string>>;
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {});
   static RunFolder create(const std::string& path, const State&);

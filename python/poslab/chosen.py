@@ -65,7 +65,8 @@ class Encoding(Chosen):
              layer=1, causal=False, seed=0):
         """What `poslab show --view NAME` draws, as numbers: a dict with "title", "reading", "matrices" and "charts".
 
-        name: relative, bias, similarity, frequencies, positions or coverage. beside: other encodings to compare."""
+        name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
+        compare."""
         return _inside.view([self.spelled, *map(str, beside)], name, length, str(positions), train_length, heads,
                             d_model, layer, causal, seed)
 

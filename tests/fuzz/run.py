@@ -70,9 +70,9 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*", help=f"one of {', '.join(all_targets)}; all of them, one after the other")
-    limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--seconds", type=int, default=60, help="how long each target runs (60)")
-    limit.add_argument("--inputs", type=int, help="how many inputs each target tries instead, however long it takes")
+    how_long = parser.add_mutually_exclusive_group()
+    how_long.add_argument("--seconds", type=int, default=60, help="how long each target runs (60)")
+    how_long.add_argument("--inputs", type=int, help="how many inputs each target tries instead, however long it takes")
     wanted = parser.parse_args()
     for name in wanted.target:
         if name not in all_targets:
@@ -83,7 +83,8 @@ def main():
     print("|---|---|---|---|---|", flush=True)
     for name in wanted.target or all_targets:
         began = processor_time()
-        runs, edges, new, log = fuzz(name, f"-runs={wanted.inputs}" if wanted.inputs else f"-max_total_time={wanted.seconds}")
+        limit = f"-runs={wanted.inputs}" if wanted.inputs else f"-max_total_time={wanted.seconds}"
+        runs, edges, new, log = fuzz(name, limit)
         seconds = processor_time() - began
         percent = coverage(name, all_targets[name])
         print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent:.0f} % |", flush=True)
