@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -49,7 +50,7 @@ size_t edits(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-constexpr size_t unlike = 1000;
+constexpr size_t unlike = SIZE_MAX;
 
 // Whether `part` stands in `whole` with nothing but dashes and colons beside it: "layers" in "n-layers".
 bool word_of(const std::string& part, const std::string& whole) {
@@ -63,7 +64,7 @@ size_t distance(const std::string& said, const std::string& known) {
   const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
   const size_t wrong = edits(said, known);
   if (wrong <= 1 + longer / 3 && wrong < longer) return wrong;
-  return word_of(said, known) || word_of(known, said) ? std::min(unlike - 1, 100 + longer - shorter) : unlike;
+  return word_of(said, known) || word_of(known, said) ? 100 + longer - shorter : unlike;
 }
 
 using Names = std::vector<std::string>;

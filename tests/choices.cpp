@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/names.h"
+
 using namespace poslab;
 
 namespace {
@@ -62,6 +64,7 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
     CHECK(poslab::spelled(base).find('+') == std::string::npos);
   }
   CHECK(split("a:base=1e+16*2+b:base=2*2", '+') == std::vector<std::string>{"a:base=1e+16*2", "b:base=2*2"});
+  CHECK(split("1e+5", '+') == std::vector<std::string>{"1e+5"});
   CHECK(split("none*4+alibi*4+1e", '+') == std::vector<std::string>{"none*4", "alibi*4", "1e"});
   CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
 }
@@ -90,6 +93,15 @@ TEST_CASE("choices: a length is a number or a share of the trained length, and i
   CHECK(refused("near:reach=nanL") == "near: reach = nanL is no share of the trained length; " + takes);
   CHECK(refused("near:reach=1") == "near: reach = 1 is out of range; " + takes);
   CHECK(refused("near:reach=0.5") == "near: reach = \"0.5\" is not a whole number; " + takes);
+}
+
+TEST_CASE("names: of several that stand in what was said, however long that is, the longest is meant") {
+  for (const size_t more : {20, 2000}) {
+    const std::string* meant = nearest(std::string(more, 'x') + "-partial-rope", {"rope", "partial-rope", "alibi"});
+    REQUIRE(meant);
+    CHECK(*meant == "partial-rope");
+  }
+  CHECK(!nearest(std::string(2000, 'x'), {"rope", "partial-rope", "alibi"}));
 }
 
 TEST_CASE("choices: what is refused, with what was meant") {

@@ -191,6 +191,9 @@ TEST_CASE("debug: a linear layer costs what one counts by hand") {
   backward(sum_all(linear(x, w, b)));
   CHECK(of("linear_backward").cost.flops == 2 * 2 * 70 * 16 * 48);
   CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 2 * (70 * 16 + 16 * 48) + 48));
+  linear(x, w, b);
+  CHECK(of("linear").calls == 2);
+  CHECK(of("linear").cost.flops == 2 * 2 * 70 * 16 * 48);
 }
 
 TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they are") {
@@ -206,9 +209,14 @@ TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they
   Scores s;
   s.pieces = {{q, k}};
   // the last 3 of 5: they see 3, 4 and 5 keys
-  attention(s, k, {.causal = true, .offset = 2});
+  Tensor v = Tensor::full({2, 5, 4, 8}, 1);
+  const Tensor o = attention(s, v.require_grad(), {.causal = true, .offset = 2});
   CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));
   CHECK(of("attention").cost.bytes == sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3) + 2 * 4 * 3 * 2));
+  backward(sum_all(o));
+  CHECK(of("attention_backward").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * 8);  // dv alone
+  CHECK(of("attention_backward").cost.bytes ==                                 // q k v o do dv stats
+        sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3 + 3 + 5) + 2 * 4 * 3 * 2));
 }
 
 TEST_CASE("debug: products of all shapes cost what their cases say") {
@@ -272,6 +280,20 @@ TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and t
   CHECK(starts(row("outside kernels"), {"20.000", "20.0"}));
   CHECK(starts(row("a step"), {"6.0", "100.000", "100.0", "60.0", "7.0", "46.000", "46"}));
   CHECK(holds(text, "6.000 GFLOP a step, 60.0 GFLOP/s sustained: 30 % of the ceiling"));
+}
+
+TEST_CASE("debug: a loop says its rounds when it is left, and nothing if there were none") {
+  const auto said = [](int rounds) {
+    Rung rung(2);
+    {
+      Profile loop("training", "step");
+      exp(Tensor::full({4, 3}, 1));
+      for (int i = 0; i < rounds; ++i) loop.next();
+    }
+    return rung.printed();
+  };
+  CHECK(said(0) == "");
+  CHECK(said(3).starts_with("\ntraining: 3 steps, the mean of one. "));
 }
 
 TEST_CASE("debug: results have the same bits on every rung") {

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "encodings/rotary.h"
 #include "tests/schemes.h"
 
 using namespace poslab;
@@ -190,6 +191,22 @@ TEST_CASE("rotary: heads of one scheme may differ, and each turns by its own fre
   CHECK(apart(slice(all, 1, 0, 2), slice(strip, 1, 0, 2)) < tolerance);
   CHECK(apart(slice(all, 1, 2, H), slice(rope, 1, 2, H)) < tolerance);
   CHECK(apart(slice(all, 1, 0, 2), slice(rope, 1, 0, 2)) > 1e-3);
+}
+
+TEST_CASE("rotary: of any number of groups of heads, each turns its own queries and keys") {
+  const std::vector<std::vector<double>> f = {{1, 0.5}, {0.25, 0.125}, {2, 0.75}};
+  const Rotary three("three", Pairing::interleaved, [&](int) -> std::vector<Rotary::Group> {
+    return {{{f[0]}, 1}, {{f[1]}, 2}, {{f[2]}, 1}};
+  });
+  const Positions p = Positions::of_tokens(1, {0, 3, 4, 7.5, 10, 2000});
+  const Content c;
+  const Heads in{.q = c.q, .k = c.k, .x = c.x};
+  const Tensor all = three.logits(in, p, {});
+  for (int head = 0; head < H; ++head) {
+    const size_t group = size_t((head + 1) / 2);
+    const Rotary one(fmt::format("group {}", group), f[group], Pairing::interleaved);
+    CHECK(apart(slice(all, 1, head, head + 1), slice(one.logits(in, p, {}), 1, head, head + 1)) < tolerance);
+  }
 }
 
 TEST_CASE("rotary: every scheme that turns by frequencies shows them, and the first pair is the fastest") {

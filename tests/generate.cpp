@@ -65,6 +65,14 @@ TEST_CASE("tokens come as often as their probabilities say") {
   check_shares({.top_p = 1e-9}, {0, 1, 0, 0, 0});
 }
 
+TEST_CASE("of tokens that are equally probable, those with the lowest numbers are kept") {
+  const std::vector<real> equal(9, 1);
+  for (int n = 0; n < 9; ++n) {
+    CHECK(choose_token(equal.data(), 9, {.top_k = 3}, (n + 0.5) / 9) == n / 3);
+    CHECK(choose_token(equal.data(), 9, {.top_p = 0.3}, (n + 0.5) / 9) == n / 3);
+  }
+}
+
 TEST_CASE("temperature 0 takes the largest logit, of equal ones the first") {
   for (const double uniform : {0., 0.5, 0.999999}) {
     CHECK(choose_token(logits.data(), 5, {.temperature = 0}, uniform) == 1);

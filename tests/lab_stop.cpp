@@ -133,6 +133,12 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
     CHECK(pieces_done() == 1000);
     stop_wanted = false;
     Stoppable(true).complete();  // nothing was left out
+    Stoppable whole(true);
+    {
+      const Stoppable trace(false);  // needs all that it computes, but what is around it is of no use then
+      CHECK(pieces_done() < 1000);
+    }
+    CHECK(pieces_done() < 1000);
   }
 }
 

@@ -152,6 +152,19 @@ TEST_CASE("retrieval: a list of tasks names each once") {
   CHECK(refused([] { choose_retrievals("line:digit=3"); }).find("did you mean \"digits\"?") != std::string::npos);
 }
 
+TEST_CASE("retrieval: filler that is drawn has every symbol, each as often as the others") {
+  Rng rng = questions(0);
+  Symbols all = {symbols::ask};
+  symbols::add_filler(all, 16000, rng);
+  REQUIRE(all.size() == 16001);
+  std::vector<int> count(symbols::fillers, 0);
+  for (auto symbol = all.begin() + 1; symbol != all.end(); ++symbol) {
+    REQUIRE(is_filler(*symbol));
+    ++count[size_t(*symbol - symbols::filler)];
+  }
+  for (const int n : count) CHECK(std::abs(n - 1000) < 5 * std::sqrt(1000 * 15 / 16.));
+}
+
 TEST_CASE("retrieval: symbols are written as words, each its own") {
   std::set<std::string> words;
   for (int t = 0; t < symbols::vocabulary; ++t)

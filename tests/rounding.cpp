@@ -68,6 +68,20 @@ TEST_CASE("rounded products: doubles have one form") {
 }
 #else
 
+TEST_CASE("rounded products: a form ends with its scope, and the one around it comes back, time after time") {
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK(cpu_matmul() == Matmul::fp32);
+    const MatmulPrecision outer(Device::cpu, Matmul::bf16);
+    CHECK(cpu_matmul() == Matmul::bf16);
+    {
+      const MatmulPrecision inner(Device::cpu, Matmul::tf32);
+      CHECK(cpu_matmul() == Matmul::tf32);
+    }
+    CHECK(cpu_matmul() == Matmul::bf16);
+  }
+  CHECK(cpu_matmul() == Matmul::fp32);
+}
+
 TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infinity and NaN") {
   const double tiny = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
   const auto all = [&](const Form& form, const std::vector<double>& x) {

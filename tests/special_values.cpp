@@ -264,6 +264,12 @@ TEST_CASE(
   CHECK(double(small[0]) == doctest::Approx(1 / sum).epsilon(1e-6));
   CHECK(double(small[1]) == doctest::Approx(e / sum).epsilon(1e-6));
   CHECK(double(small[2]) == doctest::Approx(e * e / sum).epsilon(1e-6));
+  const auto composed_row = [&](const std::vector<real>& z) {
+    const Tensor x = Tensor::from<real>({1, 1, 1, int(z.size())}, z);
+    return composed::geometric(x, none.reshape({1, 1, 1, 2}), {.offset = int(z.size()) - 1}).values();
+  };
+  const std::vector<real> twin = composed_row({-1000, -1001, -1002, 5});
+  for (size_t j = 0; j < 4; ++j) CHECK(double(twin[j]) == doctest::Approx(double(small[j])).epsilon(1e-4));
   CHECK(last_row({3, -2000, 1000, 0}) == std::vector<real>{0, 0, 1, 0});
   CHECK(last_row({1000, -1000, -1000, 0}) == std::vector<real>{1, 0, 0, 0});
   CHECK(last_row({3, 4, inf, 0}) == std::vector<real>{0, 0, 1, 0});

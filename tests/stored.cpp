@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 #include "autograd/ops.h"
 #include "core/backend.h"
@@ -12,6 +13,7 @@
 #include "core/params.h"
 #include "core/stored_matrix.h"
 #include "encodings/checks/setup.h"
+#include "nn/feed_forward.h"
 
 using namespace poslab;
 
@@ -109,6 +111,31 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
   const MatmulPrecision as(Device::cpu, Matmul::bf16);
   const Tensor sums = linear(Tensor::full({9, 1100}, 1), StoredMatrix{StoredAs::float32, one.data(), 64, 1100});
   for (const real sum : sums.values()) CHECK(sum == 1100);
+}
+
+TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is that of parameters") {
+  const auto at = [](const Params& p, const char* name) {  // transposed, as files have it
+    const Tensor &w = p.at(name), rows = transpose(w);
+    return std::vector<float>(rows.data(), rows.data() + rows.size());
+  };
+  const int C = 4, d_ff = 6;
+  for (const bool gated : {false, true}) {
+    Params own(5);
+    const FeedForwardSpec spec{C, d_ff, gated, Gate::silu};
+    const FeedForward of_parameters(own, spec);
+    std::map<std::string, std::vector<float>> files;
+    for (const Params::Entry& e : own.entries()) files[e.name] = at(own, e.name.c_str());
+    const Params::StoredWeights stored = [&](const std::string& name, int rows, int columns) {
+      return StoredMatrix{StoredAs::float32, files.at(name).data(), rows, columns};
+    };
+    const FeedForward of_files(Params{stored}, spec);
+    for (const int T : {1, 1023, 1024, 1025, 2048, 2500, 3072}) {  // a part has 1024 slots
+      INFO(T);
+      const Tensor x = checks::random_tensor({2, T, C}, 1), y = of_files(x);
+      CHECK(y.shape() == x.shape());
+      CHECK(checks::apart(y, of_parameters(x)) < (sizeof(real) == 8 ? 1e-6 : checks::tolerance));
+    }
+  }
 }
 
 TEST_CASE("stored: what does not fit is refused") {

@@ -209,6 +209,45 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, if it l
   CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
 }
 
+TEST_CASE("t5: it starts the same with and without 1 / sqrt(D), for which W_q starts smaller or larger") {
+  const auto logits = [](const std::string& encoding) {
+    Params params(3);
+    const T5 net(params, tiny(encoding));
+    const NoGrad still;
+    const Tensor states = net.encode(text("source", 2, 9, 13), {}, {sequential(9), {}});
+    return net.decode(text("read", 2, 4, 13), states, {}, {sequential(4), {}});
+  };
+  CHECK(checks::apart(logits("t5:unscaled"), logits("t5")) < same);
+  CHECK(checks::apart(logits("t5:unscaled"), logits("rope")) > 1e-3);
+}
+
+// What a residual sum leaves as it was has been dropped: of each draw, by the numbers of its own site.
+TEST_CASE("t5: each of a pass' draws of dropout has a site of its own, and the decoder's come after the encoder's") {
+  const Model model(tiny());
+  const NoGrad still;
+  Trace t({"*"});
+  const Dropout drop{0.5, stream(5, Purpose::dropout, 7)};
+  const Tensor states = model.net.encode(text("source", 2, 9, 13), {}, {sequential(9), drop, &t});
+  model.net.decode(text("read", 2, 4, 13), states, {}, {sequential(4), drop, &t});
+  Dropout next = drop;
+  for (const std::string part : {"encoder", "decoder"}) {
+    std::string before = part + ".embedding";
+    for (int layer = 0; layer < (part == "encoder" ? 2 : 3); ++layer)
+      for (const std::string sum : {".attention.out", ".cross.out", ".out"}) {
+        if (part == "encoder" && sum == ".cross.out") continue;
+        const std::string name = part + ".block" + std::to_string(layer) + sum;
+        INFO(name);
+        ++next.stream.site;
+        const Tensor &was = t.captured.at(before), &is = t.captured.at(name);
+        const Tensor kept = dropout(Tensor::full(is.shape(), 1), next);
+        int as_drawn = 0;
+        for (int64_t e = 0; e < is.size(); ++e) as_drawn += (is.data()[e] != was.data()[e]) == (kept.data()[e] != 0);
+        CHECK(as_drawn == is.size());
+        before = name;
+      }
+  }
+}
+
 TEST_CASE("t5: what does not fit is refused") {
   const NoGrad still;
   const auto refused = [](const auto& change) {

@@ -103,6 +103,28 @@ TEST_CASE("trace: what it sees, and what it replaces by itself, changes no bit")
   }
 }
 
+TEST_CASE("trace: logits of the last queries are the last rows of all, also where a block computes those alone") {
+  const NoGrad off;
+  const Traced m = encoder("rope", true);  // whose last block computes 4 of 6 slots
+  m.params.pack(), formula::fill(m.params);
+  const auto logits = [&](int queries) {
+    Trace t({"*.logits"});
+    t.queries = queries;
+    m.run(&t);
+    return t.captured;
+  };
+  const auto all = logits(T), two = logits(2);
+  for (const auto& [block, rows] : {std::pair{"block0", T}, {"block1", 4}}) {
+    CAPTURE(block);
+    const std::string name = std::string(block) + ".attention.logits";
+    CHECK(all.at(name).shape() == Shape{B, H, rows, T});
+    CHECK(two.at(name).values() == slice(all.at(name), 2, rows - 2, rows).values());
+    for (int b = 0, row = 0; b < B * H; ++b)
+      for (int i = T - rows; i < T; ++i, ++row)
+        for (int j = 0; j < T; ++j) CHECK((all.at(name).data()[row * T + j] == -INFINITY) == (j > i));
+  }
+}
+
 TEST_CASE("trace: a silenced head is one whose rows of the output projection are zero, and gets no gradient") {
   for (Traced m : {encoder("rope"), encoder("t5"), decoder(0)}) {
     CAPTURE(m.kind);

@@ -157,6 +157,20 @@ TEST_CASE("a model learns: the loss of Reverse String falls far below that of gu
   CHECK(last < 0.3);
 }
 
+TEST_CASE("transformer: biases start at 0 and gains at 1, so that a block starts as its matrices alone (spec B.3)") {
+  Params p(3);
+  const Transformer model(p, TransformerSpec{});
+  int biases = 0, gains = 0;
+  for (const Params::Entry& e : p.entries()) {
+    const std::string last = e.name.substr(e.name.rfind('.') + 1);
+    const bool gain = last == "gain", bias = last == "bias" || last == "b1" || last == "b2" || last == "b";
+    gains += gain, biases += bias;
+    if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
+  }
+  CHECK(gains == 2 * 5);
+  CHECK(biases == 4 * 5 + 1);
+}
+
 TEST_CASE("transformer: sizes that make no model are refused") {
   const auto refused = [](int layers, int heads, int d_model) {
     TransformerSpec spec;
