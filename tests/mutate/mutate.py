@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Plants faults one at a time in the engine, and sees whether the tests notice: ./dev mutate.
 
-usage: ./dev mutate [--count N] [--seed S] [--by-hand] [--again] [--one-build] [FOLDER...]
+usage: ./dev mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
+       ./dev mutate --again [--one-build] [FOLDER or FILE...]
        ./dev mutate --summary | --list | --self-test
 
 Takes a copy of the sources in build/mutate/tree and builds it beside; the checkout itself is never changed. A fault
 that hangs or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two
 builds, with real = float and with real = double; what passes one is tried in the other, unless --one-build. Results go
 to tests/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was stopped goes on;
-but --again tries those that no test had noticed. tests/mutate/mutants.toml has those planted --by-hand, and why some
-are equivalent.
+but --again tries those that no test had noticed, if the source still has their lines. tests/mutate/mutants.toml has
+those planted --by-hand, and why some are equivalent.
 """
 import argparse
 import collections
@@ -17,6 +18,7 @@ import concurrent.futures
 import datetime
 import fcntl
 import hashlib
+import itertools
 import json
 import pathlib
 import random
@@ -146,6 +148,23 @@ def by_hand():
         yield Mutant(entry["file"], "by hand", source.index(before), source.index(before) + len(before), entry["after"])
 
 
+def still_there(this):
+    """Whether the source has the lines in which a mutant lay: one that has gone can be tried no more."""
+    return (root / this[0]).is_file() and this[1] in (root / this[0]).read_text()
+
+
+def unnoticed(runs):
+    """Those of results.jsonl that no test had noticed, as far as they are not equivalent."""
+    wanted = {this for this, run in runs.items()
+              if run[-1]["verdict"] == "survived" and this not in equivalent and still_there(this)}
+    sources = {file: (root / file).read_bytes() for file, *_ in sorted(wanted)}
+    for mutant in itertools.chain(by_hand(), *(mutants(file, source) for file, source in sources.items())):
+        this = mutant.file in sources and (mutant.file, *planted(mutant, sources[mutant.file])[2:])
+        if this in wanted:
+            wanted.remove(this)
+            yield mutant
+
+
 def plant():
     copy_sources()
     for build in builds.values():
@@ -154,7 +173,9 @@ def plant():
     first = collections.defaultdict(lambda: "release", core="double", autograd="double")
     runs, tried = history(), []                # the mutants that are tried now or have been, if they count
     trials = Trials(runs)
-    faults_in_turn = by_hand() if options.by_hand else drawn(options.seed, options.folder or list(folders))
+    limited = not options.by_hand and not options.again
+    faults_in_turn = by_hand() if options.by_hand else unnoticed(runs) if options.again else \
+        drawn(options.seed, options.folder or list(folders))
 
     def last(this):
         return runs[this][-1] if runs.get(this) else None
@@ -164,11 +185,11 @@ def plant():
         return [(mutant, this) for mutant, this in tried
                 if not last(this) or last(this)["verdict"] in ("caught", "survived")]
     for mutant in faults_in_turn:
-        if options.by_hand and options.folder and folder_of(mutant.file) not in options.folder:
+        if options.folder and not {mutant.file, folder_of(mutant.file)} & set(options.folder):
             continue
-        while not options.by_hand and len(counted()) >= options.count and trials.going:
+        while limited and len(counted()) >= options.count and trials.going:
             trials.wait()
-        if not options.by_hand and len(counted()) >= options.count:
+        if limited and len(counted()) >= options.count:
             break
         this = (mutant.file, *planted(mutant, (tree / mutant.file).read_bytes())[2:])
         tried.append((mutant, this))
@@ -191,6 +212,8 @@ def summary():
     rows = {name: collections.Counter() for name in folders}
     rows["by hand"], survivors, kept = collections.Counter(), [], []
     for this, runs in history().items():
+        if runs[-1]["verdict"] == "survived" and not still_there(this):
+            continue
         last, first = runs[-1], [run for run in runs if not run["again"]][-1:]
         row = rows["by hand" if last["kind"] == "by hand" else folder_of(last["file"])]
         if last["verdict"] == "same code" or this in equivalent and last["verdict"] == "survived":
@@ -230,10 +253,11 @@ def with_summary(old):
 
 
 def self_test():
-    """What faults.py finds, and that the page has what results.jsonl says."""
+    """What faults.py finds, that the sources have what is planted by hand, and the page what results.jsonl says."""
     found = faults.self_test()
+    planted_by_hand = len(list(by_hand()))
     assert with_summary(page.read_text()) == page.read_text(), "docs/trust.md is older than results.jsonl: --summary"
-    print(f"mutate: {found} faults in a source of 8 lines; the page is as results.jsonl")
+    print(f"mutate: {found} faults in a source of 8 lines, {planted_by_hand} by hand; the page is as results.jsonl")
 
 
 arguments = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
@@ -244,7 +268,7 @@ for name in ("by-hand", "again", "one-build", "summary", "self-test", "list"):
     arguments.add_argument("--" + name, action="store_true")
 options = arguments.parse_args()
 for folder in options.folder:
-    if folder not in folders:
+    if folder not in folders and not (options.again and (root / folder).is_file()):
         arguments.error(f"no folder '{folder}'; there are {', '.join(folders)}")
 noted = tomllib.loads((here / "mutants.toml").read_text())
 equivalent = {key(entry) for entry in noted.get("equivalent", [])}
