@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cuda/backend.h"
+#include "encodings/sinusoid.h"
 #include "experiment/step.h"
 #include "tests/allocations.h"
 #include "tests/cuda_helpers.h"
@@ -24,6 +25,21 @@ TEST_CASE("cuda: while nothing runs the host reads zeros, whatever lies in memor
   CHECK(std::isnan(nan.values()[0]));
   const cuda::NothingRuns nothing;
   for (const real x : nan.values()) CHECK(x == 0);
+}
+
+TEST_CASE("cuda: sinusoids have the CPU's bits; of whole positions a GPU is sent the numbers of rows that it has") {
+  const auto kilobytes = [](std::vector<double> positions) {
+    positions.resize(256, 3);
+    const int64_t before = cuda::given().bytes;
+    const Tensor there = sinusoid(positions, 64, Device::cuda);
+    CHECK(there.values() == sinusoid(positions, 64).values());
+    return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // without those read here
+  };
+  kilobytes({0});                                   // whoever comes first sends the rows
+  CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
+  for (const double other : {0.5, -7.25, 1e9}) CHECK(kilobytes({other}) >= 256 * 64 * int(sizeof(real)) / 1024);
+  kilobytes({-3000});                               // further than the rows of the first
+  CHECK(kilobytes({3000, -2999}) < 2);
 }
 
 // The paper's model on a GPU that does nothing: what a step gives it to do, and what is left for the host. Fewer
