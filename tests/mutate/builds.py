@@ -101,8 +101,8 @@ class Build:
         self.programs = ["poslab_tests"] + ["poslab"] * (preset == "release")
         self.tests = {}
 
-    def ready(self):
-        """Builds what the copy has, and measures the tests that are not those of last time."""
+    def ready(self, files=None):
+        """Builds what the copy has, and measures the tests that are not those of last time: all, or those of files."""
         # Kernels are not watched: what they are made of is called billions of times.
         flags = "-O1 -DNDEBUG -g1 -finstrument-functions " \
                 "-finstrument-functions-exclude-file-list=/usr/,core/cpu/,tests/,bench/,cuda/"
@@ -115,7 +115,7 @@ class Build:
         targets = [name.replace("poslab", "poslab_program") if name == "poslab" else name for name in self.programs]
         run(["ninja", "-C", self.folder, "-j", str(os.cpu_count()), *targets], check=True, stdout=subprocess.DEVNULL)
         self.read_commands()
-        self.measure()
+        self.measure(files)
 
     def read_commands(self):
         """How each object is compiled, what it includes, and how the programs are linked."""
@@ -161,8 +161,9 @@ class Build:
                 return False
         return True
 
-    def measure(self):
-        """Runs each test alone, unless neither it nor the sources have changed since last time."""
+    def measure(self, files):
+        """Runs each test alone, unless neither it nor the sources have changed since last time. Other files' tests are
+        not asked."""
         out = home / f"reach-{self.preset}"
         old = json.loads(self.made.read_text()) if self.made.exists() else {}
         digest = hashlib.sha256()
@@ -175,7 +176,7 @@ class Build:
         for case in xml.fromstring(listed).iter("TestCase"):
             file = in_tree(case.get("filename"), self.folder)
             code = hashlib.sha256((tree / file).read_bytes()).hexdigest()
-            if case.get("skipped") != "true":
+            if case.get("skipped") != "true" and (files is None or file in files):
                 tests[case.get("name")] = {"file": pathlib.Path(file).name, "code": code}
         new = [name for name, test in tests.items() if known.get(name, {}).get("code") != test["code"]]
         if new:
@@ -189,7 +190,7 @@ class Build:
                     tests[name] |= seen
             self.symbolize(out, [tests[name] for name in new])
         tests = {name: test | known.get(name, {}) if name not in new else test for name, test in tests.items()}
-        self.made.write_text(json.dumps({"sources": digest.hexdigest(), "tests": tests}))
+        self.made.write_text(json.dumps({"sources": digest.hexdigest(), "tests": known | tests}))
         self.tests = {name: test for name, test in tests.items() if test["good"]}
         self.reached = {}                      # {file: {line: tests}}
         for name, test in self.tests.items():

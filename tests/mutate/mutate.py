@@ -2,15 +2,16 @@
 """Plants faults one at a time in the engine, and sees whether the tests notice: ./dev mutate.
 
 usage: ./dev mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
-       ./dev mutate --again [--one-build] [FOLDER or FILE...]
+       ./dev mutate --again [--one-build] [--tests FILE]... [FOLDER or FILE...]
        ./dev mutate --summary | --list | --self-test
 
 Takes a copy of the sources in build/mutate/tree and builds it beside; the checkout itself is never changed. A fault
 that hangs or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two
 builds, with real = float and with real = double; what passes one is tried in the other, unless --one-build. Results go
 to tests/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was stopped goes on;
-but --again tries those that no test had noticed, if the source still has their lines. tests/mutate/mutants.toml has
-those planted --by-hand, and why some are equivalent.
+but --again tries those that no test had noticed, if the source still has their lines; with --tests it asks the new ones
+alone, and only what these notice is written down. tests/mutate/mutants.toml has those planted --by-hand, and why some
+are equivalent.
 """
 import argparse
 import collections
@@ -131,8 +132,9 @@ class Trials:
             record = done.result()
             if second and record["verdict"] != "caught":       # in the first build it compiles, and is noticed by none
                 record["verdict"] = "survived"
-            with results.open("a") as out:
-                out.write(json.dumps(record) + "\n")
+            if record["verdict"] == "caught" or not options.tests:       # others might have noticed
+                with results.open("a") as out:
+                    out.write(json.dumps(record) + "\n")
             self.runs[key(record)].append(record)
             print("{verdict}: {file}:{line}: {kind}: {before}  ->  {after}  ({by}; {seconds} s)".format(**record),
                   flush=True)
@@ -167,15 +169,16 @@ def unnoticed(runs):
 
 def plant():
     copy_sources()
-    for build in builds.values():
-        build.ready()
-    # Where gradients are computed the build that checks them comes first. lab/ is not in it.
-    first = collections.defaultdict(lambda: "release", core="double", autograd="double")
-    runs, tried = history(), []                # the mutants that are tried now or have been, if they count
-    trials = Trials(runs)
-    limited = not options.by_hand and not options.again
+    runs = history()
     faults_in_turn = by_hand() if options.by_hand else unnoticed(runs) if options.again else \
         drawn(options.seed, options.folder or list(folders))
+    for build in builds.values():
+        build.ready(options.tests)
+    # Where gradients are computed the build that checks them comes first. lab/ is not in it.
+    first = collections.defaultdict(lambda: "release", core="double", autograd="double")
+    tried = []                                 # the mutants that are tried now or have been, if they count
+    trials = Trials(runs)
+    limited = not options.by_hand and not options.again
 
     def last(this):
         return runs[this][-1] if runs.get(this) else None
@@ -264,6 +267,7 @@ arguments = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix(
 arguments.add_argument("folder", nargs="*")
 arguments.add_argument("--count", type=int, default=16)
 arguments.add_argument("--seed", type=int, default=1)
+arguments.add_argument("--tests", action="append", metavar="FILE", help="tests/NAME.cpp")
 for name in ("by-hand", "again", "one-build", "summary", "self-test", "list"):
     arguments.add_argument("--" + name, action="store_true")
 options = arguments.parse_args()
