@@ -80,6 +80,23 @@ TEST_CASE("sorted logits: masked keys are left out, between two of them it is li
   for (size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(expected[k]));
 }
 
+TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
+  constexpr int T = 9, query = T - 1;
+  const ModelShape shape{.layers = 1, .heads = 2, .d_model = 8, .causal = true};
+  const auto of = [&](const char* scheme) {
+    const Params params(0);
+    const PositionLayers made(params, choose_encoding(scheme), shape);
+    return biases(*made.layers[0], shape, Positions::of_tokens(1, {0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  };
+  const Biases all = of("alibi");  // slopes 2^-4 and 2^-8, see its article
+  REQUIRE(all.of.size() == 2 * T);
+  CHECK(all.query == query);
+  for (int h = 0; h < 2; ++h)
+    for (int j = 0; j < T; ++j)
+      CHECK(all.of[size_t(h * T + j)] == doctest::Approx(std::exp2(-4 * (h + 1)) * (j - query / 2.)).epsilon(1e-5));
+  CHECK(of("none").of.empty());
+}
+
 TEST_CASE("normal quantiles are those of tables") {
   // NIST/SEMATECH e-Handbook 1.3.6.7.1, and further digits of R's qnorm
   for (const auto& [p, z] : {std::pair{.5, 0.},

@@ -82,3 +82,27 @@ TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
     CHECK(work(larger).step > work(small).step);
   }
 }
+
+TEST_CASE("footprint: what a scheme takes beyond the model without one, where no batch hides it") {
+  const auto took = [](const Choices& c) {
+    const State state(c);
+    const int64_t before = memory().bytes_asked;
+    const StepInputs inputs = draw_step(c, 0, c.whole("train_length"));
+    const Tensor logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, {real(0.1), {}}});
+    const double bytes = double(memory().bytes_asked - before);
+    backward(cross_entropy(logits, inputs.batch.targets));
+    return bytes;
+  };
+  const Choices none = sized("none", 2, 32, 120, 1);
+  const Choices relative = sized("relative", 2, 32, 120, 1);  // a vector for each distance
+  const double more = took(relative) - took(none), estimated = footprint(relative).step - footprint(none).step;
+  CHECK(more > 1e5);
+  CHECK(estimated == doctest::Approx(more).epsilon(0.2));
+}
+
+TEST_CASE("footprint: parameters are those of the model, but for a bias of each symbol") {
+  for (const int d_model : {8, 16}) {
+    const Choices c = sized("none", 1, d_model, 40, 1);
+    CHECK(double(State(c).params.count()) - footprint(c).parameters == task(c["task"]).symbols_out);
+  }
+}

@@ -158,6 +158,16 @@ TEST_CASE("align: an external checkpoint on questions in English; the file is it
   }
 }
 
+TEST_CASE("align: a file is written here or into a folder that there is") {
+  const TemporaryFolder folder;
+  const auto refused = [](const std::string& file) { return refusal([&] { write_alignment({}, file); }); };
+  CHECK(refused(folder / "none/t.json") ==
+        "2: cannot write " + folder / "none/t.json" + ": there is no such folder; choose another path");
+  CHECK(refused(folder.path) == "2: cannot write " + folder.path + ": it is a folder; choose another path");
+  for (const std::string& good : {folder / "t.json", std::string("poslab_test_of_here.json")})
+    CHECK(holds(refused(good), "2: poslab align takes a run, as in `poslab align runs/first`, or a checkpoint"));
+}
+
 TEST_CASE("align: what a checkpoint is not asked is refused before it is opened") {
   const TemporaryFolder folder;
   const std::string file = folder / "t.json";

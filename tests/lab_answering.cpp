@@ -142,6 +142,16 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   CHECK(std::count(both.trials.columns.begin(), both.trials.columns.end(), "exact_match") == 1);
 }
 
+TEST_CASE("decoder: a page shows the input, the separator and what was answered before each slot") {
+  const Choices c = with({{"task", "reverse_string"}, {"seed", "5"}});
+  const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
+  const Sample shown = learner->sample({.length = 4, .number = 2});
+  CHECK(shown.outputs == 4);
+  REQUIRE(shown.symbols.size() == 8);
+  CHECK(shown.symbols[4] == ";");
+  for (size_t n = 0; n < 3; ++n) CHECK(shown.symbols[5 + n] == shown.symbols[3 - n]);  // of the answer all but its last
+}
+
 TEST_CASE("decoder: what a test may ask of one has room, and its temperature is no trained model's") {
   const auto refuses = [](const Settings& more, const char* words) {
     CHECK_THROWS_WITH_AS(answering_kind().check(with(more)), doctest::Contains(words), BadInput);

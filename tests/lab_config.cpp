@@ -226,3 +226,17 @@ TEST_CASE("a randomized relative scheme draws positions or a table of offsets, a
   CHECK(test_sampler(tiny_config({{"relative_mode", "released"}}))->name == "randomized_offsets");
   CHECK(test_sampler(tiny_config({{"test_positions", "sequential"}}))->name == "sequential");
 }
+
+// An id, and what a run writes of its newer options, leave out defaults: others would make it another run.
+TEST_CASE("the defaults of every kind of run are what they were") {
+  const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/golden/defaults.json"));
+  CHECK(golden.size() == all_kinds().size());
+  for (const auto& [command, defaults] : golden.items()) {
+    const auto now = config_json(kind_of_command(command).configure({}));
+    for (const auto& [name, value] : defaults.items()) {
+      CAPTURE(command + ": " + name);
+      REQUIRE(now.contains(name));
+      CHECK(now[name] == value);
+    }
+  }
+}

@@ -65,3 +65,30 @@ TEST_CASE("a row of a test has a cell for each column, and says which columns it
   CHECK_THROWS_WITH_AS(row.word("loss"), doctest::Contains("no words in a column \"loss\""), Failure);
   CHECK_THROWS_WITH_AS(kind_of(Choices("sampler", {})), "these are no choices of a run", Failure);
 }
+
+TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixes trained and longer ones") {
+  Results rows;
+  for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times it, in %
+    rows.push_back(row_of({length, 8, 4 * length / 100., 0, 0, {0.5, 0.25, length / 100.}}));
+  Choices c = all_choices().standard;
+  c.set("train_length", "9");
+  const std::string text = shown_by_length(c, rows);
+  CHECK(text.substr(text.find('\n')).starts_with(R"(
+
+                 lengths      accuracy    guess  majority  content only
+  as in training    3 .. 4         14.0     50.0      25.0           3.5
+  as in training    5 .. 6         22.0     50.0      25.0           5.5
+  as in training    7 .. 8         30.0     50.0      25.0           7.5
+  as in training    9 .. 9         36.0     50.0      25.0           9.0
+  longer           10 .. 11        42.0     50.0      25.0          10.5
+  longer           12 .. 13        50.0     50.0      25.0          12.5
+  longer           14 .. 15        58.0     50.0      25.0          14.5
+  longer           16 .. 17        66.0     50.0      25.0          16.5
+  longer           18 .. 19        74.0     50.0      25.0          18.5
+  longer           20 .. 21        82.0     50.0      25.0          20.5
+  longer           22 .. 22        88.0     50.0      25.0          22.0
+
+  paper score      10 .. 22        64.0     50.0      25.0          16.0
+  released score   11 .. 22        66.0     50.0      25.0          16.5
+)"));
+}

@@ -197,3 +197,22 @@ TEST_CASE("what a test of a language model came to is read back as it was writte
   CHECK(holds(read(text + text.substr(second)), "line 4 reads \"64,plain,3"));  // a length twice
   CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));
 }
+
+TEST_CASE("lm: a page shows a text of one's own or one of the test, of any length") {
+  const auto learner = [](const Settings& more, const language::Source& text) {
+    Settings all = {{"layers", "1"}, {"heads", "1"}, {"key_heads", "1"}, {"d_model", "8"}, {"d_ff", "8"}};
+    all.insert(all.end(), more.begin(), more.end());
+    return language::TextLearner(language::State(language::configure(all), text.tokens()),
+                                 std::make_shared<const language::Source>(text));
+  };
+  language::Source grammar;
+  grammar.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
+  const language::TextLearner symbols = learner({{"text", "copy_grammar"}, {"train_length", "16"}}, grammar);
+  CHECK(symbols.sample({}).symbols.size() == 16);
+  CHECK(symbols.sample({.length = 9}).symbols.size() == 9);
+  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "copy_grammar has symbols that are no letters"));
+  const language::TextLearner bytes = learner({}, {});
+  CHECK(bytes.sample({.text = "abcde"}).symbols == std::vector<std::string>{"a", "b", "c", "d", "e"});
+  CHECK(holds(refusal([&] { bytes.sample({.length = 9, .text = "abc"}); }),
+              "--text and --length 9: the text has a length of its own; leave one out"));
+}

@@ -4,10 +4,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
+#include "lab/files/progress.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -203,4 +208,46 @@ TEST_CASE("help, lists and version") {
   Program train(folder, "train --help");
   for (const ChoiceOption& o : all_choices().options)
     CHECK_MESSAGE(holds(train.output(), dashed(o.option.name)), o.option.name);
+}
+
+TEST_CASE("a training says what loss and accuracy were on average since it last said something") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", log = folder / "log";
+  Settings all = tiny;
+  // Of each string one slot is scored, so that all steps weigh alike.
+  all.insert(all.end(), {{"task", "even_pairs"}, {"out", run}});
+  {
+    const LogFile in_place_of_stderr(log);
+    train_run(strings_kind(), all, false);
+  }
+  std::vector<double> losses, accuracies;
+  std::istringstream metrics(read_file(run + "/metrics.jsonl"));
+  for (std::string line; std::getline(metrics, line);) {
+    const auto step = nlohmann::json::parse(line);
+    losses.push_back(step["loss"]), accuracies.push_back(step["accuracy"]);
+  }
+  REQUIRE(losses.size() == 40);
+  std::istringstream said(read_file(log));
+  size_t from = 0, to = 0;
+  for (std::string line; std::getline(said, line);) {
+    double loss = 0, accuracy = 0;
+    if (std::sscanf(line.c_str(), "training  %zu/40  loss %lf  accuracy %lf %%", &to, &loss, &accuracy) != 3) continue;
+    const auto mean = [&](const std::vector<double>& of) {
+      return std::accumulate(of.begin() + long(from), of.begin() + long(to), 0.) / double(to - from);
+    };
+    CAPTURE(line);
+    CHECK(std::abs(loss - mean(losses)) < 1e-4);
+    CHECK(std::abs(accuracy - 100 * mean(accuracies)) < 0.1);
+    from = to;
+  }
+  CHECK(to == 40);
+}
+
+TEST_CASE("a run that takes more memory than there is does not begin") {
+  const TemporaryFolder folder;
+  Settings huge = tiny;
+  huge.insert(huge.end(), {{"d_model", "65536"}, {"layers", "256"}, {"out", folder / "run"}});
+  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, false); }), "2: about "));
+  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, false); }), "of memory is needed"));
+  CHECK(!std::filesystem::exists(folder / "run"));
 }

@@ -61,3 +61,20 @@ TEST_CASE("a file of biases becomes the numbers in it, in a composition too") {
   CHECK(with_spelled_file("positions", "given:at=@" + positions + "|given:at=@" + positions) ==
         "given:at=0 1|given:at=0 1");
 }
+
+TEST_CASE("a file of biases has at most 100,000 numbers, those of all heads together") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "biases.txt";
+  const auto heads_of = [&](int numbers) {
+    std::string text;
+    for (const char* head : {"1.1", "1.2"}) {
+      text += head;
+      for (int slot = 0; slot < numbers; ++slot) text += fmt::format(" -{}:1", slot);
+      text += "\n";
+    }
+    write_file(path, text);
+    return refusal([&] { with_spelled_file("encoding", "calibrated:of=@" + path); });
+  };
+  CHECK(heads_of(50000).empty());
+  CHECK(holds(heads_of(50001), path + ": 100002 numbers, and a run keeps at most 100000"));
+}

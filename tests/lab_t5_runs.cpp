@@ -1,12 +1,15 @@
 // Runs of T5s that find things: training, stopping and going on, tests by place, sweeps and reports.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "experiment/t5/inside.h"
 #include "lab/pages/report/report.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/sweep/sweep.h"
 #include "lab/runs/t5/questions.h"
-#include "tests/lab_learners.h"
 #include "tasks/retrieval/symbols.h"
+#include "tests/lab_learners.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;
@@ -269,6 +272,38 @@ TEST_CASE("an external checkpoint is asked in English: so many questions, at pla
   t5::English too_many = line;
   too_many.sizes = {2, 5000};
   CHECK(holds(refusal([&] { t5::check(too_many); }), "5000 lines"));
+}
+
+TEST_CASE("an external checkpoint's right answers are counted by where they stood") {
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  // A task that takes whatever is said for an answer, as often as these are: of an eighth of the context two are asked.
+  const int right[t5::places] = {2, 0, 1, 1, 2, 0, 0, 1};
+  t5::English own{.task = choose_retrieval("line"), .sizes = {9}, .samples = 2 * t5::places};
+  own.task.thing.write = [](const Choices&, int, uint64_t seed, Place place) {
+    return TextQuestion{"?", {std::to_string(seed)}, *place};
+  };
+  own.task.thing.right = [&](const std::string&, const std::vector<std::string>& answers) {
+    const int n = std::stoi(answers[0]);
+    return n % 2 < right[n / 2];
+  };
+  const t5::AtSize at = t5::ask(model, own, choose_sampler("sequential"))[0];
+  CHECK(at.accuracy == 7 / 16.);
+  for (int p = 0; p < t5::places; ++p) CHECK(at.accuracy_of_place[p] == right[p] / 2.);
+}
+
+TEST_CASE("t5: what looks inside sees as many questions of each task as it asked for, in whatever parts") {
+  const t5::State s(with({{"eval_lengths", "24/1600"}}));
+  for (const auto& [length, samples, most] : {std::tuple{24, 5, 5}, {1600, 5, 2}}) {
+    std::vector<int> passes;
+    t5::probed(s, samples)
+        .run({.length = length,
+              .names = {"encoder.block0.attention.statistics"},
+              .done = [&](const Trace& trace, const Ids&) {
+                passes.push_back(trace.captured.at("encoder.block0.attention.statistics").dim(0));
+              }});
+    CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // of passkey, of line
+    CHECK(*std::max_element(passes.begin(), passes.end()) == most);
+  }
 }
 
 TEST_CASE("t5: a table of learned positions is tested up to its rows alone") {

@@ -126,6 +126,25 @@ TEST_CASE("pictures: what learns is drawn with the weights of this run, before a
   }
 }
 
+TEST_CASE("pictures: up to eight matrices of positions have their numbers, more are colors alone") {
+  const Folder folder;
+  for (const int heads : {4, 8, 9}) {
+    CAPTURE(heads);
+    State state(configure({{"task", "even_pairs"},
+                           {"encoding", "alibi"},
+                           {"layers", "1"},
+                           {"heads", std::to_string(heads)},
+                           {"d_model", std::to_string(2 * heads)},
+                           {"train_length", "6"},
+                           {"eval_lengths", "6:6"}}));
+    const json drawn =
+        pictures_of(RunFolder::create((folder.path / std::to_string(heads)).string(), state), state)["positions"];
+    REQUIRE(drawn["layers"].size() == 1);
+    REQUIRE(drawn["layers"][0].size() == size_t(heads));
+    for (const json& head : drawn["layers"][0]) CHECK(head.contains("values") == (heads <= 8));
+  }
+}
+
 TEST_CASE("pictures: every scheme has them, and the report takes whole runs, here tested at one length") {
   const Folder folder;
   std::vector<std::string> runs;

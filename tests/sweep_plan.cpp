@@ -1,6 +1,9 @@
 // Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
+#include <cstdlib>
+
 #include "lab/runs/sweep/named.h"
 #include "lab/runs/sweep/slurm.h"
+#include "tests/allocations.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;
@@ -210,4 +213,30 @@ TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks
                "PATH=/none;");
   CHECK(none.status() == 1);
   CHECK(holds(none.output(), "there is no sbatch here"));
+}
+
+TEST_CASE("a job script goes to sbatch, which may take it, refuse it or not be there") {
+  const TemporaryFolder folder;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.path.c_str(), 1);
+  CHECK(holds(refusal([] { submit("job.sh"); }), "1: there is no sbatch here; submit job.sh where Slurm is"));
+  for (const int status : {0, 3}) {
+    write_file(folder / "sbatch", fmt::format("#!/bin/sh\necho \"$@\" > '{}'\nexit {}\n", folder / "asked", status));
+    std::filesystem::permissions(folder / "sbatch", std::filesystem::perms::owner_all);
+    CHECK(refusal([] { submit("a job.sh"); }) == (status ? "1: sbatch refused a job.sh; see above" : ""));
+    CHECK(read_file(folder / "asked") == "a job.sh\n");
+  }
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST_CASE("plan: what names its trials keeps of each only where it differs") {
+  const Plan plan = make_plan("task = \"even_pairs\"\nencoding = \"rope\"\nseeds = 200\n", "sweep.toml");
+  const int64_t before = allocations();
+  const Naming names = naming(plan);
+  const int64_t taken = allocations() - before;
+  for (const Trial& t : plan) values_of(t.run);  // all that it might keep
+  const int64_t all = allocations() - before - taken;
+  CHECK(names.differing() == std::vector<std::string>{"seed"});
+  CAPTURE(double(taken) / double(all));
+  CHECK(4 * taken <= all);
 }
