@@ -6,9 +6,12 @@
 #   .bundle/deps     headers and libraries that sources are compiled with: `./dev build cuda` finds them there
 #   .bundle/commit   what it was built from
 #   build/poslab-bundle.tar.gz     the tree with .bundle in it
+#   build/poslab-programs.tar.xz   bin, lib and commit alone, which are enough to run and test; for one kind of GPU at most
+#                                  64 MiB, as much as some ways onto a GPU carry
 #
 # usage: cuda/bundle.sh NVCC ARCHITECTURES PACKAGE...      packages of Debian, installed here, that go into deps
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 nvcc=$1 architectures=$2 packages=("${@:3}")
 bundle=$PWD/.bundle build=$PWD/build/bundle archive=$PWD/build/poslab-bundle.tar.gz
@@ -58,5 +61,11 @@ glibc=$(objdump -T "$bundle"/bin/* "$bundle"/lib/* | grep -oE 'GLIBC_[0-9.]+' | 
 { git ls-files -z --cached --others --exclude-standard; printf '.bundle\0'; } |
   tar --null --files-from=- --transform='s,^,poslab/,' -czf "$archive.partial"
 mv "$archive.partial" "$archive"
+alone=$PWD/build/poslab-programs.tar.xz
+XZ_OPT='-6 -T0' tar -C "$bundle" -cJf "$alone.partial" bin lib commit
+mv "$alone.partial" "$alone"
+size=$(stat -c %s "$alone")
+say "$((size / 1048576)) MiB in build/$(basename "$alone"), which is enough to run and test"
+[[ $architectures != +([0-9])-real ]] || ((size <= 64 * 1048576)) || stop "that is more than 64 MiB for one kind of GPU"
 say "$(du -sm "$bundle" | cut -f1) MB in .bundle, $(du -m "$archive" | cut -f1) MB in build/$(basename "$archive")," \
   "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/dev cuda-test first"

@@ -6,8 +6,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source=$PWD
 folder=$(realpath -m "${1:-build/bare}")
-root=$folder/root
-path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 stop() { echo "bare_debian: $*" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || stop 'a chroot needs root'
@@ -17,31 +15,10 @@ command -v debootstrap > /dev/null || stop 'no debootstrap here: apt-get install
 [[ ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$folder"
 
 seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
-inside() { chroot "$root" env -i HOME=/root PATH=$path ${proxy:+http_proxy="$proxy"} "$@" < /dev/null; }
-
-proxy=${http_proxy:-}
-if command -v apt-config > /dev/null; then
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
-fi
-
-if [[ ! -f $folder/base.tar ]]; then
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1) || true
-  mkdir -p "$folder/base"
-  http_proxy=$proxy debootstrap --variant=minbase bookworm "$folder/base" ${mirror:+"$mirror"}
-  tar -C "$folder/base" -cf "$folder/base.tar.partial" . && mv "$folder/base.tar.partial" "$folder/base.tar"
-  rm -rf "$folder/base"
-  seconds 'a base system of Debian 12'
-fi
-
-rm -rf --one-file-system "$root" && mkdir -p "$root"
-tar -C "$root" -xf "$folder/base.tar"
-if command -v apt-config > /dev/null; then
-  apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90host" || true
-fi
-cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-cp -L /etc/pip.conf "$root/etc/" 2> /dev/null || true
-mkdir -p "$root/etc/ssl/certs" && cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2> /dev/null || true
-mount -t proc proc "$root/proc"
+# shellcheck source=tests/bare_root.sh
+. tests/bare_root.sh
+make_bare_root "$folder"
+seconds 'a base system of Debian 12'
 
 [[ -z $(git status --porcelain) ]] || echo 'bare_debian: what is not committed is not tried'
 git clone --quiet --no-hardlinks "$source" "$root/root/poslab"

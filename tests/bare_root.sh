@@ -1,0 +1,30 @@
+# Sourced by the tests that need a bare Debian 12 in a chroot, as root, in a mount namespace of their own. The mirror and
+# the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
+
+inside() {
+  chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    DEBIAN_FRONTEND=noninteractive ${proxy:+http_proxy="$proxy"} "$@" < /dev/null
+}
+
+make_bare_root() {   # FOLDER: a new FOLDER/root, from FOLDER/base.tar, which is made the first time
+  local base=$1/base mirror file
+  root=$1/root proxy=${http_proxy:-}
+  if command -v apt-config > /dev/null; then
+    eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  fi
+  if [[ ! -f $base.tar ]]; then
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1) || true
+    mkdir -p "$base"
+    http_proxy=$proxy debootstrap --variant=minbase bookworm "$base" ${mirror:+"$mirror"} || return
+    tar -C "$base" -cf "$base.tar.partial" . && mv "$base.tar.partial" "$base.tar" && rm -rf "$base" || return
+  fi
+  rm -rf --one-file-system "$root" && mkdir -p "$root" && tar -C "$root" -xf "$base.tar" || return
+  if command -v apt-config > /dev/null; then
+    apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90host" || true
+  fi
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  for file in /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+    [[ ! -f $file ]] || { mkdir -p "$root$(dirname "$file")" && cp -L "$file" "$root$file"; }
+  done
+  mount -t proc proc "$root/proc"
+}
