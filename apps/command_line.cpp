@@ -216,7 +216,7 @@ CommandLine::CommandLine()
 
   CLI::App* report =
       commands_.add("report", "compare runs on one HTML page that works without a network", help_of_report, [this] {
-        for (const std::string& one : report::write(runs_, page_, width_))
+        for (const std::string& one : report::write(runs_, page_, width_, slides_))
           fmt::print(stderr, "passed over: {}\n", printable(one));
         fmt::print("{}\n", page_);
       });
@@ -226,6 +226,7 @@ CommandLine::CommandLine()
                    "the page to write (report.html); only the chart of accuracy: .svg, .pdf, .png, .tex or .csv")
       ->type_name("FILE");
   add_width(report, width_);
+  report->add_flag("--slides", slides_, "the page as slides, one picture at a time, which the arrow keys turn");
 
   commands_.add("ask", "ask a trained run about strings of your own", add_ask);
   commands_.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",

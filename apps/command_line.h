@@ -24,6 +24,7 @@ class CommandLine {
   CLI::App app_;
   Commands commands_{&app_};
   std::string listed_kind_, listed_, page_ = "report.html", width_, demo_folder_ = "runs";
+  bool slides_ = false;
   std::vector<std::string> runs_, explained_;
   TypedChoices demonstrating_;
   bool measure_ = false;

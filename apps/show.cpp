@@ -16,6 +16,7 @@
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/figure_file.h"
+#include "lab/pages/page/html.h"
 #include "lab/pages/show/show.h"
 #include "lab/runs/output.h"
 #include "lab/runs/spelled_file.h"
@@ -30,6 +31,7 @@ struct ShowWords {
   show::Options options;
   int head = 1;
   std::string set, out, width;
+  bool slides = false;
 };
 
 // The width of the terminal, 100 where there is none.
@@ -52,7 +54,7 @@ std::string command_of(const ShowWords& w) {
                                               {"head", w.head, 1}})
     if (value != standard) text += fmt::format(" --{} {}", name, value);
   if (w.options.seed != plain.seed) text += fmt::format(" --seed {}", w.options.seed);
-  return text + (w.options.causal ? " --causal" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
+  return text + (w.options.causal ? " --causal" : "") + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
 }
 
 void run(ShowWords w) {
@@ -72,6 +74,7 @@ void run(ShowWords w) {
     check_output("-o", w.out, kinds);
     page::check_figure(w.out, w.width);
   }
+  if (w.slides && !page) bad_input("--slides: slides are a page; say -o slides.html");
   for (const std::string& e : w.options.encodings)
     if (e.find(',') != std::string::npos && e.find_first_of(":=|+&") == std::string::npos)
       bad_input("{}: there is no comma between encodings here; say poslab show {}", e, fmt::join(split(e, ','), " "));
@@ -92,7 +95,8 @@ void run(ShowWords w) {
     tell_unreached(choose_encoding(e, trained_on(w.options.train_length)), choose_sampler(w.options.positions),
                    w.options.length);
   if (!w.out.empty()) {
-    write_file(w.out, page                              ? show::html(w.options, all, command)
+    write_file(w.out, w.slides                          ? page::as_slides(show::html(w.options, all, command))
+                      : page                            ? show::html(w.options, all, command)
                       : table                           ? show::csv(all)
                       : page::for_paper(w.out, w.width) ? page::paper_file(w.out, show::panels(all, w.head), w.width)
                                                         : show::svg(all, w.head));
@@ -157,6 +161,7 @@ std::function<void()> add_show(CLI::App* show) {
                    "a page (.html), a picture (.svg, and .pdf, .png, .tex for papers) or the numbers (.csv)")
       ->type_name("FILE");
   add_width(show, w->width);
+  show->add_flag("--slides", w->slides, "the page as slides, one picture at a time, which the arrow keys turn");
   return [=] { run(*w); };
 }
 

@@ -22,6 +22,7 @@ quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
 embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.css lab/pages/page/figures.js
+  lab/pages/page/slides.js
   lab/pages/report/report.html lab/pages/report/report.js
   lab/pages/report/tasks.html lab/pages/report/language.html lab/pages/report/t5.html lab/pages/report/training.html
   lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js

@@ -105,6 +105,32 @@ def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_doe
         assert page.messages == []
 
 
+def test_slides_show_each_piece_of_a_report_once_and_keys_turn_them(drawn):
+    poslab(drawn, "report", EVIL, EVIL + "2", "--slides", "-o", "slides.html")
+    seen = "[...document.querySelectorAll({})].filter(part => part.getClientRects().length).length"
+    with browser.Page(1280, 720) as page:
+        page.open(drawn / "slides.html")
+        page.until('document.querySelector(".turn output")?.textContent')
+        slides = int(page.run('document.querySelector(".turn output").textContent').split("/")[1])
+        pieces = "document.querySelectorAll('main figure, main table').length"
+        headings, found, charts = [], 0, 0
+        for number in range(1, slides + 1):
+            assert page.run("location.hash") == f"#{number}"
+            assert page.run(seen.format("'h1, h2'")) == 1
+            headings.append(page.run("[...document.querySelectorAll('h1, h2')].find(h => h.getClientRects().length).id"))
+            charts += page.run(seen.format("'figure'"))
+            found += page.run(seen.format("'main figure, main table'"))
+            page.press("ArrowRight")
+        assert page.run("location.hash") == f"#{slides}"  # there is no next one
+        assert charts >= 2 and found == page.run(pieces)
+        assert [h for n, h in enumerate(headings) if h not in headings[:n]] == [
+            "", *page.run("[...document.querySelectorAll('h2')].map(h => h.id)")]
+        page.press("ArrowLeft")
+        page.run("document.querySelector('.turn button').click()")
+        assert page.run("location.hash") == f"#{slides - 2}" and page.messages == []
+    (drawn / "slides.html").unlink()
+
+
 def test_a_terminal_gets_no_command_from_a_name(drawn):
     done = subprocess.run([PROGRAM, "report", EVIL + "none", "-o", "x.html"], cwd=drawn, capture_output=True, text=True)
     assert done.returncode == 2 and "\x1b" not in done.stderr and r"\x1b[31m" in done.stderr

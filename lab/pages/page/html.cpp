@@ -8,7 +8,7 @@
 #include <cmath>
 
 namespace poslab {
-extern const std::string_view page_html, page_css, svg_css, figures_js;
+extern const std::string_view page_html, page_css, svg_css, figures_js, slides_js;
 }
 
 namespace poslab::page {
@@ -54,6 +54,10 @@ std::string document(std::string_view html, const std::map<std::string, std::str
                             {"data", parts.at("data")},
                             {"figures.js", std::string(figures_js)},
                             {"own.js", std::string(script)}});
+}
+
+std::string as_slides(std::string document) {
+  return document.insert(document.rfind("</body>"), fmt::format("<script>\n{}</script>\n", slides_js));
 }
 
 std::string escape(std::string_view text) {

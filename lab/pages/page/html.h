@@ -16,6 +16,9 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
 std::string document(std::string_view html, const std::map<std::string, std::string>& parts,
                      std::string_view script = "");
 
+// A page of document() as slides: one piece of a section at a time, which the arrow keys turn (slides.js).
+std::string as_slides(std::string document);
+
 // & < > " ' as entities; as XML has neither, a control character as its picture, and U+FFFD for what is no UTF-8
 std::string escape(std::string_view text);
 std::string prose(std::string_view text);             // escaped, and what stands between ` as code

@@ -95,16 +95,17 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out, const 
 }  // namespace
 
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
-                               const std::string& width) {
+                               const std::string& width, bool slides) {
   std::vector<Output> kinds = {html_output("poslab report"), {".csv", "its numbers", "panel,series,"}};
   for (const Output& kind : figure_outputs("the chart of accuracy alone")) kinds.insert(kinds.end() - 1, kind);
   check_output("-o", out, kinds);
   check_figure(out, width);
+  if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; say -o slides.html", out);
   const Drawn d = draw(words, out, width);
   const bool lengths = d.groups.front().has("set") && !is_figure(out);
   const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
   if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
-  write_file(out, d.text);
+  write_file(out, slides ? as_slides(d.text) : d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
   return d.passed;
 }

@@ -11,7 +11,7 @@ namespace poslab::report {
 // made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own.
 // A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` is no
 // page it is the charts of accuracy against length alone: .svg for other pages, .pdf, .png, .tex and, with a `width`,
-// .svg for papers (lab/pages/page/figure_file.h), .csv their numbers.
+// .svg for papers (lab/pages/page/figure_file.h), .csv their numbers. `slides`: the page is one for a lecture.
 //
 // Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows
 // of all eval.csv.
@@ -20,7 +20,7 @@ namespace poslab::report {
 // are mixed, Failure where a file is damaged or `out` cannot be written; then whatever stood at `out` still stands
 // there.
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
-                               const std::string& width = "");
+                               const std::string& width = "", bool slides = false);
 
 // What it would write into `out`, without the CSV.
 std::string text(const std::vector<std::string>& words, const std::string& out);
