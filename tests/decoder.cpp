@@ -299,6 +299,23 @@ TEST_CASE("decoder: what does not fit is refused") {
   CHECK_THROWS_WITH_AS(Model{windows}, doctest::Contains("does not go with the model's sliding windows"), BadInput);
 }
 
+TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are normed") {
+  for (const NormPlace norms : {NormPlace::before, NormPlace::after, NormPlace::around}) {
+    DecoderSpec s = small("none");
+    s.norms = norms, s.query_key_norm = QueryKeyNorm::each_head, s.biases = s.output_bias = true;
+    Params params(3);
+    const Decoder net(params, s);
+    int gains = 0, biases = 0;
+    for (const Params::Entry& e : params.entries()) {
+      const bool gain = e.name.ends_with("gain"), bias = e.name.ends_with("bias");
+      gains += gain, biases += bias;
+      if (gain || bias) CHECK_MESSAGE(e.tensor.values() == std::vector<real>(size_t(e.tensor.size()), gain), e.name);
+    }
+    CHECK(gains == 2 * (norms == NormPlace::around ? 6 : 4) + 1);  // two of a block's are of queries and keys
+    CHECK(biases == 2 * 4);
+  }
+}
+
 // relu alone has a kernel of its own; the others are written with ops, and all are where weights are stored in 16 bits.
 TEST_CASE("feed-forward networks without a gate: each activation is the function of its name") {
   const struct {

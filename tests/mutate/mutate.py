@@ -7,11 +7,11 @@ usage: ./dev mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
 
 Takes a copy of the sources in build/mutate/tree and builds it beside; the checkout itself is never changed. A fault
 that hangs or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two
-builds, with real = float and with real = double; what passes one is tried in the other, unless --one-build. Results go
-to tests/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was stopped goes on;
-but --again tries those that no test had noticed, if the source still has their lines; with --tests it asks the new ones
-alone, and only what these notice is written down. tests/mutate/mutants.toml has those planted --by-hand, and why some
-are equivalent.
+builds, with real = float and with real = double; what passes one is tried in the other. --one-build is the first alone.
+Results go to tests/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was stopped
+goes on; but --again tries those that no test had noticed, if the source still has their lines; with --tests it asks the
+new ones alone, and only what these notice is written down. tests/mutate/mutants.toml has those planted --by-hand, and
+why some are equivalent.
 """
 import argparse
 import collections
@@ -172,10 +172,12 @@ def plant():
     runs = history()
     faults_in_turn = by_hand() if options.by_hand else unnoticed(runs) if options.again else \
         drawn(options.seed, options.folder or list(folders))
-    for build in builds.values():
-        build.ready(options.tests)
+    for preset, build in builds.items():
+        if preset == "release" or not options.one_build:
+            build.ready(options.tests)
     # Where gradients are computed the build that checks them comes first. lab/ is not in it.
-    first = collections.defaultdict(lambda: "release", core="double", autograd="double")
+    doubles = {} if options.one_build else {"core": "double", "autograd": "double"}
+    first = collections.defaultdict(lambda: "release", doubles)
     tried = []                                 # the mutants that are tried now or have been, if they count
     trials = Trials(runs)
     limited = not options.by_hand and not options.again
