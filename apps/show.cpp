@@ -54,7 +54,8 @@ std::string command_of(const ShowWords& w) {
                                               {"head", w.head, 1}})
     if (value != standard) text += fmt::format(" --{} {}", name, value);
   if (w.options.seed != plain.seed) text += fmt::format(" --seed {}", w.options.seed);
-  return text + (w.options.causal ? " --causal" : "") + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
+  if (w.options.causal) text += " --causal";
+  return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
 }
 
 void run(ShowWords w) {

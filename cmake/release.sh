@@ -18,12 +18,12 @@ rm -rf "$made" "$part"
 mkdir "$part"
 
 cp build/wheel/*.whl build/web/past-the-edge.html "$part/"
-.venv-python/bin/python -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$part"
+.venv-python/bin/python -c 'import scikit_build_core.build as by, sys; by.build_sdist(sys.argv[1])' "$part"
 git archive --format=tar.gz --prefix="poslab-$version/" -o "$part/poslab-$version-source.tar.gz" HEAD
 cpack -G DEB --config build/release/CPackConfig.cmake -B build/package
 cp build/package/poslab_*.deb "$part/"
 tar -C build/site -czf "$part/poslab-$version-site.tar.gz" html
-awk -v head="## $version" 'index($0, head) == 1 {on = 1; print; next} /^## / {on = 0} on' CHANGELOG.md > "$part/NOTES.md"
-(cd "$part" && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS.partial && mv SHA256SUMS.partial SHA256SUMS)
+awk -v head="## $version" '/^## / {on = index($0, head) == 1} on' CHANGELOG.md > "$part/NOTES.md"
+(cd "$part" && find . -type f | sort | xargs sha256sum > ../SHA256SUMS && mv ../SHA256SUMS .)
 mv "$part" "$made"
 du -h "$made"/*

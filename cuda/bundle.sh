@@ -6,8 +6,8 @@
 #   .bundle/deps     headers and libraries that sources are compiled with: `./dev build cuda` finds them there
 #   .bundle/commit   what it was built from
 #   build/poslab-bundle.tar.gz     the tree with .bundle in it
-#   build/poslab-programs.tar.xz   bin, lib and commit alone, which are enough to run and test; for one kind of GPU at most
-#                                  64 MiB, as much as some ways onto a GPU carry
+#   build/poslab-programs.tar.xz   bin, lib and commit alone, which are enough to run and test; for one kind of GPU at
+#                                  most 64 MiB, as much as some ways onto a GPU carry
 #
 # usage: cuda/bundle.sh NVCC ARCHITECTURES PACKAGE...      packages of Debian, installed here, that go into deps
 set -euo pipefail

@@ -1,5 +1,5 @@
-# Sourced by the tests that need a bare Debian 12 in a chroot, as root, in a mount namespace of their own. The mirror and
-# the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
+# Sourced by the tests that need a bare Debian 12 in a chroot, as root, in a mount namespace of their own. The mirror
+# and the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
 
 inside() {
   chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -13,7 +13,8 @@ make_bare_root() {   # FOLDER: a new FOLDER/root, from FOLDER/base.tar, which is
     eval "$(apt-config shell proxy Acquire::http::Proxy)"
   fi
   if [[ ! -f $base.tar ]]; then
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1) || true
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' |
+             head -n 1) || true
     mkdir -p "$base"
     http_proxy=$proxy debootstrap --variant=minbase bookworm "$base" ${mirror:+"$mirror"} || return
     tar -C "$base" -cf "$base.tar.partial" . && mv "$base.tar.partial" "$base.tar" && rm -rf "$base" || return

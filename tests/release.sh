@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What ./dev release has made, as those who get it do: the sums, the wheel in an empty environment, the Debian package in
-# a bare Debian (as root, where debootstrap is there), the sdist built by pip, the sources, the page and the site.
+# What ./dev release has made, tried as those do who get it: the sums, the wheel in an empty environment, the Debian
+# package in a bare Debian (as root, where debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.

@@ -117,7 +117,8 @@ def test_slides_show_each_piece_of_a_report_once_and_keys_turn_them(drawn):
         for number in range(1, slides + 1):
             assert page.run("location.hash") == f"#{number}"
             assert page.run(seen.format("'h1, h2'")) == 1
-            headings.append(page.run("[...document.querySelectorAll('h1, h2')].find(h => h.getClientRects().length).id"))
+            headings.append(page.run("[...document.querySelectorAll('h1, h2')]"
+                                     ".find(heading => heading.getClientRects().length).id"))
             charts += page.run(seen.format("'figure'"))
             found += page.run(seen.format("'main figure, main table'"))
             page.press("ArrowRight")
