@@ -40,8 +40,10 @@ std::string as_options(const std::string& message, const CLI::App& command) {
                        (behind == ' ' || std::ispunct(uint8_t(behind))) &&
                        behind != '=' && behind != '-' && behind != '"';
     const bool valued = message.compare(end, equals.size(), equals) == 0;
-    if (alone && (valued || word.find('_') != std::string::npos) && command.get_option_no_throw(dashed(word))) {
-      text += dashed(word);
+    const CLI::Option* const option =
+        alone && (valued || word.find('_') != std::string::npos) ? command.get_option_no_throw(dashed(word)) : nullptr;
+    if (option) {
+      text += "--" + option->get_lnames().front();  // "--samples" of eval_samples, where the help calls it so
       at = end;
       if (valued) text += ' ', at += equals.size();
     } else {

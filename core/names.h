@@ -21,6 +21,9 @@ struct OtherList {
 // The entry that is nearest to what was typed; null if none is near.
 const std::string* nearest(const std::string& said, const std::vector<std::string>& known);
 
+// The number in `randomized(2048)` for the name "randomized"; else "".
+std::string number_in_brackets(const std::string& said, const std::string& name);
+
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found.
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
