@@ -29,13 +29,21 @@ void TypedChoices::add(CLI::App* command, const ChoiceOption& o, const std::stri
   options_.emplace_back(o.option.name, added);
 }
 
-Settings TypedChoices::settings() const {
+std::string TypedChoices::typed(const std::string& name) const {
+  const auto is = [&](const auto& one) { return one.first == name; };
+  const auto found = std::find_if(options_.begin(), options_.end(), is);
+  if (found == options_.end() || !found->second->count()) return "";
+  const std::string& value = text_.at(name);
+  if (const CLI::Option* option = found->second; value.rfind("--", 0) == 0)
+    bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
+  return value;
+}
+
+Settings TypedChoices::settings(const std::string& but) const {
   Settings all;
   for (const auto& [name, option] : options_) {
-    if (!option->count()) continue;
-    const std::string& value = text_.at(name);
-    if (value.rfind("--", 0) == 0)
-      bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
+    if (!option->count() || name == but) continue;
+    const std::string value = typed(name);
     if (name.ends_with("temperature") && !value.empty() && value.find_first_not_of("0123456789.") == value.npos)
       bad_input("temperature {0}: policies have names, and {0} is a number; say constant:tau={0}", value);
     const bool switch_alone = value.empty() && option->get_expected_min() == 0;

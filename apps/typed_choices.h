@@ -15,7 +15,8 @@ class TypedChoices {
   void add(CLI::App* command, const ChoiceTable&, const std::vector<std::string>& but = {});
   // words: "--lengths,--eval-lengths"; of_run: of a run that is there, which has its own in place of the default
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
-  Settings settings() const;                     // those that were typed
+  Settings settings(const std::string& but = "") const;  // those that were typed, each completed
+  std::string typed(const std::string& name) const;      // one of them as it was typed; "": not at all
 
  private:
   std::map<std::string, std::string> text_;

@@ -29,9 +29,12 @@ void count_positions(const Positions& p, const std::string& scheme, Coverage& c,
 
 void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& counts) {
   const Distances& d = p.distances();
-  const int S = d.pairs ? p.sequences() : 1, T = p.time();
+  const int S = p.sequences(), T = p.time();
   std::vector<int64_t> pairs(d.value.size(), 0);
-  for (int s = 0; s < S; ++s)
+  for (int away = 1; !d.pairs && away < T; ++away)  // a row for each j - i
+    for (const auto& [i, j] : {std::pair{away, 0}, {0, away}})
+      if (i > j || !causal) pairs[size_t(d.row(0, i, j, T))] += T - away;
+  for (int s = 0; d.pairs && s < S; ++s)
     for (int i = 0; i < T; ++i)
       for (int j = 0; j < (causal ? i + 1 : T); ++j) pairs[size_t(d.row(s, i, j, T))] += i != j;
   for (size_t n = 0; n < pairs.size(); ++n)

@@ -11,6 +11,7 @@ struct Adam {
   Tensor squares;            // sum of the squares of the latest gradient, one double
   int64_t step = 0;          // updates done
 
+  Adam() = default;  // of a model that is only read
   Adam(const Params&, double lr);
   // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run
   // this twice. A trace sees what is added to a parameter, its value after minus its value before, under "update." and

@@ -1,5 +1,7 @@
-// A trained model of a run folder: logits of tokens of one's own, its activations seen and changed by functions of
+// A trained model of a run folder, or an external checkpoint: logits of tokens of one's own, its activations seen and changed by functions of
 // Python, its weights, and what it writes.
+#include <algorithm>
+
 #include "autograd/tape.h"
 #include "core/stop.h"
 #include "experiment/build.h"
@@ -30,7 +32,7 @@ const t5::QuestionLearner* as_questions(const Model& m) {
 }
 
 Model load(const std::string& path) {
-  const std::shared_ptr<const Learner> learner = open_run(path, "cpu").learner;  // its folder is free again
+  const std::shared_ptr<const Learner> learner = open_model(path, "cpu").learner;  // its folder is free again
   return {path, learner, learner->reader()};
 }
 
@@ -106,6 +108,7 @@ nb::bytes written(const Model& m, const std::string& prompt, int count, double t
     std::string all;
     generate(writer->state.net, source.prompt(prompt), wanted, [&](int token) {
       stop_if_wanted();
+      if (std::count(source.ends.begin(), source.ends.end(), token)) return false;
       all += source.text(token);
       return true;
     });
@@ -142,6 +145,12 @@ void add_model(nb::module_& m) {
   nb::class_<Model>(m, "Model")
       .def_prop_ro("parameters",
                    [](const Model& model) {
+                     const auto* text = as_text(model);
+                     if (text && text->state.trained_elsewhere)
+                       bad_input(
+                           "{}: the weights of an external checkpoint stay in its files; the package safetensors "
+                           "reads them",
+                           model.run);
                      nb::dict all;
                      for (const Params::Entry& e : model.learner->params().entries())
                        all[e.name.c_str()] = nb::cast(e.tensor);

@@ -375,6 +375,10 @@ gemma=(--hf "$source/tests/huggingface/golden/gemma3")
 check 'a model of Gemma is tested' "$program" lm eval "${gemma[@]}" --text "$source/docs/language.md" --length 16 \
   --times 1/4 --samples 2 --encoding rerope:window=8 -o gemma.csv
 check 'at its lengths' lm_rows gemma.csv '16,plain 64,plain 16,repeated 64,repeated'
+check 'with encodings side by side' "$program" lm eval "${gemma[@]}" --text "$source/docs/language.md" --length 16 \
+  --times 1/4 --samples 2 --encoding rope,rerope:window=8,none -o gemma.html
+check 'as a page' grep -q 'tested with 3 encodings' gemma.html
+check 'inside it' "$program" inspect "${gemma[1]}" --text 'the end of the' --samples 2 --lengths 8,16 -o inside_gemma
 check 'and writes' "$program" lm generate "${gemma[@]}" --prompt 'the end of the' --count 20 --temperature 0
 language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page

@@ -114,7 +114,7 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
   const int layers = drawn->parts ? c.whole("layers") : 1;
   return poslab::coverage({.scheme = scheme(c),
                            .causal = true,
-                           .done = s.adam.step,
+                           .done = s.trained_elsewhere ? 1 : s.adam.step,  // its training had the test's positions
                            .training = [&](int64_t step) { return training_positions(c, step); },
                            .test = [&](int length, int) { return test_positions(c, length); },
                            .training_layers = layers,

@@ -48,6 +48,9 @@ State::State(const Choices& c, int vocabulary)
   adam.clip = c.number("clip");
 }
 
+State::State(const Choices& c, const Decoder& made)
+    : config(c), params(uint64_t(0)), net(made), trained_elsewhere(true) {}
+
 namespace {
 
 std::vector<int> training_window(const Choices& c, const Source& source, int length, Rng& rng) {

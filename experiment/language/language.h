@@ -18,6 +18,7 @@ struct Source {
   std::optional<CopyGrammar> grammar;
   std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
+  std::vector<int> ends{};                       // tokens that end a text
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
@@ -33,10 +34,13 @@ struct Source {
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
   State(const Choices&, int vocabulary);
+  // Of an external checkpoint, which is only read: it has no parameters of its own, and nobody knows of its training.
+  State(const Choices&, const Decoder&);
   Choices config;
   Params params;
   Decoder net;
   Adam adam;                                     // adam.step counts the steps done
+  bool trained_elsewhere = false;
 };
 
 struct Batch { Ids read, expected; };            // (B, T) twice: the token behind each

@@ -94,6 +94,9 @@ constexpr const char* names_of_families = "LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 
 
 const Family& family_of(Keys& config) {
   const std::string type = config.word("model_type", "");
+  if (type == "t5")
+    bad_input("{}: a T5, and here language models are read; `poslab t5 eval --hf`, t5 generate and align take it",
+              config.where());
   const json given = config.get("architectures");
   std::string types;
   for (const Family& f : families) {

@@ -19,6 +19,11 @@ bool is_spare(const std::string& name, const DecoderSpec& s) {
 
 }  // namespace
 
+bool is_hf_folder(const std::string& path) {
+  std::error_code none;  // of what cannot be looked at, which others say
+  return std::filesystem::exists(path + "/config.json", none) && !std::filesystem::exists(path + "/config.toml", none);
+}
+
 void must_be_folder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     bad_input(

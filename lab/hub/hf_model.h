@@ -21,6 +21,8 @@ HfModel open_hf_model(const std::string& folder);
 // Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
 // that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
+// A folder of this form, config.json in it, and no run.
+bool is_hf_folder(const std::string& path);
 // Throws BadInput: --hf names no folder, but perhaps a model of the Hub.
 void must_be_folder(const std::string&);
 // Throws BadInput: it has more tokens than the model. path: of its file.

@@ -24,22 +24,37 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   bool other = false;
   for (auto& [name, value] : asked)
     if (name == "encoding") value = for_hf_model(value, its.rope, trained), other = true;
-  Settings all = {{"train_length", fmt::format("{}", trained)},
+  const DecoderSpec& sizes = its.spec;
+  const auto text_of = [](int n) { return fmt::format("{}", n); };
+  Settings all = {{"train_length", text_of(trained)},
                   {"eval_times", "1"},
                   {"text", ""},
-                  {"encoding", its.spec.encoding.spelled()}};
+                  {"encoding", sizes.encoding.spelled()},
+                  {"layers", text_of(sizes.layers)},
+                  {"heads", text_of(sizes.heads)},
+                  {"key_heads", text_of(sizes.key_heads)},
+                  {"d_model", text_of(sizes.d_model)},
+                  {"d_ff", text_of(sizes.d_ff)},
+                  {"biases", sizes.biases ? "on" : "off"},
+                  {"tied", sizes.tied ? "on" : "off"}};
   all.insert(all.end(), asked.begin(), asked.end());
-  HfRun run{configure(of_new_run(all)), {}, model.net, its.ends, its.choice};
+  HfRun run{configure(of_new_run(all)), {}, model.net, its.rope, its.choice};
   language::check(run.config);
   if (other) run.net = run.net.with_encoding(scheme(run.config));
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
   run.net = run.net.at_temperature(policy);
   check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });
   const auto tokenizer = open_hf_tokenizer(model);
-  run.source.others = tokenizer, run.source.prefix = tokenizer->prefix();
-  const Choices& c = run.config;
-  if (with_text) run.source.test = open_corpus(c["text"].empty() ? compilers_headers() : c["text"]).text;
+  run.source.others = tokenizer, run.source.prefix = tokenizer->prefix(), run.source.ends = its.ends;
+  if (!with_text) return run;
+  const Corpus corpus = open_corpus(run.config["text"].empty() ? compilers_headers() : run.config["text"]);
+  run.source.test = corpus.text;
+  run.config.set("text", corpus.path);
   return run;
+}
+
+std::unique_ptr<TextLearner> learner_of(const HfRun& run) {
+  return std::make_unique<TextLearner>(State(run.config, run.net), std::make_shared<Source>(run.source));
 }
 
 }  // namespace poslab::language

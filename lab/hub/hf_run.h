@@ -1,6 +1,9 @@
-// A checkpoint of the Hugging Face form in the place of a run: what `poslab lm eval | generate --hf` take.
+// A checkpoint of the Hugging Face form in the place of a run: what `poslab lm eval | generate --hf` take, and what
+// pages look at.
 #pragma once
-#include "experiment/language/language.h"
+#include <memory>
+
+#include "experiment/language/learner.h"
 #include "lab/hub/hf_model.h"
 
 namespace poslab::language {
@@ -9,11 +12,13 @@ struct HfRun {
   Choices config;                                // options of a test; train_length is the model's, or what was asked
   Source source;                                 // the tokens; with `text` the whole text, all of it of the test
   Decoder net;
-  std::vector<int> ends{};                 // tokens that end a text
+  HfRope rope{};                           // the positions that it was trained with
   TokenChoice choice{.temperature = 0.8};  // how tokens are drawn, unless the user says otherwise
 };
 // asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text. An encoding leaves open what
 // the model has (for_hf_model). Throws BadInput and Failure as open_hf_model.
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text);
+// As a run that is only looked at: its learner is tested and drawn like others, and has no parameters to train.
+std::unique_ptr<TextLearner> learner_of(const HfRun&);
 
 }  // namespace poslab::language

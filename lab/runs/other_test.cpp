@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
+#include "lab/hub/hf_model.h"
 
 namespace poslab {
 namespace {
@@ -40,9 +41,9 @@ std::string name_from_options(const Kind& kind, const Values& options) {
 }
 
 // Whether nothing is lost by writing there: the name is free, or has the same test.
-bool is_free(const RunFolder& run, const OtherTest& test) {
-  const std::string json = run.file(json_of_test(test.name));
-  if (!fs::exists(json)) return !fs::exists(run.file(csv_of_test(test.name)));
+bool is_free(const std::string& folder, const OtherTest& test) {
+  const std::string json = folder + "/" + json_of_test(test.name);
+  if (!fs::exists(json)) return !fs::exists(folder + "/" + csv_of_test(test.name));
   try {
     return read_record(json).test == test.options;
   } catch (const Failure&) { return false; }
@@ -57,30 +58,31 @@ Values differing(const Choices& own, const Choices& tested) {
   return options;
 }
 
-void find_name(const RunFolder& run, OtherTest& test) {
-  if (test.options.empty() && !test.name.empty())
+void find_name(const std::string& folder, OtherTest& test) {
+  const bool own = test.options.empty() && !is_hf_folder(folder);
+  if (own && !test.name.empty())
     bad_input("--name {}: this is the run's own test, which is kept in eval.csv; leave out --name", test.name);
-  if (test.options.empty()) return;
+  if (own) return;
   if (test.name.empty()) {
-    const std::string made = name_from_options(kind_of_folder(run.path()), test.options);
+    const std::string made = name_from_options(kind_of_folder(folder), test.options);
     test.name = made;
-    for (int n = 2; !is_free(run, test); ++n) test.name = fmt::format("{}-{}", made, n);
+    for (int n = 2; !is_free(folder, test); ++n) test.name = fmt::format("{}-{}", made, n);
     return;
   }
   if (!std::all_of(test.name.begin(), test.name.end(), suits_a_name) || test.name.size() > longest_name)
     bad_input("--name {}: it becomes a part of a file's name; use up to {} letters, digits and - _ .", test.name,
               longest_name);
-  if (!is_free(run, test))
-    bad_input("--name {}: {} is a test under other options; choose another name, or remove it", test.name,
-              run.file(csv_of_test(test.name)));
+  if (!is_free(folder, test))
+    bad_input("--name {}: {}/{} is a test under other options; choose another name, or remove it", test.name, folder,
+              csv_of_test(test.name));
 }
 
-void write_other_test(const RunFolder& run, const OtherTest& test, const std::string& csv, RunRecord record,
+void write_other_test(const std::string& folder, const OtherTest& test, const std::string& csv, RunRecord record,
                       const Choices& tested) {
-  keep_origin(record, record_before(run.file("result.json")));
+  keep_origin(record, record_before(folder + "/result.json"));
   record.test = test.options;
-  write_file(run.file(json_of_test(test.name)), to_json(record, tested));
-  write_file(run.file(csv_of_test(test.name)), csv);  // last: a test is there with both
+  write_file(folder + "/" + json_of_test(test.name), to_json(record, tested));
+  write_file(folder + "/" + csv_of_test(test.name), csv);  // last: a test is there with both
 }
 
 std::string csv_of_test(const std::string& name) { return name.empty() ? "eval.csv" : "eval-" + name + ".csv"; }
@@ -102,11 +104,16 @@ std::vector<std::string> other_tests(const std::string& folder) {
 }
 
 std::string test_command(const Kind& kind, const std::string& folder, const OtherTest& test) {
-  std::string words = fmt::format("poslab {} {}", kind.command("eval"), shell_word(folder));
-  for (const std::string& option : kind.tested)
+  const bool external = is_hf_folder(folder);
+  std::string words = fmt::format("poslab {}{} {}", kind.command("eval"), external ? " --hf" : "", shell_word(folder));
+  std::vector<std::string> options = kind.tested;
+  if (external) options.insert(options.end(), {"positions", "train_length", "text"});
+  for (const std::string& option : options)
     if (const auto said = test.options.find(option); said != test.options.end())
-      words += fmt::format(" {} {}", dashed(option.starts_with("eval_") ? option.substr(5) : option),
-                           shell_word(said->second));
+      words += fmt::format(
+          " {} {}",
+          option == "train_length" ? "--length" : dashed(option.starts_with("eval_") ? option.substr(5) : option),
+          shell_word(said->second));
   return test.name.empty() ? words : words + " --name " + shell_word(test.name);
 }
 

@@ -2,6 +2,8 @@
 //
 //   eval-NAME.csv     what eval.csv is to the run's own test
 //   eval-NAME.json    what result.json is to it, with "test": the options that differ from config.toml
+//
+// An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,9 +22,10 @@ Values differing(const Choices& own, const Choices& tested);  // of test_options
 
 // Gives it a name under which nothing else is lost. Throws BadInput: a name that no file can have, or that a test under
 // other options has already, or a name where no option differs.
-void find_name(const RunFolder&, OtherTest&);
+void find_name(const std::string& folder, OtherTest&);
 // The record is completed from result.json by what trained the run. tested: the run's options, with those of the test.
-void write_other_test(const RunFolder&, const OtherTest&, const std::string& csv, RunRecord, const Choices& tested);
+void write_other_test(const std::string& folder, const OtherTest&, const std::string& csv, RunRecord,
+                      const Choices& tested);
 
 std::string csv_of_test(const std::string& name);   // "eval-NAME.csv"; of "", the run's own: "eval.csv"
 std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": "result.json"

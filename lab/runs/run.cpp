@@ -1,5 +1,6 @@
 #include "lab/runs/run.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/profile.h"
@@ -8,6 +9,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
+#include "lab/hub/hf_run.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/room.h"
@@ -61,6 +63,21 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of)
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
   saved.read_into(learner->params(), learner->adam());
   return {folder, std::move(learner)};
+}
+
+Opened open_model(const std::string& folder, const std::string& device, const std::optional<std::string>& text) {
+  if (!is_hf_folder(folder)) {
+    Run run = open_run(folder, device);
+    return {std::move(run.learner), run.folder, text.value_or("")};
+  }
+  if (!device.empty() && device != "cpu")
+    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and these are on the cpu", device, folder);
+  constexpr int usual = 256;
+  const bool path = text && !text->empty() && std::filesystem::exists(*text);
+  const Settings asked = path ? Settings{{"text", *text}} : Settings{};
+  const language::HfRun run = language::open_hf_run(folder, asked, text.has_value());
+  return {language::learner_of(run), std::nullopt, path ? "" : text.value_or(""),
+          std::min(usual, run.config.whole("train_length"))};
 }
 
 Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {

@@ -33,6 +33,21 @@ RunOf<Its> open_as(const Kind& kind, const std::string& folder, const std::strin
   return {run.folder, std::unique_ptr<Its>(dynamic_cast<Its*>(run.learner.release()))};
 }
 
+// A trained model to look at: that of a run, or an external checkpoint (lab/hub/hf_run.h), a run of a language model
+// that is only read.
+struct Opened {
+  std::shared_ptr<Learner> learner;
+  std::optional<RunFolder> run;  // absent of an external checkpoint
+  std::string text;              // to be looked at in place of the test's; "": none
+  // Of input where nobody says a length: 0 of a run, which has its own. A checkpoint's may be more than a page holds.
+  int usual_length = 0;
+};
+// text: what is to be looked at; of an external checkpoint also the name of a file or folder, from which its test's
+// texts come, in place of the compiler's headers. With no text at all, nullopt, none is read. Throws BadInput and
+// Failure as open_run and open_hf_run do.
+Opened open_model(const std::string& folder, const std::string& device = "",
+                  const std::optional<std::string>& text = std::nullopt);
+
 std::string checkpoint_bytes(const Learner&);
 
 // Up to its last step, with metrics, small tests and checkpoints into the folder and a bar on stderr. Returns the

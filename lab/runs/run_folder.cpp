@@ -14,6 +14,7 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
+#include "lab/hub/hf_model.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
 
@@ -94,9 +95,10 @@ RunFolder RunFolder::open(const std::string& path) {
     return open(folder_of_checkpoint(path));
   if (const std::string near = run_near(path); !fs::is_directory(path))
     bad_input("there is no run folder {}{}", path, near.empty() ? "; `poslab train` makes one" : near);
-  if (fs::exists(fs::path(path) / "config.json") && !fs::exists(fs::path(path) / "config.toml"))
+  if (is_hf_folder(path))
     bad_input(
-        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}` and `lm generate` read it",
+        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and view "
+        "read it",
         shell_word(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))

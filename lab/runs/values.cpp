@@ -5,10 +5,12 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/hub/hf_model.h"
 
 namespace poslab {
 
 const Kind& kind_of_folder(const std::string& path) {
+  if (is_hf_folder(path)) return language_kind();
   const std::string file = path + "/config.toml";
   if (std::filesystem::exists(file)) {
     const std::string text = "\n" + read_file(file);

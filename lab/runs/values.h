@@ -9,7 +9,8 @@
 
 namespace poslab {
 
-const Kind& kind_of_folder(const std::string& path);  // by its config.toml; of strings if it has none
+// By its config.toml; of language models for an external checkpoint, of strings if it has neither.
+const Kind& kind_of_folder(const std::string& path);
 // Of all of them. Throws BadInput, naming the command that is to look at them, if there are runs of several kinds.
 const Kind& one_kind(const std::vector<std::string>& folders, const char* command);
 

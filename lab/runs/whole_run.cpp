@@ -117,7 +117,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
     return o.first.starts_with("eval_") || o.first.starts_with("test_");
   });
   p.nowhere = !same_model && keep.name.empty();
-  if (!p.nowhere) find_name(run.folder, p.other);
+  if (!p.nowhere) find_name(run.folder.path(), p.other);
   if (const int64_t all = own.count("steps"), done = run.learner->adam().step; p.other.options.empty() && done < all)
     bad_input(
         "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `{}`, or say with -o FILE where "
@@ -173,7 +173,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
     write_file(place.file, to_csv(all));
     said += "\nall of it is in " + place.file;
   } else if (!place.other.name.empty()) {
-    write_other_test(run.folder, place.other, to_csv(all), record_of(l, c, all), c);
+    write_other_test(path, place.other, to_csv(all), record_of(l, c, all), c);
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it",
                         run.folder.file(csv_of_test(place.other.name)), shell_word(path));
   } else {

@@ -6,7 +6,8 @@ from ._poslab import _inside
 
 
 def load(run):
-    """The trained model of a run folder, of whatever kind: a Model. Takes a Run or a path."""
+    """The trained model of a run folder, of whatever kind, or of a checkpoint of the Hugging Face form: a Model. Takes
+    a Run or a path."""
     return Model(run)
 
 
@@ -25,7 +26,8 @@ class Model:
 
     @property
     def parameters(self):
-        """The weights by name. They are those of this object: the run folder stays as it is."""
+        """The weights by name. They are those of this object: the run folder stays as it is. Not of an external
+        checkpoint, whose weights stay in its files."""
         return self._model.parameters
 
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):

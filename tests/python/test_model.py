@@ -218,3 +218,24 @@ def test_errors_of_a_function_come_out(model):
         model(TOKENS, trace={"*": broken})
     with pytest.raises(ValueError, match="no run folder"):
         pl.load("nowhere")
+
+
+CHECKPOINTS = Path(__file__).parents[1] / "huggingface/golden"
+
+
+def test_a_checkpoint_of_others_is_a_model_too(tmp_path):
+    case = next(c for c in json.loads((CHECKPOINTS / "cases.json").read_text()) if c["name"] == "qwen2")
+    model = pl.load(CHECKPOINTS / "qwen2")
+    logits = model([case["tokens"]], trace={"block0.attention.weights": None}).numpy()[0]
+    assert np.abs(logits[case["slots"]] - np.array(case["logits"])).max() < 1e-4 * np.abs(case["logits"]).max()
+    T = len(case["tokens"])
+    assert model.seen["block0.attention.weights"].shape == (1, 4, T, T)
+    assert len(model.tokens("the end of the")) > 0 and "block1.out" in model.names()
+    typed = [PROGRAM, "lm", "generate", "--hf", CHECKPOINTS / "qwen2", "--prompt", "the end", "--count", "20",
+             "--temperature", "0"]
+    told = subprocess.run(typed, check=True, capture_output=True).stdout.decode(errors="replace")
+    assert told == "the end" + model.write("the end", 20, temperature=0) + "\n"
+    with pytest.raises(ValueError, match="stay in its files"):
+        model.parameters
+    page = pl.inspect(CHECKPOINTS / "qwen2", tmp_path / "inside", lengths=[8, 16], samples=2, text="the end of the")
+    assert "an external checkpoint" in page.text

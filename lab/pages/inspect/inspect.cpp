@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
@@ -36,7 +37,8 @@ struct Inspected {
   std::string folder, heading;  // heading: its task or text
   std::string task, encoding;   // which are explained; no task of a language model
   Values setting;
-  int64_t seed, steps;
+  int64_t seed;
+  std::optional<int64_t> steps;  // absent of an external checkpoint
   std::function<Inside()> look;
   std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
 };
@@ -70,16 +72,19 @@ void name_all(std::vector<Inspected>& runs, const Naming& naming) {
 }
 
 Inspected opened(const std::string& folder, const Request& request) {
-  const std::shared_ptr<const Learner> learner = open_run(folder, request.device).learner;
+  const Opened model = open_model(folder, request.device, request.text);
+  const std::shared_ptr<const Learner> learner = model.learner;
   const Choices& c = learner->config();
-  const auto look = [learner, of = learner->inside(request.lengths, request.samples, request.text)] { return of(); };
+  std::vector<int> lengths = request.lengths;
+  if (const int usual = model.usual_length / 2; usual && lengths.empty()) lengths = {usual, 2 * usual};
+  const auto look = [learner, of = learner->inside(lengths, request.samples, model.text)] { return of(); };
   return {folder,
-          heading_of(folder, c),
+          model.run ? heading_of(folder, c) : folder,
           c.has("task") ? c["task"] : "",
           c.has("task") ? scheme(c).spelled() : c["encoding"],
           setting_of(values_of(c)),
           c.count("seed"),
-          learner->adam().step,
+          model.run ? std::optional(learner->adam().step) : std::nullopt,
           look};
 }
 
@@ -102,7 +107,8 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps", escape(run.name), run.steps);
+  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, {}", escape(run.name),
+                                 run.steps ? fmt::format("after {} steps", *run.steps) : "an external checkpoint");
   text += p.lengths.empty() ? "" : ":";
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     text += fmt::format("{} {} of the {} right at length {}", n ? ";" : "", percent(p.accuracy[n]),

@@ -20,6 +20,7 @@ std::string shown(const std::optional<double>& number) { return number ? fmt::fo
 
 // A run is tested by its training, and then under other options.
 std::string command_for(const Run& run) {
+  if (!run.again.empty()) return escape(run.again + "\n");
   const std::string again = run.folder + "-again";
   if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
   std::string test;
@@ -59,7 +60,9 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
     for (const Run* run : line->runs) {
       if (!told.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
       (run->test.empty() ? trainings : tests) += command_for(*run);
-      if (run->test.empty()) folders += " " + escape(shell_word(run->folder + "-again"));
+      const bool checkpoint = !run->again.empty();  // which stays where it is; without a name its page is the command's
+      if (run->test.empty() != checkpoint && told.insert("report " + run->folder).second)
+        folders += " " + escape(shell_word(checkpoint ? run->folder : run->folder + "-again"));
     }
   }
   for (const std::string& key : keys)
@@ -76,9 +79,10 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Configuration\"><table "
       "class=\"settings\"><thead><tr><th scope=\"col\">made by</th>{0}</tr></thead><tbody>{1}</tbody>"
       "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
-      "<details{6}><summary>To make the runs and this page again</summary><pre>{3}poslab report{4} -o "
-      "{5}</pre></details>",
-      head, made, rows, trainings + tests, folders, escape(shell_word(out)), all.size() <= 2 ? " open" : "");
+      "<details{5}><summary>To make the runs and this page again</summary><pre>{3}{4}</pre></details>",
+      head, made, rows, trainings + tests,
+      folders.empty() ? "" : fmt::format("poslab report{} -o {}", folders, escape(shell_word(out))),
+      all.size() <= 2 ? " open" : "");
 }
 
 }  // namespace poslab::report

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "core/error.h"
+#include "lab/hub/hf_model.h"
+#include "lab/runs/other_test.h"
 #include "lab/runs/run_folder.h"
 #include "lab/runs/sweep/sweep.h"
 
@@ -78,6 +80,7 @@ class Finder {
       return pass(fmt::format("{} is a file, no run folder{}", text,
                               is_run(path.parent_path()) ? "; name " + path.parent_path().string() : ""));
     if (is_run(path)) return run(text);
+    if (is_hf_folder(text)) return checkpoint(text);
     if (fs::exists(kept_plan(text))) {  // compare and reproduce have their trials in a folder below
       const Plan plan = read_plan(kept_plan(text));
       const std::vector<fs::path> found = folders_of(plan, kept_plan(text));
@@ -86,16 +89,23 @@ class Finder {
     }
     const std::vector<fs::path> inside = folders_in(path);
     if (std::none_of(inside.begin(), inside.end(), is_run))
-      return pass(
-          fs::exists(path / "config.json")
-              ? fmt::format("{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}` tests it",
-                            text)
-              : fmt::format("{} has no config.toml; is it the folder of a run?", text));
+      return pass(fmt::format("{} has no config.toml; is it the folder of a run?", text));
     for (const fs::path& folder : inside)
       if (is_run(folder)) run(folder.string());
   }
 
  private:
+  // An external checkpoint, with the tests of it that are kept.
+  void checkpoint(const std::string& text) {
+    if (other_tests(text).empty())
+      pass(
+          fmt::format("{0} is a checkpoint of Hugging Face's form, and no test of it is kept; `poslab lm eval --hf {0} "
+                      "--name NAME` keeps one",
+                      text));
+    else if (seen_.insert(fs::weakly_canonical(text).string()).second)
+      found.runs.push_back(text);
+  }
+
   void pass(const std::string& why) { found.passed.push_back(why); }
 
   void run(std::string folder) {

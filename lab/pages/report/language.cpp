@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "lab/pages/report/compared.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/sweep/collect.h"
 
@@ -143,7 +144,7 @@ std::string language_csv(const std::vector<Group>& groups) {
 std::string language_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
   std::string readings, text, against, position, trained;
   Figures figures;
-  size_t runs = 0;
+  size_t runs = 0, trainings = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
     const std::string seeds =
@@ -158,9 +159,13 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
         against += figures.captioned(against_length(g, m, repeated, id),
                                      fmt::format("The mean over all tokens of the windows of each length.{}", seeds));
       }
-    for (const bool repeated : {false, true})
-      position += figures.captioned(by_position(g, repeated, fmt::format("position{}-{}", i, int(repeated))),
-                                    "A point is an eighth of the window." + seeds);
+    for (const Measure& m : {measures[0], measures[1]})
+      for (const bool repeated : {false, true}) {
+        const std::string id = fmt::format("position{}-{}-{}", i, m.column, int(repeated));
+        position += figures.captioned(by_position(g, m, repeated, id), "A point is an eighth of the window." + seeds);
+      }
+    for (const Line& line : g.lines) runs += line.runs.size(), trainings += !line.first().training.empty();
+    if (!trainings) continue;
     trained += figures.losses(
         g, fmt::format("{}", i),
         fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. Faint: single batches{}. Strong: the mean over "
@@ -168,19 +173,21 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
                     heading(g), g.has_seeds() ? " or seeds" : ""));
     trained += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
                                  "The share of a training batch's tokens that were the most probable one.");
-    for (const Line& line : g.lines) runs += line.runs.size();
   }
+  const Run& first = groups.front().lines.front().first();
+  const bool of_one = !first.again.empty() && first.test.empty();  // one model, which one command has tested
   return report_page(groups, out, language_html,
-                     {{"title", runs == 1 ? "A language model, trained short and tested long"
-                                          : fmt::format("{} language models, trained short and tested long", runs)},
+                     {{"title", of_one      ? fmt::format("A language model, tested with {}", counted(runs, "encoding"))
+                                : runs == 1 ? "A language model, trained short and tested long"
+                                            : fmt::format("{} language models, trained short and tested long", runs)},
                       {"readings", readings + notes},
                       {"table", language_table(groups)},
-                      {"lengths", language_lengths(groups)},
+                      {"lengths", (of_one ? compared_table(groups) : "") + language_lengths(groups)},
                       {"text", text},
                       {"about", about(groups)},
                       {"against", against},
                       {"position", position},
-                      {"training", training("Training", trained)},
+                      {"training", trainings ? training("Training", trained) : ""},
                       {"data", script_safe(figures.data)}});
 }
 

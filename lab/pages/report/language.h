@@ -19,7 +19,8 @@ std::string language_reading(const Group&);               // what the numbers sa
 std::string language_table(const std::vector<Group>&);    // trained and longest length
 std::string language_lengths(const std::vector<Group>&);  // every length, folded away
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
-page::Chart by_position(const Group&, bool repeated, const std::string& id);  // at each line's longest length
+// At each line's longest length. Of the first two measures.
+page::Chart by_position(const Group&, const Measure&, bool repeated, const std::string& id);
 std::string language_page(const std::vector<Group>&, const std::string& notes, const std::string& out);
 // text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.
 std::string language_csv(const std::vector<Group>&);

@@ -29,7 +29,7 @@ std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeate
 }
 
 // A part stands in the middle of its tokens. With eval_tail the parts are of the last tokens alone.
-std::vector<Point> positions_of(const Line& line, const Results& all, bool repeated) {
+std::vector<Point> positions_of(const Line& line, const Results& all, const Measure& m, bool repeated) {
   std::vector<Point> points;
   const Row* at = longest_of(all, repeated);
   if (!at) return points;
@@ -38,7 +38,7 @@ std::vector<Point> positions_of(const Line& line, const Results& all, bool repea
             counted = tail ? tail : at->length();
   for (int p = 0; p < language::parts; ++p)
     points.push_back(
-        {at->length() - counted + counted * (p + .5) / language::parts, (*at)[fmt::format("accuracy_{}", p + 1)]});
+        {at->length() - counted + counted * (p + .5) / language::parts, (*at)[fmt::format("{}_{}", m.column, p + 1)]});
   return points;
 }
 
@@ -87,15 +87,15 @@ Chart against_length(const Group& g, const Measure& m, bool repeated, const std:
   return c;
 }
 
-Chart by_position(const Group& g, bool repeated, const std::string& id) {
+Chart by_position(const Group& g, const Measure& m, bool repeated, const std::string& id) {
   Chart c{.id = id,
-          .title = titled("accuracy by position", g, repeated),
+          .title = titled(fmt::format("{} by position", m.name), g, repeated),
           .x_label = "token of the window",
-          .y_label = "accuracy"};
-  c.percent = true, c.unit = "token";
+          .y_label = m.label};
+  c.percent = m.percent, c.unit = "token";
   for (const Line& line : g.lines)
-    c.curves.push_back(with_seeds(line, positions_of(line, line.all, repeated),
-                                  [&](const Run& run) { return positions_of(line, run.all, repeated); }));
+    c.curves.push_back(with_seeds(line, positions_of(line, line.all, m, repeated),
+                                  [&](const Run& run) { return positions_of(line, run.all, m, repeated); }));
   finish(c, g, "token");
   c.x_low = 0;
   for (const Line& line : g.lines) c.x_high = std::max(c.x_high, double(line.longest()));

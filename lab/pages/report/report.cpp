@@ -94,20 +94,50 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out, const 
 
 }  // namespace
 
-std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
-                               const std::string& width, bool slides) {
-  std::vector<Output> kinds = {html_output("poslab report"), {".csv", "its numbers", "panel,series,"}};
+namespace {
+
+const char* const lengths_begin = "text,name,seed,folder,";
+
+// csv: how a .csv begins.
+void check(const std::string& out, const std::string& width, const char* csv) {
+  std::vector<Output> kinds = {html_output("poslab report"), {".csv", "its numbers", csv}};
   for (const Output& kind : figure_outputs("the chart of accuracy alone")) kinds.insert(kinds.end() - 1, kind);
   check_output("-o", out, kinds);
   check_figure(out, width);
+}
+
+// NAME-lengths.csv beside a page of language models.
+std::string lengths_beside(const std::string& out) {
+  const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
+  check_output("beside -o", csv, {csv_output(lengths_begin)});
+  return csv;
+}
+
+}  // namespace
+
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
+                               const std::string& width, bool slides) {
+  check(out, width, "panel,series,");
   if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; say -o slides.html", out);
   const Drawn d = draw(words, out, width);
   const bool lengths = d.groups.front().has("set") && !is_figure(out);
-  const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
-  if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
+  const std::string csv = lengths ? lengths_beside(out) : "";
   write_file(out, slides ? as_slides(d.text) : d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
   return d.passed;
+}
+
+void check_tests_output(const std::string& out) {
+  check(out, "", lengths_begin);
+  if (!is_figure(out)) lengths_beside(out);
+}
+
+void write_tests(const std::vector<Run>& runs, const std::string& out) {
+  const std::vector<Group> groups = by_task(runs);
+  const std::string csv = language_csv(groups);
+  if (out.ends_with(".csv")) return write_file(out, csv);
+  write_file(out, is_figure(out) ? figure_of(groups, out, "") : language_page(groups, "", out));
+  if (!is_figure(out)) write_file(lengths_beside(out), csv);
 }
 
 std::string text(const std::vector<std::string>& words, const std::string& out) { return draw(words, out).text; }

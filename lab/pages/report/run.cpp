@@ -13,6 +13,7 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
+#include "lab/hub/hf_model.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/text_source.h"
@@ -159,6 +160,10 @@ void describe_text(Run& run) {
     run.text = "a made-up language, drawn as it is read";
     return;
   }
+  if (is_hf_folder(run.folder)) {
+    run.text = "a text of the test alone, as the model was trained elsewhere";
+    return;
+  }
   const TextRecord text = text_of(run.folder);
   run.task = run.config["text"] = text.path;
   run.text = fmt::format("{} of {:.1f} MB, of which one in ten is of the test", counted(text.files, "file"),
@@ -196,12 +201,40 @@ std::vector<Run> read_of(Run run) {
   return of_tasks;
 }
 
+// eval-NAME.json has all options of a checkpoint's test, and among "test" those that were typed.
+std::vector<Run> tests_of_checkpoint(const std::string& folder) {
+  std::vector<Run> all;
+  for (const std::string& name : other_tests(folder)) {
+    const std::string path = folder + "/" + json_of_test(name);
+    RunRecord record = read_record(path);
+    const Choices tested = config_of(language_kind(), try_json(read_file(path))["config"]);
+    all.push_back(tested_run(folder, tested, read_results(folder + "/" + csv_of_test(name), language_kind()),
+                             test_command(language_kind(), folder, {name, record.test})));
+    all.back().test = name, all.back().record = std::move(record);
+  }
+  return all;
+}
+
 }  // namespace
+
+Run tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again) {
+  Run run;
+  run.kind = &kind_of(tested), run.folder = folder, run.again = again;
+  run.task = tested[run.kind->studied];
+  run.encoding = tested["encoding"], run.positions = tested["positions"];
+  run.train_length = tested.whole("train_length"), run.seed = tested.count("seed");
+  run.config = values_of(tested), run.setting = setting_of(run.config);
+  run.all = std::move(all);
+  describe_text(run);
+  find_curve(run);
+  return run;
+}
 
 std::string Run::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
 
 std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
+  if (is_hf_folder(folder)) return tests_of_checkpoint(folder);
   Run run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();

@@ -33,12 +33,18 @@ struct Run {
   Results tested;  // of these the curve of accuracy, by rising length: of a text, what is not repeated
   std::string text;                         // of a language model: what there is of its text, for prose
   RunRecord record;                         // nothing in it if an older `poslab lm` trained the run
+  std::string again;  // of a test alone, without the training of a run: the command that does it once more; else ""
   nlohmann::json pictures;          // null if the run has none
   std::string place() const;        // its folder, or eval-NAME.csv in it
 };
 
 // The run under its own test and under each other; of a T5, one for each task of each test. Tests of a step that the
 // run has left behind are passed over, which is told in `passed`.
+// Of an external checkpoint its tests that are kept (lab/hub/hf_run.h), which have no training.
 std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed);
+
+// What a test of a language model came to that no run keeps: of a run with another encoding, or of an external
+// checkpoint. folder: of that; again: as above.
+Run tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again);
 
 }  // namespace poslab::report

@@ -70,8 +70,8 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
       against += figures.captioned(against_length(g, measures[m], false, fmt::format("length{}-{}", i, m)),
                                    m ? "Nats a symbol of the answer." : "The share of the questions of each length.");
     if (task->placed)
-      place +=
-          figures.captioned(by_position(g, false, fmt::format("place{}", i)), "A point is an eighth of the context.");
+      place += figures.captioned(by_position(g, measures[0], false, fmt::format("place{}", i)),
+                                 "A point is an eighth of the context.");
   }
   const Group& any = groups.front();  // all tasks of a run are learned together, in one training
   std::string trained = figures.losses(

@@ -33,12 +33,16 @@ void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Le
 }  // namespace
 
 Subject open(const std::string& folder, const Options& options) {
-  Run run = open_run(folder, "cpu");
-  const std::shared_ptr<Learner> learner = std::move(run.learner);
-  Subject s{learner->sample({options.length, options.sample, options.text}), folder, "",
+  const Opened model = open_model(folder, "cpu", options.text);
+  const std::shared_ptr<Learner> learner = model.learner;
+  const int length = options.length || !model.text.empty() ? options.length : model.usual_length;
+  Subject s{learner->sample({length, options.sample, model.text}), folder, "",
             setting_of(values_of(learner->config()))};
   s.heading = s.of.empty() ? heading_of(folder, learner->config()) : s.of;
-  find_checkpoints(s, run.folder, learner);
+  if (model.run)
+    find_checkpoints(s, *model.run, learner);
+  else
+    s.steps = {0}, s.load = [learner](int64_t) {}, s.trained_elsewhere = true;
   const auto check = [&](const char* option, const std::vector<int>& asked, int most) {
     for (const int n : asked)
       if (n < 1 || n > most) bad_input("{} {}: {} has 1 to {}", option, n, folder, most);

@@ -24,6 +24,7 @@ struct Subject : Sample {
   Values setting = {};
   std::vector<int64_t> steps = {};              // of its checkpoints, in order
   std::function<void(int64_t step)> load = {};  // the weights of that checkpoint
+  bool trained_elsewhere = false;               // an external checkpoint, the only one, called step 0
 };
 // Throws BadInput: no such run, a length that has no room, a sample or a text that its kind does not have.
 Subject open(const std::string& folder, const Options&);

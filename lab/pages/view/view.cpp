@@ -141,6 +141,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
   for (const Subject& s : subjects) {
     runs.push_back({{"name", s.folder},
                     {"steps", s.steps},
+                    {"elsewhere", s.trained_elsewhere},
                     {"layers", those(options.layers, s.layers)},
                     {"heads", those(options.heads, s.heads)},
                     {"symbols", s.symbols},

@@ -220,12 +220,13 @@
       try {
         const all = await maps.overview(pane.run, step);
         if (wanted !== looked_at()) return;
-        pane.title.textContent = `${run.name}, step ${step}`;
+        const at_step = run.elsewhere ? "" : ` at step ${step}`;
+        pane.title.textContent = run.elsewhere ? run.name : `${run.name}, step ${step}`;
         draw_heads(pane, all);
         const whole = all.get(`${state.layer}-${state.head}`), name = `layer ${state.layer}, head ${state.head}`;
         if (!whole) throw new Error(`${run.name} has no ${name}.`);
         pane.map = {at: `maps/${pane.run}/${step}/${state.layer}-${state.head}`, whole, most: Math.max(...whole.codes)};
-        pane.canvas.setAttribute("aria-label", `Attention of ${run.name} at step ${step}, ${name}`);
+        pane.canvas.setAttribute("aria-label", `Attention of ${run.name}${at_step}, ${name}`);
       } catch (error) {
         if (wanted !== looked_at()) return;
         pane.map = null, pane.canvas.width = 0;

@@ -1,0 +1,216 @@
+#include "apps/lm_eval.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "apps/run_commands.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
+#include "lab/hub/hf_run.h"
+#include "lab/pages/report/compared.h"
+#include "lab/pages/report/report.h"
+#include "lab/papers/compare/compare.h"
+#include "lab/runs/output.h"
+#include "lab/runs/results_csv.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
+
+namespace poslab {
+namespace {
+
+struct LmEvalWords {
+  EvalWords eval;                           // of a run
+  std::string hf, text, positions, length;  // an external checkpoint, and what is asked of it
+};
+
+// What is tested: the model of a run, or an external checkpoint.
+struct Model {
+  std::unique_ptr<const language::TextLearner> learner;
+  Choices config;                // of the test, with the model's own encoding
+  std::optional<HfRope> rope{};  // of a checkpoint: what other encodings leave open
+  std::string temperature{};     // of a checkpoint, which it has been opened with; "": none said
+  // These choices with an encoding as it was typed.
+  Choices with(const std::string& encoding) const {
+    Choices c = config;
+    const std::string full = as_typed("encoding", encoding);
+    c.set("encoding", rope ? for_hf_model(full, *rope, c.whole("train_length")) : full);
+    return c;
+  }
+};
+
+// asked: all that was typed of the test but for the encodings.
+Model model_of(const LmEvalWords& w, const Settings& asked) {
+  if (w.hf.empty()) {
+    RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run);
+    Choices c = run.learner->config();
+    for (const auto& [name, value] : asked) c.set(name, value);
+    return {std::move(run.learner), c};
+  }
+  const language::HfRun run = language::open_hf_run(w.hf, asked, true);
+  Model m{language::learner_of(run), run.config, run.rope};
+  for (const auto& [name, value] : asked)
+    if (name == "temperature") m.temperature = value;
+  return m;
+}
+
+struct Tests {
+  std::vector<std::string> names;  // of the encodings, as they were typed; "": the model's own
+  std::vector<Choices> tested;
+  std::vector<Results> results;
+};
+
+// Each encoding on the same texts. All are made before the first is tested.
+Tests test_all(const Model& m, const std::vector<std::string>& encodings, const std::string& again) {
+  Tests t{encodings, {}, {}};
+  if (t.names.empty()) t.names = {""};
+  std::vector<TestPart> all;
+  for (const std::string& name : t.names) {
+    Choices c = name.empty() ? m.config : m.with(name);
+    for (size_t n = 0; n < t.tested.size(); ++n)
+      if (t.tested[n]["encoding"] == c["encoding"])
+        bad_input("--encoding: {} and {} are the same encoding of this model; name each once", t.names[n], name);
+    for (TestPart& part : m.learner->test(c)) {
+      if (t.names.size() > 1) part.words = name + ", " + part.words;
+      all.push_back(std::move(part));
+    }
+    tell_unreached(scheme(c), sampler(c), language_kind().longest(c));
+    if (!m.temperature.empty()) c.set("temperature", m.temperature);
+    t.tested.push_back(std::move(c));
+  }
+  const Results rows = evaluate(all, again);
+  const size_t each = rows.size() / t.names.size();
+  for (size_t n = 0; n < t.names.size(); ++n)
+    t.results.emplace_back(rows.begin() + long(n * each), rows.begin() + long((n + 1) * each));
+  return t;
+}
+
+std::string table_of(const Tests& t) {
+  if (t.names.size() == 1) return language_kind().shown(t.tested[0], t.results[0]);
+  std::vector<const Results*> results;
+  for (const Results& one : t.results) results.push_back(&one);
+  return report::compared_text(report::compared(results, t.tested[0].whole("eval_tail")), t.names);
+}
+
+bool is_drawn(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension();
+  return ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png" || ending == ".tex";
+}
+
+// Where the figures go, but for the terminal. Throws BadInput.
+void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
+  const Keep& keep = w.eval.keep;
+  if (!keep.name.empty() && encodings > 1)
+    bad_input("--name {}: a test that is kept has one encoding, and these are {}; -o page.html keeps all of them",
+              keep.name, encodings);
+  if (!keep.name.empty() && !keep.file.empty())
+    bad_input("-o {} and --name {}: the first is a file of your own, the second stands in the folder; say one",
+              keep.file, keep.name);
+  if (!keep.name.empty()) find_name(w.hf, test);
+  if (keep.file.empty()) return;
+  if (encodings > 1 || is_drawn(keep.file))
+    report::check_tests_output(keep.file);
+  else
+    check_output("-o", keep.file, {csv_output(header_of(language_kind()))});
+}
+
+void eval_command(const LmEvalWords& w) {
+  const Keep& keep = w.eval.keep;
+  const std::string typed = w.eval.tested.typed("encoding");
+  const std::vector<std::string> encodings =
+      typed.empty() ? std::vector<std::string>() : compare::read_spellings(typed);
+  if (!external(w.eval.run, w.hf, "eval")) {
+    for (const auto& [option, value] :
+         {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
+      if (!value->empty()) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.eval.run);
+    if (encodings.size() < 2 && !is_drawn(keep.file)) return test(w.eval, language_kind());
+  }
+  catch_signals();
+  Settings asked = w.eval.tested.settings("encoding");
+  std::erase_if(asked, [](const auto& s) {
+    if (s.first == "threads") set_threads(std::stoi(s.second));
+    return s.first == "threads";
+  });
+  for (const auto& [name, value] :
+       {std::pair{"positions", &w.positions}, {"train_length", &w.length}, {"text", &w.text}})
+    if (!value->empty()) asked.emplace_back(name, *value);
+  const std::string folder = w.hf.empty() ? w.eval.run : w.hf;
+  OtherTest kept{keep.name, {asked.begin(), asked.end()}};
+  if (!typed.empty()) kept.options["encoding"] = typed;
+  check_kept(w, kept, encodings.size());
+  std::string again = test_command(language_kind(), folder, kept);
+  if (!keep.file.empty()) again += " -o " + shell_word(keep.file);
+
+  const Tests t = test_all(model_of(w, asked), encodings, again);
+  std::string where = keep.file;
+  if (!keep.name.empty()) {
+    write_other_test(folder, kept, to_csv(t.results[0]),
+                     {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"]}, t.tested[0]);
+    where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
+                        shell_word(folder));
+  } else if (t.names.size() > 1 || is_drawn(keep.file)) {
+    std::vector<report::Run> drawn;
+    for (size_t n = 0; n < t.names.size(); ++n)
+      drawn.push_back(report::tested_run(folder, t.tested[n], t.results[n], again));
+    if (!keep.file.empty()) report::write_tests(drawn, keep.file);
+  } else if (!keep.file.empty()) {
+    write_file(keep.file, to_csv(t.results[0]));
+  }
+  fmt::print("{}\n{}", table_of(t), where.empty() ? "" : fmt::format("all of it is in {}\n", where));
+  for (const Results& one : t.results) must_be_finite(one, false);
+}
+
+const char* eval_footer = R"(
+Tests at the run's lengths or at --times, on texts that are long and on texts that are repeated to fill the length.
+--encoding and --temperature put another one into the trained model, if it learns nothing. Several encodings, with
+commas between, are tested on the same texts: a column each, of loss and perplexity by length and by place.
+
+The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
+eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept if
+--name or -o says where. `poslab report` draws what a run has as lines of their own. -o page.html is a page like that of
+`poslab report`, with page-lengths.csv beside it; .svg, .pdf, .png and .tex are its first charts, .csv its numbers.
+
+With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
+tokenizer.json or tokenizer.model, of LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 or Gemma 3. Its trained length is
+max_position_embeddings, or --length; --times counts from there, once if not said. Options that --encoding leaves open
+are the model's: base, pairing and length. Its tests are kept in its folder if --name says so.
+
+Examples:
+  poslab lm eval runs/lm --times 1/4/16
+  poslab lm eval runs/lm --encoding rope,rerope:window=64,yarn:factor=16,length=128 -o rerope.html
+  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer --name rerope
+  poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/2/4 --encoding rope,rerope,yarn --text ~/books -o qwen.html)";
+
+}  // namespace
+
+bool external(const std::string& run, const std::string& hf, const char* command) {
+  if (run.empty() == hf.empty())
+    bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
+              command, run.empty() ? "" : "; not both");
+  if (hf.empty() && is_hf_folder(run))
+    bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_word(run));
+  if (hf.empty() && !std::filesystem::exists(run))
+    bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
+              shell_word(run));
+  return !hf.empty();
+}
+
+void add_lm_eval(Commands& commands) {
+  const auto words = std::make_shared<LmEvalWords>();
+  CLI::App* eval = commands.add("eval", "test a run again, or an external checkpoint, also with other encodings",
+                                eval_footer, [=] { eval_command(*words); });
+  add_eval_options(eval, language_kind(), words->eval, false);
+  eval->get_option("--encoding")->type_name("NAME,NAME,...  (as the run has it)");
+  const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
+    eval->add_option(name, to, help)->type_name(takes);
+  };
+  option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place", "FOLDER");
+  option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)", "NAME");
+  option("--length", words->length, "with --hf: the trained length (max_position_embeddings)", "2 .. 1048576");
+  option("--text", words->text, "with --hf: a file or a folder (the compiler's headers)", "PATH");
+}
+
+}  // namespace poslab

@@ -1,0 +1,12 @@
+// `poslab lm eval`: a run or an external checkpoint is tested, also with other encodings, one or several side by side.
+#pragma once
+#include "apps/commands.h"
+
+namespace poslab {
+
+// Whether --hf is said in place of a run. Throws BadInput for both or neither, naming the command, "eval", and for a
+// folder that is none.
+bool external(const std::string& run, const std::string& hf, const char* command);
+void add_lm_eval(Commands&);
+
+}  // namespace poslab
