@@ -18,8 +18,18 @@
 #define __SANITIZE_ADDRESS__ 1
 #endif
 #endif
+// The address sanitizer, or valgrind (the program poslab_memcheck), is told whose memory is: nobody's, or a buffer's
+// that has no values yet.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#define POSLAB_WATCHED_MEMORY
+#define POSLAB_NOBODYS(at, bytes) ASAN_POISON_MEMORY_REGION(at, bytes)
+#define POSLAB_WITHOUT_VALUES(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+#elif defined POSLAB_MEMCHECK
+#include <valgrind/memcheck.h>
+#define POSLAB_WATCHED_MEMORY
+#define POSLAB_NOBODYS(at, bytes) VALGRIND_MAKE_MEM_NOACCESS(at, bytes)
+#define POSLAB_WITHOUT_VALUES(at, bytes) VALGRIND_MAKE_MEM_UNDEFINED(at, bytes)
 #endif
 
 namespace poslab {
@@ -27,7 +37,7 @@ namespace poslab {
 struct MemoryPool {
   Device device = Device::cpu;
   Mutex mutex;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef POSLAB_WATCHED_MEMORY
   std::map<size_t, std::vector<real*>> free;  // by their bytes
 #else
   std::array<std::vector<real*>, 256> free;  // by their class
@@ -84,14 +94,14 @@ real* last_of(std::vector<real*>& free) {
 
 // A block of at least so many bytes; then those that it has.
 real* take(MemoryPool& p, size_t& bytes) {
-#ifdef __SANITIZE_ADDRESS__
-  // The sanitizer sees where a buffer ends, as what follows it is poisoned. On the CPU it is an allocation of its own.
+#ifdef POSLAB_WATCHED_MEMORY
+  // The sanitizer sees where a buffer ends, as what follows it is nobody's. On the CPU it is an allocation of its own.
   // On a GPU work that is held back, or recorded, comes to a buffer when its owner is gone: its block stays in the
   // pool, and only buffers of as many bytes get it.
   const size_t room = bytes / line * line + 2 * line;
   if (auto& free = p.free[bytes]; !free.empty()) return last_of(free);
   real* at = p.device == Device::cpu ? static_cast<real*>(backend(p.device).allocate(room)) : cut(p, room);
-  ASAN_POISON_MEMORY_REGION(reinterpret_cast<char*>(at) + bytes, room - bytes);
+  POSLAB_NOBODYS(reinterpret_cast<char*>(at) + bytes, room - bytes);
 #else
   const size_t c = class_of(std::max(bytes, 2 * line));
   const auto fits =
@@ -106,7 +116,7 @@ real* take(MemoryPool& p, size_t& bytes) {
 }
 
 void give_back(MemoryPool& p, real* at, size_t bytes) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef POSLAB_WATCHED_MEMORY
   if (p.device != Device::cpu) return keep(p, p.free[bytes], at);
   p.count.bytes_held -= int64_t(bytes);
   std::free(at);
@@ -150,6 +160,12 @@ real* scratch(int buffer, int64_t n) {
     block = Block();
     block = Block(n), size = n;
   }
+#ifdef POSLAB_WATCHED_MEMORY  // whoever asked before may have left more, and values
+  if (size > 0) {
+    POSLAB_NOBODYS(block.get(), size_t(size) * sizeof(real));
+    POSLAB_WITHOUT_VALUES(block.get(), size_t(n) * sizeof(real));
+  }
+#endif
   return block.get();
 }
 

@@ -68,17 +68,18 @@ void for_weights(const AttentionArgs& x, const Done& done) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
   for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
+    Softmax* kept = nullptr;  // of each row, from tile to tile
     for_tiles(
         h, tiling, first, last, nothing,
         [&](const Tile& tile, int from, int to) {
           real* s = scratch(logits_buffer, (to - from) * tile.sequence);
           tile.products(s, from, to);
-          const bool waits = !tile.last || !tile.first;  // a row's softmax, from tile to tile
-          Softmax here[Tiling::max_rows], *rows = here;
-          if (waits)
-            rows = reinterpret_cast<Softmax*>(scratch(softmax_buffer, int64_t(last - first) * Tiling::max_rows * 3));
+          const bool waits = !tile.last || !tile.first;
+          if (waits && !kept)
+            kept = reinterpret_cast<Softmax*>(scratch(softmax_buffer, int64_t(last - first) * Tiling::max_rows * 3));
+          Softmax here[Tiling::max_rows];
           for (int b = from; b < to; ++b, s += tile.sequence) {
-            Softmax* own = waits ? rows + (b - first) * Tiling::max_rows : rows;
+            Softmax* own = waits ? kept + (b - first) * Tiling::max_rows : here;
             exponentials(s, own, tile, b);
             done(tile, b, s, own);
           }

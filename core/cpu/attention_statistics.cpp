@@ -60,11 +60,11 @@ void attention_statistics(real* y, const AttentionArgs& x) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
   for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
+    constexpr int reals = sizeof(Gathered) / sizeof(real);
+    const int64_t of_rows = int64_t(last - first) * Tiling::max_rows * reals;
+    auto* rows = reinterpret_cast<Gathered*>(scratch(softmax_buffer, of_rows));  // kept from tile to tile
     const auto work = [&](const Tile& tile, int from, int to) {
-      constexpr int reals = sizeof(Gathered) / sizeof(real);
       real* s = scratch(logits_buffer, (to - from) * tile.sequence);
-      const int64_t of_rows = int64_t(last - first) * Tiling::max_rows * reals;
-      auto* rows = reinterpret_cast<Gathered*>(scratch(softmax_buffer, of_rows));
       tile.products(s, from, to);
       for (int b = from; b < to; ++b, s += tile.sequence)
         for (int i = 0; i < tile.m; ++i) {
