@@ -44,6 +44,9 @@ if(TARGET Boost::context)
   # -O2: much quicker to build than -O3, and the host's part of a step costs what it costs beside a GPU.
   target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized $<$<CONFIG:Release>:-O2>)
   target_link_libraries(cuda_emulated PUBLIC core Boost::context)
+  if(POSLAB_SANITIZE MATCHES thread)    # which knows threads and no fibers; it watches the host's part of a step
+    set_property(SOURCE ${emulated} cuda/emulate.cpp PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)
+  endif()
 
   # The kernels once more, so that each load and store calls a function of cuda/races.cpp. The sanitizer's own runtime
   # is not linked. -O1: what the compiler would leave out or join is left as it stands in the kernel.

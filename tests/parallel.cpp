@@ -53,3 +53,18 @@ TEST_CASE("an impossible number of threads is refused") {
   CHECK_THROWS_AS(set_threads(0), BadInput);
   CHECK_THROWS_AS(set_threads(257), BadInput);
 }
+
+#ifdef __SANITIZE_THREAD__  // `./dev test tsan` asks for it by name: without a report a clean run would prove nothing
+TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
+  const int were = threads();
+  set_threads(2);
+  int64_t both = 0;
+  std::atomic<int> begun = 0;
+  parallel_for(2, [&](int64_t i) {  // neither ends before the other has begun, so each has a thread of its own
+    begun.fetch_add(1, std::memory_order_relaxed);
+    while (begun.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
+    both += i;
+  });
+  set_threads(were);
+}
+#endif

@@ -28,10 +28,31 @@ half() {   # PROGRAM 1|2
 # 500 steps, after which answers of length 10 are right far more often than by chance, which is 20 %.
 spine_learns() { spine && build/spine/spine 500 | awk '{print} $1 == 10 {learned = $2 > 50} END {exit !learned}'; }
 
+# Races have nothing to do with instruction sets, so there the kernels are compiled for one.
+watched() {   # asan|tsan
+  [[ $1 == asan ]] || kernels=here
+  with_module "$1" poslab_program poslab_tests poslab_python
+}
+
+planted_race() {   # is reported, with both threads
+  build/tsan/poslab_tests --no-skip --test-case='planted: two pieces*' 2>&1 |
+    tee /dev/stderr | grep 'WARNING: ThreadSanitizer: data race' > /dev/null
+}
+
+# Python is not built with the sanitizer, so its library comes first, and leaks of the interpreter are none of ours.
+watched_python() {   # asan|tsan
+  LD_PRELOAD="$(g++ -print-file-name="lib$1.so") $(g++ -print-file-name=libstdc++.so)" \
+    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/$1/python tests/pytest.sh python
+}
+
 part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N failed".
   case $1 in
     *-[12]) half "build/${1%-?}/poslab_tests" "${1#*-}" ;;
     races) build/release/poslab_race_tests ;;
+    memcheck) tests/memcheck/run.sh build/release 'planted|a training' ;;
+    asan-smoke | tsan-smoke) tests/smoke.sh "build/${1%-smoke}/poslab" 10 ;;
+    tsan-planted) one planted_race ;;
+    asan-python | tsan-python) watched_python "${1%-python}" ;;
     smoke) tests/smoke.sh build/release/poslab ;;
     torture) torture ;;
     install) tests/install.sh build/release ;;
@@ -125,7 +146,8 @@ web_ready() { install_missing "$needed_by_web_tests" && build release poslab_pro
 # What all parts take: Debian's packages at once, and what comes from PyPI while the compiler works. Who needs it makes
 # it if it is not there.
 fetch_all() {
-  (install_missing "$needed$needed_by_openblas$needed_by_course$needed_by_site$needed_by_web_tests") || return 0
+  local all=$needed$needed_by_openblas$needed_by_course$needed_by_site$needed_by_web_tests$needed_by_memcheck
+  (install_missing "$all") || return 0
   trust_system
   (tests/venv.sh python && tests/venv.sh site) > build/venvs.log 2>&1 &
   fetching=$!
@@ -137,7 +159,7 @@ run_tests() {   # [PRESET...]
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release python wasm web wheel notebooks double cuda site course docs lines
+    set -- release memcheck python wasm web wheel notebooks double cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
     fetch_all
@@ -148,6 +170,7 @@ run_tests() {   # [PRESET...]
   for preset; do
     if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
     case $preset in
+      memcheck) ready memcheck memcheck -- memcheck_ready ;;
       lines) ready 'what plants faults' lines -- mutate_venv ;;
       docs) ready docs docs -- build release poslab_program ;;
       course) ready course course -- install_missing "$needed_by_course" ;;
@@ -162,6 +185,8 @@ run_tests() {   # [PRESET...]
       wheel) ready wheel wheel -- wheel ;;
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;
+      asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
+      tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
       release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
       double)
         more_options=("${of_double[@]}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The command line from end to end on a toy model: list, train, two cuts and resumes, eval, report, and refusals.
-# usage: tests/smoke.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
+# usage: tests/smoke.sh PROGRAM [SLOWER]     SLOWER: how many times slower its steps are, as under a sanitizer; the long
+# runs, which are cut in their middle, have as many fewer. Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
-program=$(realpath "$1")
+program=$(realpath "$1") slower=${2:-1}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 # shellcheck source=tests/check.sh
 . "$source/tests/check.sh"
@@ -121,7 +122,7 @@ check 'and leaves eval.csv as it was' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
 
 # The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
 # its state and one that does not.
-long=("${toy[@]}" --steps 40000 --checkpoint-every 500 --log-every 500)
+long=("${toy[@]}" --steps $((40000 / slower)) --checkpoint-every 500 --log-every 500)
 cut_off() {   # SIGNAL STATUS COMMAND...: the run in the folder $cut, or cut
   local signal=$1 status=$2 got=0 run=${cut:-cut}
   shift 2
@@ -337,7 +338,7 @@ writes() { "$program" lm generate language --prompt 12 --count 40 --seed "$1" --
 check 'it writes' writes 3 one
 check 'and again' writes 3 two
 check 'the same' cmp one two
-long_words=(lm train "${words[@]}" --steps 4000 --checkpoint-every 100 --log-every 100)
+long_words=(lm train "${words[@]}" --steps $((4000 / slower)) --checkpoint-every 100 --log-every 100)
 cut=cut_words
 check 'a long run of it' "$program" "${long_words[@]}" --threads 1 --out straight_words
 check 'the same, stopped' cut_off TERM 143 "$program" "${long_words[@]}" --threads 2 --out cut_words
@@ -406,10 +407,9 @@ check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64
 check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
 check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
 cut=cut_finding
-check 'a long run of it' "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 1 \
-  --out straight_finding
-check 'the same, stopped' cut_off TERM 143 "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 2 \
-  --out cut_finding
+long_finding=("${finding[@]}" --steps $((4000 / slower)) --checkpoint-every 100)
+check 'a long run of it' "$program" "${long_finding[@]}" --threads 1 --out straight_finding
+check 'the same, stopped' cut_off TERM 143 "$program" "${long_finding[@]}" --threads 2 --out cut_finding
 check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
 check 'has the same checkpoint' cmp straight_finding/checkpoint.safetensors cut_finding/checkpoint.safetensors
 check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv

@@ -107,13 +107,13 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
   CHECK_FALSE(five.all_have(out, "result.json"));
 #endif
 
-  const std::jthread stops([] {
+  std::jthread stops([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ask_to_stop(SIGUSR1);
   });
-  const std::map<std::string, int> stopped = five.train(out);
+  const std::map<std::string, int> stopped = five.train(out);  // without those that had not begun by then
+  stops.join();                                                // it may come after all of them
   forget_stop();
-  CHECK(stopped.size() == 5);
   for (const auto& [id, status] : stopped) CHECK((status == 0 || status == 128 + SIGUSR1));
 
   for (const auto& [id, status] : five.train(out)) CHECK(status == 0);
