@@ -12,6 +12,7 @@
 
 #include "apps/columns.h"
 #include "apps/formulas.h"
+#include "core/ascii.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "encodings/aligned.h"
@@ -60,7 +61,7 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
                   : o.kind == Option::Kind::length ? "128"
                   : o.kind == Option::Kind::word
                       ? (o.words.empty() ? "@FILE" : o.words[1])
-                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
+                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * ascii::number(o.standard) + 1))));
   const bool alone = std::none_of(options.begin(), options.end(), [](const Option& o) { return o.standard.empty(); });
   return (alone ? name + ", " : "") + c.spelled();
 }

@@ -1,10 +1,10 @@
 // Additions to one of the lists while the program runs, as the Python module makes them: schemes, samplers, tasks.
 #pragma once
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -14,7 +14,7 @@ namespace poslab {
 // cannot be spelled.
 template <class Thing>
 void add_own(std::vector<Thing>& all, size_t ours, const std::string& kind, Thing thing) {
-  const auto spells = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  const auto spells = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; };
   if (thing.name.empty() || !std::all_of(thing.name.begin(), thing.name.end(), spells))
     bad_input("\"{}\" is no name of {}; give small letters, digits and _", thing.name, kind);
   const auto there = std::find_if(all.begin(), all.end(), [&](const Thing& t) { return t.name == thing.name; });

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+
+#include "core/ascii.h"
 
 namespace poslab {
 namespace {
@@ -16,9 +17,9 @@ bool parse(const std::string& text, int64_t& n) {
   if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;
   return error != std::errc::invalid_argument && end == text.data() + text.size();
 }
-bool parse(const std::string& text, double& n) {   // libc++ has no from_chars for it; the locale is always C's
+bool parse(const std::string& text, double& n) {  // libc++ has no from_chars for it
   char* end;
-  n = std::strtod(text.c_str(), &end);
+  n = ascii::number(text.c_str(), &end);
   return !text.empty() && text.find_first_of(" \t\n+") != 0 && text.find_first_of("xX") == std::string::npos &&
          end == text.data() + text.size();
 }
@@ -103,7 +104,7 @@ std::string to_string(Range range) {
 bool is_share(const std::string& length) { return length.ends_with('L'); }
 
 int64_t share_of(const std::string& length, int64_t whole) {
-  return int64_t(std::floor(std::stod(length) * double(whole) + 1e-9));
+  return int64_t(std::floor(ascii::number(length) * double(whole) + 1e-9));
 }
 
 Option::Option(std::string name, bool standard, std::string help, std::string run_option)
@@ -258,7 +259,7 @@ Lengths Choices::lengths(const std::string& option) const {
   const std::string& text = (*this)[option];
   return {std::stoi(text), std::stoi(text.substr(text.find(':') + 1))};
 }
-double Choices::number(const std::string& option) const { return std::stod((*this)[option]); }
+double Choices::number(const std::string& option) const { return ascii::number((*this)[option]); }
 
 std::vector<int> Choices::wholes(const std::string& option) const {
   std::vector<int> each;
@@ -268,7 +269,7 @@ std::vector<int> Choices::wholes(const std::string& option) const {
 
 std::vector<double> Choices::numbers(const std::string& option) const {
   std::vector<double> each;
-  for (const std::string& one : split((*this)[option], '/')) each.push_back(std::stod(one));
+  for (const std::string& one : split((*this)[option], '/')) each.push_back(ascii::number(one));
   return each;
 }
 

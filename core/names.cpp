@@ -3,10 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <numeric>
 #include <utility>
+
+#include "core/ascii.h"
 
 namespace poslab {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 std::string plain(const std::string& word) {
   const size_t first = word.find_first_not_of('-');
   std::string text = first == std::string::npos ? "" : word.substr(first);
-  for (char& c : text) c = c == '_' || c == ' ' ? '-' : char(std::tolower(uint8_t(c)));
+  for (char& c : text) c = c == '_' || c == ' ' ? '-' : ascii::lower(c);
   return text;
 }
 
@@ -55,7 +56,7 @@ constexpr size_t unlike = SIZE_MAX;
 // Whether `part` stands in `whole` with nothing but dashes and colons beside it: "layers" in "n-layers".
 bool word_of(const std::string& part, const std::string& whole) {
   const size_t at = whole.find(part), end = at + part.size();
-  const auto ends = [&](size_t n) { return n >= whole.size() || !std::isalnum(uint8_t(whole[n])); };
+  const auto ends = [&](size_t n) { return n >= whole.size() || !ascii::is_word(whole[n]); };
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 

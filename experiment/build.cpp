@@ -1,8 +1,8 @@
 #include "experiment/build.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "core/ascii.h"
 #include "core/choices.h"
 #include "tasks/task.h"
 
@@ -56,7 +56,7 @@ PositionSample draw(const Choices& c, const Chosen<Sampler>& sampler, Stream str
 Ids token_classes(const Task& task, const Ids& tokens) {
   std::vector<int> of_symbol, all;
   for (const std::string& word : task.alphabet)
-    of_symbol.push_back(int(word.size() == 1 && std::isdigit(uint8_t(word[0])) ? TokenClass::digit : TokenClass::sign));
+    of_symbol.push_back(int(word.size() == 1 && ascii::is_digit(word[0]) ? TokenClass::digit : TokenClass::sign));
   of_symbol.push_back(int(TokenClass::empty));
   for (int64_t i = 0; i < tokens.size(); ++i) all.push_back(of_symbol.at(size_t(tokens[i])));
   return {tokens.shape(), std::move(all)};

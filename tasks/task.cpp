@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -57,7 +57,7 @@ size_t symbol_at(const std::string& text, size_t at, const std::vector<std::stri
     const std::string& word = words[n];
     const bool same = at + word.size() <= text.size() &&
                       std::equal(word.begin(), word.end(), text.begin() + std::ptrdiff_t(at),
-                                 [](unsigned char a, unsigned char b) { return std::toupper(a) == std::toupper(b); });
+                                 [](char a, char b) { return ascii::upper(a) == ascii::upper(b); });
     if (same && (found == words.size() || word.size() > words[found].size())) found = n;
   }
   // Where 0 and 1 are the only digits, the other symbols may be typed by their numbers, as papers print them.
@@ -84,7 +84,7 @@ Tokens read_input(const Task& task, const std::string& text) {
   const std::vector<std::string> words = task.alphabet;
   Tokens x;
   for (size_t at = 0; at < text.size();) {
-    if (std::isspace(static_cast<unsigned char>(text[at]))) {
+    if (ascii::is_space(text[at])) {
       ++at;
       continue;
     }
@@ -93,7 +93,7 @@ Tokens read_input(const Task& task, const std::string& text) {
       bad_input("{} in {} is no symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
                 task.name, fmt::join(words, " "));
     x.push_back(int(symbol));
-    at += std::isdigit(static_cast<unsigned char>(text[at])) ? 1 : words[symbol].size();
+    at += ascii::is_digit(text[at]) ? 1 : words[symbol].size();
   }
   if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name, task.form);
   if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name, task.form);

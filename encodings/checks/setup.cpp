@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "autograd/composed.h"
+#include "core/ascii.h"
 #include "core/error.h"
 #include "core/params.h"
 #include "encodings/compose.h"
@@ -39,7 +40,7 @@ std::vector<std::string> other_values(const Option& o) {
       all.push_back(fmt::format("{}", std::min(o.range.min + more, o.range.max)));
   if (o.kind == Option::Kind::number)
     for (const double times : {0.5, 2.})     // an end of the range may be where nothing is seen of the scheme
-      all.push_back(fmt::format("{}", std::clamp(times * std::stod(o.standard), o.range.min, o.range.max)));
+      all.push_back(fmt::format("{}", std::clamp(times * ascii::number(o.standard), o.range.min, o.range.max)));
   if (o.kind == Option::Kind::numbers) all = {"2", "1/3"};
   std::erase(all, o.standard);
   return all;

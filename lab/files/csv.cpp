@@ -1,8 +1,8 @@
 #include "lab/files/csv.h"
 
-#include <cstdlib>
 #include <sstream>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 
@@ -10,7 +10,7 @@ namespace poslab {
 
 bool read_cell(const std::string& cell, double& number) {
   char* end = nullptr;
-  number = std::strtod(cell.c_str(), &end);
+  number = ascii::number(cell.c_str(), &end);
   return !cell.empty() && *end == '\0';
 }
 

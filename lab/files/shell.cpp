@@ -1,14 +1,15 @@
 #include "lab/files/shell.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
+
+#include "core/ascii.h"
 
 namespace poslab {
 
 std::string shell_word(const std::string& text) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("-_./,:=+@%").find(char(c)) != std::string_view::npos;
+  const auto plain = [](char c) {
+    return ascii::is_word(c) || std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string word = "'";

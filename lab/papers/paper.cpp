@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ascii.h"
+
 namespace poslab {
 extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv, su2023_main_csv,
     su2023_window_csv, su2023_leaky_csv, su2023_llama_csv, su2023_trained_csv, su2023_methods_csv,
@@ -33,7 +35,7 @@ Numbers read(std::string_view text) {
   while (std::getline(lines, line)) {
     const std::vector<std::string> row = cells(line);
     for (size_t i = 1; i < row.size(); ++i)
-      if (head[i] != "level" && row[i] != "-") numbers[{row[0], head[i]}] = std::stod(row[i]);
+      if (head[i] != "level" && row[i] != "-") numbers[{row[0], head[i]}] = ascii::number(row[i]);
   }
   return numbers;
 }

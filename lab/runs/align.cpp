@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/ascii.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -22,9 +23,7 @@ namespace {
 const char* alignment_format = "poslab alignment 1";
 
 // Four digits are more than a few strings can tell.
-Json number(double x) {
-  return std::isfinite(x) ? Json(std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr)) : Json();
-}
+Json number(double x) { return std::isfinite(x) ? Json(ascii::number(fmt::format("{:.4g}", x))) : Json(); }
 
 Json json_of(const Dispersion& d) {
   Json all;
@@ -48,7 +47,7 @@ std::string to_json(const AlignRequest& r, const Alignment& a) {
   if (!r.hf.empty()) all["task"] = r.task;
   for (const AlignedAt& l : a.lengths) {
     Json taus = Json::array();
-    for (const double tau : l.found.tau) taus.push_back(std::strtod(fmt::format("{:.6g}", tau).c_str(), nullptr));
+    for (const double tau : l.found.tau) taus.push_back(ascii::number(fmt::format("{:.6g}", tau)));
     all["long"].push_back({{"length", l.length},
                            {"keys", int64_t(l.found.keys)},
                            {"temperature", taus},
@@ -56,7 +55,7 @@ std::string to_json(const AlignRequest& r, const Alignment& a) {
                            {"before", json_of(l.before)},
                            {"after", json_of(l.after)}});
   }
-  return all.dump(1) + "\n";
+  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";  // a path may be no UTF-8
 }
 
 void must_be_plain(const std::string& run, const std::string& temperature) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/tape.h"
+#include "core/ascii.h"
 #include "encodings/picture.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
@@ -45,7 +46,7 @@ json matrices(const std::vector<Tensor>& layers) {
       const std::vector<double> numbers(v.begin() + h * one, v.begin() + (h + 1) * one);
       heads.push_back(matrix_json(T, T, numbers, low, high));
       if (alike || count <= max_numbers)
-        for (double x : numbers) heads.back()["values"].push_back(std::stod(fmt::format("{:.5g}", x)));
+        for (double x : numbers) heads.back()["values"].push_back(ascii::number(fmt::format("{:.5g}", x)));
     }
     all.push_back(heads);
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
@@ -38,7 +39,7 @@ Values values_of(const Choices& c) {
 nlohmann::ordered_json typed(const Option& o, const std::string& value) {
   if (o.kind == Option::Kind::toggle) return value == "on";
   if (o.kind == Option::Kind::whole) return std::stoll(value);
-  if (o.kind == Option::Kind::number) return std::stod(value);
+  if (o.kind == Option::Kind::number) return ascii::number(value);
   return value;
 }
 

@@ -1,8 +1,9 @@
 #include "tasks/retrieval/scoring.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
+
+#include "core/ascii.h"
 
 namespace poslab {
 namespace {
@@ -35,8 +36,8 @@ std::string normalized(const std::string& text) {
   for (const char c : text)
     if (!is_ascii(c))
       kept += c;
-    else if (!std::ispunct(c))
-      kept += char(std::tolower(c));
+    else if (!ascii::is_sign(c))
+      kept += ascii::lower(c);
   std::istringstream words(kept);
   std::string all;
   for (std::string word; words >> word;)

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "core/ascii.h"
 #include "experiment/build.h"
 #include "lab/pages/page/page.h"
 
@@ -115,7 +115,7 @@ std::string page_of(const std::string& run, const State& state, const std::strin
   for (size_t at = 0, end; at < heading.size(); at = end + 1) {
     end = std::min(heading.find('\n', at), heading.size());
     std::string line = page::escape(heading.substr(at, end - at)) + ".";
-    if (at) line[0] = char(std::toupper(static_cast<unsigned char>(line[0]))), said += "<br>";
+    if (at) line[0] = ascii::upper(line[0]), said += "<br>";
     said += line;
   }
   const std::string title = fmt::format("{}: questions to {}", page::headed(state.config["task"]), page::escape(run));

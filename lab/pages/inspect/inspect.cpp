@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
@@ -51,7 +51,7 @@ struct Request {
 std::string key_of(const std::string& folder) {
   std::string key = fs::path(folder + "/").parent_path().filename();
   for (char& c : key)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '_';
+    if (!ascii::is_word(c) && c != '-' && c != '_' && c != '.') c = '_';
   return key;
 }
 

@@ -1,8 +1,8 @@
 #include "lab/pages/page/figure_file.h"
 
 #include <cmath>
-#include <cstdlib>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/converter.h"
 #include "lab/files/shell.h"
@@ -25,7 +25,7 @@ double millimetres_of(const std::string& width) {
   if (width == "page") return page_mm;
   constexpr double least = 40, most = 400;
   char* end = nullptr;
-  const double mm = std::strtod(width.c_str(), &end);
+  const double mm = ascii::number(width.c_str(), &end);
   const std::string unit(end);
   if (end == width.c_str() || (!unit.empty() && unit != "mm") || !(mm >= least && mm <= most))
     bad_input("--width {}: say column ({} mm), page ({} mm), or a number of millimetres from {} to {}",

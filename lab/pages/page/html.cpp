@@ -4,8 +4,9 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+
+#include "core/ascii.h"
 
 namespace poslab {
 extern const std::string_view page_html, page_css, svg_css, figures_js, slides_js;
@@ -109,7 +110,7 @@ std::string words(std::string identifier) {
 
 std::string headed(const std::string& identifier) {
   std::string text = words(identifier);
-  if (!text.empty()) text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));
+  if (!text.empty()) text[0] = ascii::upper(text[0]);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/pages/page/html.h"
 #include "lab/pages/page/svg.h"
@@ -79,7 +80,7 @@ Drawn panel(const DotPlot& p, double width) {
 }
 
 // A number beside the bar: three digits are more than colours tell.
-std::string at_bar(double v) { return number(std::abs(v) < 1000 ? std::stod(fmt::format("{:.3g}", v)) : v); }
+std::string at_bar(double v) { return number(std::abs(v) < 1000 ? ascii::number(fmt::format("{:.3g}", v)) : v); }
 
 // The range of colours beside a matrix, from the lowest number below to the highest above.
 std::string bar(const Shades& s, double x, double top, double height) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/ascii.h"
 #include "lab/pages/page/html.h"
 #include "lab/pages/page/paper.h"
 #include "lab/pages/page/svg.h"
@@ -58,7 +59,8 @@ std::string dashes(int color, int baseline) {
   size_t n = 0;
   std::string rest = it->second + " ";
   for (size_t end; (end = rest.find(' ')) != std::string::npos; rest.erase(0, end + 1))
-    pattern += fmt::format("{} {:.2g}pt ", n++ % 2 ? "off" : "on", std::max(.8, .6 * std::stod(rest.substr(0, end))));
+    pattern +=
+        fmt::format("{} {:.2g}pt ", n++ % 2 ? "off" : "on", std::max(.8, .6 * ascii::number(rest.substr(0, end))));
   return ", dash pattern=" + pattern.substr(0, pattern.size() - 1);
 }
 
@@ -256,7 +258,7 @@ std::string paper_tex(const std::vector<Panel>& all, double millimetres) {
   std::string definitions;
   for (const auto& [name, unused] : colors) {
     std::string hex = name.substr(6);
-    std::transform(hex.begin(), hex.end(), hex.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+    std::transform(hex.begin(), hex.end(), hex.begin(), ascii::upper);
     definitions += fmt::format("\\definecolor{{{}}}{{HTML}}{{{}}}\n", name, hex);
   }
   return fmt::format(fmt::runtime(head), definitions, rule) + drawn + "\\poslabend\n";

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 
+#include "core/ascii.h"
 #include "experiment/language/options.h"
 #include "lab/pages/report/language.h"
 
@@ -67,7 +67,7 @@ void finish(Chart& c, const Group& g, const char* x) {
 }
 
 std::string titled(std::string what, const Group& g, bool repeated) {
-  what[0] = char(std::toupper(static_cast<unsigned char>(what[0])));
+  what[0] = ascii::upper(what[0]);
   if (!g.has("set")) return fmt::format("{}: {}", what, g.task);
   return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
 }

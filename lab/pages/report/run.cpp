@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "experiment/build.h"
 #include "lab/files/files.h"
@@ -126,8 +127,7 @@ void read_own_lengths(Run& run) {
   if (!run.config.count(option)) return;
   const double unit = times ? run.train_length : 1;
   std::set<long> asked, tested;
-  for (const std::string& one : split(run.config[option], '/'))
-    asked.insert(std::lround(unit * std::atof(one.c_str())));
+  for (const std::string& one : split(run.config[option], '/')) asked.insert(std::lround(unit * ascii::number(one)));
   std::string lengths;
   for (const Row& at : run.tested)
     if (tested.insert(at.length()).second)

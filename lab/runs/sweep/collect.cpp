@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // 0.2 for the 0.20000000000000012 that a mean of many 0.2 comes to.
-double tidy(double x) { return std::stod(fmt::format("{:.12g}", x)); }
+double tidy(double x) { return ascii::number(fmt::format("{:.12g}", x)); }
 
 json cell(double x) { return tidy(x); }
 json cell(const std::string& text) { return text; }

@@ -1,11 +1,11 @@
 #include "lab/runs/sweep/named.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/runs/output.h"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool suits(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("-_.+=,", c)); }
+bool suits(char c) { return ascii::is_word(c) || (c && std::strchr("-_.+=,", c)); }
 
 std::string name_from(const std::string& text, const Choices& c) {
   std::string name;

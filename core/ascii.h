@@ -1,0 +1,20 @@
+// Letters and numbers of ASCII, whatever locale the process has. Whoever calls the library may have set one, as Python
+// and Qt do, in which the decimal point is a comma or i is no small letter of I.
+#pragma once
+#include <string>
+
+namespace poslab::ascii {
+
+constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+constexpr bool is_lower(char c) { return 'a' <= c && c <= 'z'; }
+constexpr bool is_upper(char c) { return 'A' <= c && c <= 'Z'; }
+constexpr bool is_word(char c) { return is_digit(c) || is_lower(c) || is_upper(c); }
+constexpr bool is_space(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }
+constexpr bool is_sign(char c) { return '!' <= c && c <= '~' && !is_word(c); }
+constexpr char lower(char c) { return is_upper(c) ? char(c - 'A' + 'a') : c; }
+constexpr char upper(char c) { return is_lower(c) ? char(c - 'a' + 'A') : c; }
+
+double number(const char* text, char** end);   // std::strtod's, in the C locale
+inline double number(const std::string& text) { return number(text.c_str(), nullptr); }   // 0 of what is none
+
+}  // namespace poslab::ascii
