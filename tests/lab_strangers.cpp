@@ -1,10 +1,15 @@
 // Files of strangers do no harm: pipes, loops, signs for the terminal. What stands in them is in tests/lab_fuzz.cpp.
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "core/stop.h"
 #include "lab/files/printable.h"
 #include "lab/files/safetensors.h"
 #include "lab/hub/hf_weights.h"
+#include "lab/pages/report/report.h"
+#include "lab/runs/align.h"
+#include "lab/runs/whole_run.h"
 #include "tests/lab_hf.h"
 
 using namespace poslab;
@@ -30,6 +35,8 @@ TEST_CASE("strangers: what a message shows of a file is one line, and says nothi
   CHECK(printable("a\nb\tc\r\x1b[31m\x7f" + std::string(1, '\0')) == "a\\nb\\tc\\r\\x1b[31m\\x7f\\x00");
   CHECK(printable("\u009b31m \u202e \u2028 \u2066") == "\\x9b31m \\u202e \\u2028 \\u2066");
   CHECK(printable("\xff \xc3 \xc0\x80 \xed\xa0\x80 \xf5") == "\\xff \\xc3 \\xc0\\x80 \\xed\\xa0\\x80 \\xf5");
+  CHECK(is_utf8("plain, \u00e9, \u4e2d, \U0001F600\n\x1b"));
+  for (const char* bytes : {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) CHECK(!is_utf8(bytes));
   const std::string once = printable("\x1b\n\xff");
   CHECK(printable(once) == once);
 
@@ -56,4 +63,59 @@ TEST_CASE("strangers: a stop ends loading") {
   CHECK_THROWS_AS(weights.params().stored("a", 5, 4), Stopped);
   stop_wanted = false;
   CHECK(weights.params().stored("a", 5, 4).rows == 5);
+}
+
+TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, bytes that are none, or 4,000 characters") {
+  const TemporaryFolder folder;
+  std::string deep = folder.path;
+  while (deep.size() < 3800) deep += "/" + std::string(180, 'd');
+  deep += "/" + std::string(3999 - deep.size(), 'e');
+  for (const std::string& path : {folder / "it's a \"name\" $HOME `x` \\", folder / "-a, b=c|d\n%s{}",
+                                  folder / "\u00fc\u4e2d\U0001F600", folder / "\xff\xfe", deep}) {
+    CAPTURE(printable(path));
+    fs::create_directories(path);
+    const std::string run = path + "/run";
+    Settings settings = test::tiny;
+    settings.insert(settings.end(), {{"steps", "2"}, {"eval_lengths", "1:7"}, {"out", run}});
+    CHECK(refusal([&] { train_run(strings_kind(), settings, false); }) == "");
+    CHECK(holds(resume_run(run, {}), " is complete: 2 steps"));
+    CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:3"}}, {.name = "short"}); }) == "");
+    CHECK(refusal([&] { test_run(run, {}, {.file = path + "/own.csv"}); }) == "");
+    CHECK(refusal([&] { report::write({run}, path + "/page.html"); }) == "");
+    AlignRequest align{.run = run, .how = {.shortest = 4, .longer = {8}}, .samples = 2};
+    align.how.per = AlignPer::model;
+    CHECK(refusal([&] { write_alignment(align, path + "/t.json"); }) == "");
+    CHECK(read_alignment(path + "/t.json").lengths.size() == 1);
+    for (const char* name : {"own.csv", "page.html", "run/result.json", "run/eval-short.csv"})
+      CHECK_MESSAGE(fs::exists(path + "/" + name), name);
+  }
+}
+
+TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not write it down") {
+  const TemporaryFolder folder;
+  const std::string text = folder / "\xff.txt", run = folder / "run";
+  write_file(text, std::string(5000, 'a'));
+  CHECK(refusal([&] {
+          train_run(language_kind(), {{"preset", "tiny"}, {"text", text}, {"out", run}}, false);
+        }) == "2: text = " + text + ": this name is no UTF-8, and a run keeps no other; rename it");
+  CHECK(!fs::exists(run));
+}
+
+TEST_CASE("a checkpoint beyond 4 GB: what lies behind is read, and nothing else") {
+  const TemporaryFolder model;
+  const int64_t before = (int64_t(1) << 32) + 256;
+  const std::string header = fmt::format(R"({{"large": {{"dtype": "F32", "shape": [{0}], "data_offsets": [0, {1}]}}, )"
+                                         R"("last": {{"dtype": "F32", "shape": [2, 2], "data_offsets": [{1}, {2}]}}}})",
+                                         before / 4, before, before + 16);
+  const uint64_t length = header.size();
+  const std::string path = model / "model.safetensors";
+  write_file(path, std::string(reinterpret_cast<const char*>(&length), 8) + header);
+  fs::resize_file(path, 8 + length + uint64_t(before));  // sparse: it takes no room on the disk
+  const float last[] = {1, 2, 3, 4};
+  std::ofstream(path, std::ios::app).write(reinterpret_cast<const char*>(last), sizeof last);
+  HfWeights weights(model.path, "c", [](const std::string& name) { return name; });
+  CHECK(weights.params().full("last", {2, 2}, 0).values() == std::vector<real>{1, 2, 3, 4});
+  fs::resize_file(path, 8 + length + uint64_t(before) + 12);
+  CHECK(
+      holds(refusal([&] { HfWeights(model.path, "c", [](const std::string& name) { return name; }); }), "is cut off"));
 }

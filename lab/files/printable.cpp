@@ -37,6 +37,12 @@ bool unseen(uint32_t code) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  for (size_t at = 0, n; at < text.size(); at += n)
+    if ((n = first(text.substr(at)).bytes) == 0) return false;
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string all;
   for (size_t at = 0; at < text.size();) {

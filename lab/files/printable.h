@@ -10,4 +10,6 @@ namespace poslab {
 // nothing.
 std::string printable(std::string_view text);
 
+bool is_utf8(std::string_view);
+
 }  // namespace poslab

@@ -3,6 +3,7 @@
 #include "lab/files/corpus.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/files/printable.h"
 
 namespace poslab {
 namespace {
@@ -36,6 +37,8 @@ std::string with_tokens(const std::string& summary, const TextSource& text) {
 
 NewText new_text(const Choices& c) {
   if (!c.has("text")) return {};
+  if (!is_utf8(c["text"]))  // config.toml and text.json keep it
+    bad_input("text = {}: this name is no UTF-8, and a run keeps no other; rename it", c["text"]);
   if (c["text"] == "copy_grammar") {
     const TextSource made_up = of_grammar();
     return {made_up, {}, with_tokens("copy_grammar: made up as it is read", made_up)};
