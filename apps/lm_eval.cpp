@@ -182,7 +182,7 @@ Examples:
   poslab lm eval runs/lm --times 1/4/16
   poslab lm eval runs/lm --encoding rope,rerope:window=64,yarn:factor=16,length=128 -o rerope.html
   poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer --name rerope
-  poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/2/4 --encoding rope,rerope,yarn --text ~/books -o qwen.html)";
+  poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/4 --encoding rope,rerope,yarn --text ~/books -o q.html)";
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// A trained model of a run folder, or an external checkpoint: logits of tokens of one's own, its activations seen and changed by functions of
-// Python, its weights, and what it writes.
+// A trained model of a run folder, or an external checkpoint: logits of tokens of one's own, its activations seen and
+// changed by functions of Python, its weights, and what it writes.
 #include <algorithm>
 
 #include "autograd/tape.h"

@@ -97,8 +97,8 @@ RunFolder RunFolder::open(const std::string& path) {
     bad_input("there is no run folder {}{}", path, near.empty() ? "; `poslab train` makes one" : near);
   if (is_hf_folder(path))
     bad_input(
-        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and view "
-        "read it",
+        "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and "
+        "view read it",
         shell_word(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))

@@ -83,8 +83,8 @@ std::string compared_table(const std::vector<Group>& groups) {
       }
       all += fmt::format(
           "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Loss by {0}\">\n<table class=\"runs\">"
-          "<thead><tr><th scope=\"col\" class=\"text\">{0}</th><th scope=\"col\" class=\"text\">set</th>{1}</tr></thead>"
-          "<tbody>\n{2}</tbody></table></div>\n",
+          "<thead><tr><th scope=\"col\" class=\"text\">{0}</th><th scope=\"col\" class=\"text\">set</th>{1}</tr>"
+          "</thead><tbody>\n{2}</tbody></table></div>\n",
           title, head, body);
     }
   }

@@ -1,5 +1,5 @@
-// One model under several encodings at test, side by side: what is lost at each length, and at each place of the longest
-// windows.
+// One model under several encodings at test, side by side: what is lost at each length, and at each place of the
+// longest windows.
 #pragma once
 #include <string>
 #include <vector>
