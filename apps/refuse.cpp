@@ -58,12 +58,13 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
   for (const auto& [ending, option] : {std::pair{".toml", "--config"}, {".txt", "--text"}})
     if (full.ends_with(ending) && has(option)) bad_input("\"{0}\" stands alone; say {1} {0}", full, option);
   const CLI::Option* runs = command.get_option_no_throw("runs");
-  if (!runs && !command.get_option_no_throw("run") && std::filesystem::exists(full + "/config.toml"))
+  std::error_code no_path;  // as of a word that is too long to be one
+  if (!runs && !command.get_option_no_throw("run") && std::filesystem::exists(full + "/config.toml", no_path))
     bad_input("{} takes no run, and \"{}\" is one; `poslab report` compares runs; eval, ask, view and inspect read one",
               full_name, full);
   if (has("--prompt")) bad_input("\"{}\" stands alone; say --prompt {}", full, shell_word(full));
   for (const CLI::Option* o : command.get_options())
-    if (o->get_positional() && o->get_expected_max() == 1 && std::filesystem::is_directory(full))
+    if (o->get_positional() && o->get_expected_max() == 1 && std::filesystem::is_directory(full, no_path))
       bad_input("{} takes one {} at a time, and \"{}\" is another; say the command for each", full_name, o->get_name(),
                 full);
   bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
