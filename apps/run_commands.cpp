@@ -76,7 +76,7 @@ void add_train(Commands& commands, const Kind& kind, Words help) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  if (kind.estimated) c->add_flag("--force", w->force, "try it even if it seems too large for this machine's memory");
+  c->add_flag("--force", w->force, "try it even if it seems too large for this machine's memory");
   w->typed.add(c, kind.table());
 }
 

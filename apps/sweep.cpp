@@ -39,14 +39,14 @@ void plan_command(const SweepWords& w) {
   fmt::print(stderr, "{}\n", text);
 }
 
-// Whether as many of the largest trials as run at once fit into the memory; of some kinds there is no estimate.
+// Whether as many of the largest trials as run at once fit into the memory.
 void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
-  if (!kind_of(plan).estimated) return;
   std::optional<Choices> largest;
   for (const Trial* t : trials_of(plan, shard)) {
     Choices c = t->config();
     if (!w.device.empty()) c.set("device", w.device);
-    if (device(c) == Device::cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
+    const bool of_cpu = !c.has("device") || device(c) == Device::cpu;
+    if (of_cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
   }
   if (largest) check_memory(*largest, std::min(size_t(w.jobs), plan.size()));
 }

@@ -134,7 +134,7 @@ Block::Block(int64_t reals, Device device)
     const std::lock_guard lock(p.mutex);
     at_ = take(p, bytes_);
     p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
-    p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_in_use);
+    p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_asked);
   }
   if (const auto tell = backend(device).handed_out) tell(at_, bytes_);
 }
@@ -151,6 +151,12 @@ Memory memory(Device device) {
   MemoryPool& p = pool(device);
   const std::lock_guard lock(p.mutex);
   return p.count;
+}
+
+void forget_peak(Device device) {
+  MemoryPool& p = pool(device);
+  const std::lock_guard lock(p.mutex);
+  p.count.bytes_peak = p.count.bytes_asked;
 }
 
 real* scratch(int buffer, int64_t n) {

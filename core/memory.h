@@ -38,9 +38,10 @@ struct Memory {
   int64_t bytes_held;          // by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
   int64_t bytes_asked;         // by tensors, without the rest of their blocks
-  int64_t bytes_peak;          // largest bytes_in_use so far
+  int64_t bytes_peak;          // largest bytes_asked so far, or since forget_peak()
 };
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
+void forget_peak(Device = Device::cpu);
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
 // same buffer, 0 to 15. Kernels use it because they may not allocate.

@@ -85,6 +85,42 @@ DecoderSpec spec_of(const Choices& c) {
   return s;
 }
 
+Stack stack(const Choices& c) {
+  const double C = c.whole("d_model");
+  return {.layers = double(c.whole("layers")),
+          .heads = double(c.whole("heads")),
+          .d_model = C,
+          .key_width = C,
+          .d_ff = double(c.whole("d_ff")),
+          .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices)};
+}
+
+Footprint footprint(const Choices& c) {
+  const Stack s = stack(c);
+  const double V = symbols(c) + 1, word = sizeof(real);
+  const int testing = slots(c, c.lengths("eval_lengths").to);
+  Footprint f;
+  f.parameters = s.parameters() + 2 * V * s.d_model + s.d_model;
+  f.state = 4 * f.parameters * word;
+  f.step = word * s.activations(c.whole("batch"), slots(c, c.whole("train_length")), true);
+  f.test = word * s.activations(std::min(c.whole("eval_samples"), sub_batch(testing)), testing, false);
+  f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
+  f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
+  return f;
+}
+
+// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
+poslab::Work work(const Choices& c) {
+  const Stack s = stack(c);
+  const auto string = [&](int length) { return s.flops(slots(c, length), slots(c, length) / 2.); };
+  poslab::Work w{0, 0};
+  for (int length = 1; length <= c.whole("train_length"); ++length)
+    w.step += 3 * c.whole("batch") * string(length) / c.whole("train_length");
+  for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
+    w.test += 4 * c.whole("eval_samples") * string(length);
+  return w;
+}
+
 struct State {
   explicit State(const Choices& c)
       : config((answering::check(c), c)),
@@ -393,7 +429,9 @@ const Kind& answering_kind() {
       .collected = {"length", "accuracy", "exact_match", "samples", "guess", "majority", "content_only"},
       .score_columns = answering::score_columns(),
       .scores = answering::scores,
-      .shown = answering::shown};
+      .shown = answering::shown,
+      .footprint = answering::footprint,
+      .work = answering::work};
   return kind;
 }
 

@@ -1,5 +1,7 @@
 #include "experiment/footprint.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "experiment/build.h"
@@ -31,7 +33,23 @@ double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T
 
 }  // namespace
 
-Footprint footprint(const Choices& c) {
+double Stack::parameters() const {
+  const double of_attention = 2 * d_model * d_model + 2 * d_model * key_width;
+  return layers * (of_attention + (gated ? 3 : 2) * d_model * d_ff + 2 * d_model);
+}
+
+double Stack::flops(double tokens, double keys) const {
+  return tokens * (2 * parameters() + layers * 4 * keys * d_model);
+}
+
+double Stack::activations(double B, double T, bool trains) const {
+  // two sums and two norms, q and what the scheme makes of it, what attention gives and its projection, what the
+  // network gives; keys, the same of them, values; the gate, the other half, both together; attention's statistics
+  const double of_token = 9 * d_model + 3 * key_width + (gated ? 4 : 2) * d_ff + 2 * heads;
+  return (trains ? layers : 1) * B * (T * of_token + (trains ? matrices : std::min(matrices, 1.)) * heads * T * T);
+}
+
+Footprint string_footprint(const Choices& c) {
   const Chosen<Scheme> s = scheme(c);
   const Reads what = reads(s);
   const TransformerSpec spec = transformer_spec(c);
@@ -46,10 +64,12 @@ Footprint footprint(const Choices& c) {
   f.step = word * activations(c, s, c.whole("batch"), training, true);
   const double together = std::min(c.whole("eval_samples"), sub_batch(testing));
   f.test = word * activations(c, s, together, testing, false);
+  f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
+  f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
 }
 
-Work work(const Choices& c) {
+Work string_work(const Choices& c) {
   Work w{0, 0};
   for (int length = 1; length <= c.whole("train_length"); ++length)
     w.step += 3 * c.whole("batch") * flops(c, length) / c.whole("train_length");  // backward is twice the forward

@@ -54,4 +54,7 @@ const Option& kept_option(const Kind& kind, const std::string& name) {
                   " `poslab " + kind.command("train") + " --help` lists all");
 }
 
+Footprint footprint(const Choices& c) { return kind_of(c).footprint(c); }
+Work work(const Choices& c) { return kind_of(c).work(c); }
+
 }  // namespace poslab

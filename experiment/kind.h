@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "experiment/choice_table.h"
+#include "experiment/footprint.h"
 #include "experiment/results.h"
 
 namespace poslab {
@@ -34,7 +35,9 @@ struct Kind {
   Columns score_columns;
   Row (*scores)(const Choices&, const Results&);
   std::string (*shown)(const Choices&, const Results&);   // a table for a terminal
-  bool estimated = false;                  // experiment/footprint.h knows what a run takes of memory and time
+  // What a run takes of memory and time, from its options alone.
+  Footprint (*footprint)(const Choices&);
+  Work (*work)(const Choices&);
 
   bool operator==(const Kind& other) const { return name == other.name; }
   std::string command(const std::string& verb) const { return word + verb; }   // "lm train"

@@ -50,7 +50,8 @@ const Kind& strings_kind() {
       .score_columns = paper_score_columns(),
       .scores = paper_scores,
       .shown = shown_by_length,
-      .estimated = true};
+      .footprint = string_footprint,
+      .work = string_work};
   return kind;
 }
 

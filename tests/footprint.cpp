@@ -4,9 +4,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "autograd/tape.h"
 #include "core/memory.h"
 #include "experiment/evaluate.h"
+#include "experiment/language/language.h"
+#include "experiment/learner.h"
 #include "experiment/step.h"
 
 using namespace poslab;
@@ -81,6 +86,48 @@ TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
     CHECK(footprint(larger).bytes() > footprint(small).bytes());
     CHECK(work(larger).step > work(small).step);
   }
+}
+
+TEST_CASE("footprint: of every kind of run, for a step and for a test") {
+  const std::map<std::string, std::vector<Settings>> sizes = {
+      {"train", {{{"task", "even_pairs"}, {"encoding", "rope"}, {"train_length", "100"}, {"eval_lengths", "300:300"}}}},
+      {"lm train",
+       {{{"text", "copy_grammar"}, {"train_length", "128"}, {"eval_times", "8"}, {"batch", "8"}},
+        {{"text", "copy_grammar"}, {"key_heads", "1"}, {"tied", "on"}, {"eval_times", "4"}, {"batch", "2"}},
+        {{"text", "copy_grammar"}, {"unit", "gau"}, {"d_ff", "256"}, {"eval_times", "4"}, {"batch", "4"}}}},
+      {"t5 train",
+       {{{"tasks", "line"}, {"train_length", "128"}, {"shortest", "128"}, {"tokens", "1024"}, {"eval_lengths", "1024"}},
+        {{"tasks", "line"}, {"gated", "off"}, {"shortest", "128"}, {"tokens", "512"}, {"eval_lengths", "512"}}}},
+      {"decoder train", {{{"task", "reverse_string"}, {"train_length", "60"}, {"eval_lengths", "200:200"}}}}};
+  language::Source grammar;
+  grammar.grammar = CopyGrammar{};
+  const auto text = std::make_shared<const language::Source>(grammar);
+  CHECK(sizes.size() == all_kinds().size());
+  for (const auto& [command, all] : sizes)
+    for (Settings settings : all) {
+      const Kind& kind = kind_of_command(command);
+      settings.insert(settings.begin(), {{"layers", "3"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "2"}});
+      const Choices c = kind.configure(settings);
+      const int64_t before = memory().bytes_asked;
+      const std::unique_ptr<Learner> learner = kind.make(c, text);
+      const auto peak = [&](const std::function<void()>& action) {
+        forget_peak();
+        action();
+        return double(memory().bytes_peak - before);
+      };
+      const double step = peak([&] { learner->start(learner->draw_longest(0)), learner->finish(); });
+      const double test = peak([&] { learner->test(c).back().row(); });
+      const Footprint f = footprint(c);
+      const double parameters = f.parameters / double(learner->params().count()), of_step = (f.state + f.step) / step,
+                   of_test = (f.state + f.test) / test;
+      fmt::print("footprint {:14} parameters {:.2f}   step {:.2f} of {:.1f} MB   test {:.2f} of {:.1f} MB\n", command,
+                 parameters, of_step, step / 1e6, of_test, test / 1e6);
+      CAPTURE(command);
+      CHECK(parameters > 0.95);
+      CHECK(parameters < 1.5);
+      CHECK(std::min(of_step, of_test) > 0.6);
+      CHECK(std::max(of_step, of_test) < 1.8);
+    }
 }
 
 TEST_CASE("footprint: what a scheme takes beyond the model without one, where no batch hides it") {

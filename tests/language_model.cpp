@@ -34,19 +34,19 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK(c.whole("layers") == 2);
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope:window=512");  // a window that was said is kept, also where it is the default
-  const ChoiceTable& table = all_choices();
+  const ChoiceTable& table = language::all_choices();
   // not out, threads, keep_checkpoints, nor products = own and matmul = fp32
   CHECK(kept(table, c).size() == table.options.size() - 5);
   CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
-  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(language::configure({{"preset", p.name}})));
+  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(language::check(language::configure({{"preset", p.name}})));
   CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) ==
         std::vector<int>{10, 25});
   CHECK_THROWS_AS(language::configure({{"layer", "2"}}), BadInput);
   CHECK_THROWS_AS(language::configure({{"encoding", "ropo"}}), BadInput);
   CHECK_THROWS_AS(language::configure({{"steps", "0"}}), BadInput);
-  CHECK_THROWS_AS(check(with({{"train_length", "4"}})), BadInput);
-  CHECK_THROWS_AS(check(with({{"positions", "randomized:max_position=60"}})), BadInput);
-  CHECK_THROWS_AS(check(with({{"merges", "10"}})), BadInput);
+  CHECK_THROWS_AS(language::check(with({{"train_length", "4"}})), BadInput);
+  CHECK_THROWS_AS(language::check(with({{"positions", "randomized:max_position=60"}})), BadInput);
+  CHECK_THROWS_AS(language::check(with({{"merges", "10"}})), BadInput);
 }
 
 TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token behind each") {
@@ -122,8 +122,8 @@ TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same 
   const double last = evaluate(s, source, 48, false).loss;
   s.config.set("eval_tail", "0");
   CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(last));
-  CHECK_THROWS_AS(check(with({{"eval_tail", "49"}})), BadInput);
-  CHECK_THROWS_AS(check(with({{"eval_tail", "4"}})), BadInput);
+  CHECK_THROWS_AS(language::check(with({{"eval_tail", "49"}})), BadInput);
+  CHECK_THROWS_AS(language::check(with({{"eval_tail", "4"}})), BadInput);
 }
 
 TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {

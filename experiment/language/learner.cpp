@@ -202,7 +202,9 @@ const Kind& language_kind() {
                             .collected = {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},
                             .score_columns = language::score_columns(),
                             .scores = language::scores,
-                            .shown = language::shown};
+                            .shown = language::shown,
+                            .footprint = language::footprint,
+                            .work = language::work};
   return kind;
 }
 

@@ -1,6 +1,7 @@
 // Every choice that makes a run of a language model: one table (experiment/choice_table.h).
 #pragma once
 #include "experiment/choice_table.h"
+#include "experiment/footprint.h"
 #include "nn/decoder.h"
 
 namespace poslab::language {
@@ -16,5 +17,7 @@ void check(const Choices&);
 
 DecoderSpec decoder_spec(const Choices&, int vocabulary);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
+Footprint footprint(const Choices&);             // experiment/footprint.h
+poslab::Work work(const Choices&);
 
 }  // namespace poslab::language

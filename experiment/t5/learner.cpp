@@ -203,7 +203,9 @@ const Kind& t5_kind() {
                             .collected = {"task", "length", "accuracy", "loss", "samples"},
                             .score_columns = t5::score_columns(),
                             .scores = t5::scores,
-                            .shown = t5::shown};
+                            .shown = t5::shown,
+                            .footprint = t5::footprint,
+                            .work = t5::work};
   return kind;
 }
 

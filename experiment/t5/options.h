@@ -1,6 +1,7 @@
 // Every choice that makes a run of a T5: one table, as in experiment/language/options.h.
 #pragma once
 #include "experiment/choice_table.h"
+#include "experiment/footprint.h"
 #include "nn/t5.h"
 #include "tasks/retrieval/retrieval.h"
 
@@ -14,5 +15,7 @@ void check(const Choices&);
 std::vector<Chosen<Retrieval>> tasks(const Choices&);
 T5Spec spec(const Choices&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
+Footprint footprint(const Choices&);             // experiment/footprint.h
+poslab::Work work(const Choices&);
 
 }  // namespace poslab::t5

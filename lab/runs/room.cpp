@@ -31,14 +31,13 @@ std::string about(double n) {
 void check_memory(const Choices& c, size_t at_once) {
   const Footprint f = footprint(c);
   const double needed = f.bytes() * double(at_once), there = machine_bytes();
-  if (device(c) != Device::cpu || needed <= there) return;
+  if ((c.has("device") && device(c) != Device::cpu) || needed <= there) return;
   bad_input(
-      "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step (batch "
-      "{}, train_length {}), {} for a test (eval_lengths to {}); this machine has {}. Smaller ones need less; "
+      "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step ({}), {} "
+      "for a test ({}); this machine has {}. Smaller ones need less; "
       "--force tries it all the same",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
-      about(f.parameters), gigabytes(f.step), c.whole("batch"), c.whole("train_length"), gigabytes(f.test),
-      c.lengths("eval_lengths").to, gigabytes(there));
+      about(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
 }
 
 std::string estimate(const Choices& c) {

@@ -133,7 +133,7 @@ std::string train_run(const Kind& kind, const Settings& settings, bool force, Tr
   use_threads_of(c);
   kind.check(c);
   RunFolder::check_free(c["out"]);
-  if (kind.estimated && !force) check_memory(c);
+  if (!force) check_memory(c);
   return train_and_test(create_run(c), trace);
 }
 
