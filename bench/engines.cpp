@@ -20,16 +20,16 @@
 namespace poslab {
 namespace {
 
-using Work = std::function<void()>;
+using TimedStep = std::function<void()>;
 
 struct Model {
   std::string name, size;
-  std::function<Work(const std::string& products)> make;       // of the same weights and inputs each time
+  std::function<TimedStep(const std::string& products)> make;       // of the same weights and inputs each time
 };
 
 // 5 layers of width 64, 128 strings.
 Model encoder(const std::string& encoding, int length) {
-  return {encoding, fmt::format("{0}+{0}", length), [=](const std::string& products) -> Work {
+  return {encoding, fmt::format("{0}+{0}", length), [=](const std::string& products) -> TimedStep {
             const auto state = std::make_shared<State>(
                 configure({{"task", "reverse_string"}, {"encoding", encoding}, {"products", products}}));
             return [=] {
@@ -39,7 +39,7 @@ Model encoder(const std::string& encoding, int length) {
 }
 
 // 6 layers of width 256, 16 windows of 256 tokens.
-Work decoder(const std::string& products) {
+TimedStep decoder(const std::string& products) {
   const int vocabulary = DecoderSpec().vocabulary;
   const auto state =
       std::make_shared<language::State>(language::configure({{"encoding", "rope"}, {"products", products}}),
@@ -53,7 +53,7 @@ Work decoder(const std::string& products) {
 }
 
 // 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens, 4096 in all.
-Work t5_step(const std::string& products) {
+TimedStep t5_step(const std::string& products) {
   const auto state = std::make_shared<t5::State>(t5::configure({{"growing", "0"}, {"products", products}}));
   const t5::Batch batch = t5::draw_batch(state->config, 0);
   return [=] { t5::train_step(*state, batch); };
@@ -81,7 +81,7 @@ void time_engines(int turns) {
   for (const int n : counts) {
     set_threads(n);
     for (const Model& model : models) {
-      std::map<std::string, Work> steps;
+      std::map<std::string, TimedStep> steps;
       std::map<std::string, std::vector<double>> ms;
       for (const std::string& by : engines) steps[by] = model.make(by);
       for (int turn = -1; turn < turns; ++turn)            // the first one warms up and counts for naive alone
