@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, gpu-measured.md, torch.md, web.md and
-README.md, from what measured runs left: results/*/ and bench/results/.
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, gpu-measured.md, torch.md, web.md,
+trust.md and README.md, from what measured runs left: results/*/ and bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
 Standard library only.
@@ -252,6 +252,20 @@ def llama_lines():
     return lines + [f"| {row['work']} | " + " | ".join(row[side] for side in sides) + " |" for row in rows]
 
 
+def fuzz_lines():
+    """What `./dev fuzz --inputs 1000000` left in bench/results/fuzz.csv: the last row of each target."""
+    rows = list(csv.DictReader((ROOT / "bench/results/fuzz.csv").read_text().splitlines()))
+    lines = [
+        "| target | inputs tried | processor time | edges | lines of its sources | commit |",
+        "|---" * 6 + "|",
+    ]
+    for r in rows:
+        cells = [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s", f"{int(r['edges']):,}"]
+        lines.append(f"| {' | '.join([*cells, r['lines'] + ' %', '`' + r['commit'] + '`'])} |")
+    days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
+    return [*lines, "", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
+
+
 def speed_in_short():
     """On two threads: milliseconds, and how many times those of the fastest peer are."""
     kinds = {
@@ -291,6 +305,7 @@ def main():
                                          "variants": gpu.variants(), "naive": gpu.naive()},
         ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
+        ROOT / "docs/trust.md": {"fuzz": fuzz_lines()},
         ROOT / "README.md": {"results": lists.in_short(), "speed": speed_in_short()},
     }
     old = []

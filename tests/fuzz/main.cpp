@@ -40,8 +40,9 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** words) {
   std::string dictionary;
   for (const std::string& word : target->words()) dictionary += dictionary_line(word);
   write_file(folder + ".dict", dictionary);
-  static std::string option = "-dict=" + folder + ".dict";
+  static std::string longest = fmt::format("-max_len={}", target->longest), option = "-dict=" + folder + ".dict";
   all.erase(all.begin() + 1);
+  all.push_back(longest.data());
   if (!dictionary.empty()) all.push_back(option.data());
   *count = int(all.size());
   all.push_back(nullptr);

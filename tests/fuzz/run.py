@@ -4,10 +4,12 @@
 Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written to
 tests/fuzz/found/TARGET, where the tests of every build read it: commit it together with what mends it. The table says
 how many inputs were tried, in how many seconds of processor time, and how much of the target's sources all kept inputs
-reach.
+reach. From a million on, and from a clean commit, a target's row in bench/results/fuzz.csv is replaced by it, from
+which results/readme.py writes the table of docs/trust.md.
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -15,8 +17,13 @@ import re
 import resource
 import subprocess
 import sys
+import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "bench"))
+from command import commit, processor  # noqa: E402
+
+results = root / "bench/results/fuzz.csv"
 program, corpora, found = root / "build/fuzz/poslab_fuzz", root / "build/fuzz/corpus", root / "tests/fuzz/found"
 tools = "/usr/lib/llvm-19/bin/"
 quiet = {**os.environ, "LLVM_PROFILE_FILE": "/dev/null"}
@@ -40,7 +47,7 @@ def fuzz(name, limit):
     before = set((found / name).iterdir())
     log = root / f"build/fuzz/{name}.log"
     options = [limit, "-timeout=20", "-rss_limit_mb=3000", "-malloc_limit_mb=1000",
-               "-max_len=20000", "-close_fd_mask=1", "-print_final_stats=1", f"-artifact_prefix={found / name}/"]
+               "-close_fd_mask=1", "-print_final_stats=1", f"-artifact_prefix={found / name}/"]
     with open(log, "wb") as said:
         subprocess.run([program, name, corpora / name, *options], stderr=said, stdout=subprocess.DEVNULL, check=False,
                        env=quiet)
@@ -63,6 +70,18 @@ def coverage(name, sources):
     command = [tools + "llvm-cov", "export", program, f"-instr-profile={merged}", "-summary-only"]
     said = subprocess.run(command + sources, capture_output=True, check=True, cwd=root).stdout
     return json.loads(said)["data"][0]["totals"]["lines"]["percent"]
+
+
+def keep(row):
+    """Replaces the row of its target."""
+    rows = {old["target"]: old for old in csv.DictReader(results.read_text().splitlines())} if results.exists() else {}
+    rows[row["target"]] = row
+    part = results.with_suffix(".partial")
+    with open(part, "w", newline="") as file:
+        table = csv.DictWriter(file, row, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows[name] for name in sorted(rows))
+    part.replace(results)
 
 
 def main():
@@ -88,6 +107,10 @@ def main():
         seconds = processor_time() - began
         percent = coverage(name, all_targets[name])
         print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent:.0f} % |", flush=True)
+        tree = commit() or "-dirty"
+        if runs >= 1000000 and not new and not tree.endswith("-dirty"):
+            keep({"target": name, "inputs": runs, "seconds": round(seconds), "edges": edges, "lines": round(percent),
+                  "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()})
         for path in new:
             failed = True
             print(f"found {path.relative_to(root)}: see {log.relative_to(root)}", flush=True)

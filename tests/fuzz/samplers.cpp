@@ -45,7 +45,8 @@ Target samplers() {
                   for (const Option& o : t.options) all.push_back(o.name + "="), all.push_back(o.standard);
                 std::erase(all, "");
                 return all;
-              }};
+              },
+          .longest = 400};
 }
 
 }  // namespace poslab::fuzz

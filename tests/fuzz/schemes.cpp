@@ -40,7 +40,8 @@ Target schemes() {
             }
             std::erase(all, "");
             return all;
-          }};
+          },
+      .longest = 400};
 }
 
 }  // namespace poslab::fuzz

@@ -19,6 +19,7 @@ struct Target {
   void (*read)(const std::string& bytes);
   Strings (*seeds)();                             // files that the project writes, or keeps from others: all are read
   Strings (*words)() = [] { return Strings(); };  // for the fuzzer to put in
+  int longest = 20000;                            // bytes of an input
 };
 const std::vector<Target>& all_targets();
 // Each in the file of its name.
