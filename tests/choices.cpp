@@ -96,12 +96,13 @@ TEST_CASE("choices: a length is a number or a share of the trained length, and i
 }
 
 TEST_CASE("names: of several that stand in what was said, however long that is, the longest is meant") {
+  const std::vector<std::string> names{"rope", "partial-rope", "alibi"};
   for (const size_t more : {20, 2000}) {
-    const std::string* meant = nearest(std::string(more, 'x') + "-partial-rope", {"rope", "partial-rope", "alibi"});
+    const std::string* meant = nearest(std::string(more, 'x') + "-partial-rope", names);
     REQUIRE(meant);
     CHECK(*meant == "partial-rope");
   }
-  CHECK(!nearest(std::string(2000, 'x'), {"rope", "partial-rope", "alibi"}));
+  CHECK(!nearest(std::string(2000, 'x'), names));
 }
 
 TEST_CASE("choices: what is refused, with what was meant") {
