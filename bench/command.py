@@ -1,6 +1,7 @@
 """What compare.py, generate.py and t5.py share: options, the names of processor and commit, results, and their end."""
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -57,6 +58,23 @@ def commit(program=""):
         return None
     words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
     return subprocess.run(words, capture_output=True, text=True).stdout.strip() or None
+
+
+def keep_row(path, row, tree):
+    """Of a table with commits, in which a new row replaces the one of the same first column. Nothing is kept of a tree
+    that differs from its commit, as commit() said before the first row was written."""
+    if not tree or tree.endswith("-dirty"):
+        return
+    row = {**row, "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()}
+    first = next(iter(row))
+    rows = {old[first]: old for old in csv.DictReader(path.read_text().splitlines())} if path.exists() else {}
+    rows[row[first]] = row
+    part = path.with_suffix(".partial")
+    with open(part, "w", newline="") as file:
+        table = csv.DictWriter(file, row, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows[name] for name in sorted(rows))
+    part.replace(path)
 
 
 def save(path, task, results, program="", **more):

@@ -252,6 +252,11 @@ def llama_lines():
     return lines + [f"| {row['work']} | " + " | ".join(row[side] for side in sides) + " |" for row in rows]
 
 
+def seen_on(rows):
+    days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
+    return ["", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
+
+
 def fuzz_lines():
     """What `./dev fuzz --inputs 1000000` left in bench/results/fuzz.csv: the last row of each target."""
     rows = list(csv.DictReader((ROOT / "bench/results/fuzz.csv").read_text().splitlines()))
@@ -262,8 +267,16 @@ def fuzz_lines():
     for r in rows:
         cells = [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s", f"{int(r['edges']):,}"]
         lines.append(f"| {' | '.join([*cells, r['lines'] + ' %', '`' + r['commit'] + '`'])} |")
-    days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
-    return [*lines, "", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
+    return lines + seen_on(rows)
+
+
+def sanitizer_lines():
+    """What `./dev test asan tsan` left in bench/results/sanitizers.csv: the last row of each part."""
+    rows = list(csv.DictReader((ROOT / "bench/results/sanitizers.csv").read_text().splitlines()))
+    lines = ["| part | passed | failed | processor time | commit |", "|---" * 5 + "|"]
+    for r in rows:
+        lines.append(f"| `{r['part']}` | {r['passed']} | {r['failed']} | {r['seconds']} s | `{r['commit']}` |")
+    return lines + seen_on(rows)
 
 
 def speed_in_short():
@@ -305,7 +318,7 @@ def main():
                                          "variants": gpu.variants(), "naive": gpu.naive()},
         ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
-        ROOT / "docs/trust.md": {"fuzz": fuzz_lines()},
+        ROOT / "docs/trust.md": {"fuzz": fuzz_lines(), "sanitizers": sanitizer_lines()},
         ROOT / "README.md": {"results": lists.in_short(), "speed": speed_in_short()},
     }
     old = []

@@ -9,7 +9,6 @@ which results/readme.py writes the table of docs/trust.md.
 """
 
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -17,11 +16,10 @@ import re
 import resource
 import subprocess
 import sys
-import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "bench"))
-from command import commit, processor  # noqa: E402
+from command import commit, keep_row  # noqa: E402
 
 results = root / "bench/results/fuzz.csv"
 program, corpora, found = root / "build/fuzz/poslab_fuzz", root / "build/fuzz/corpus", root / "tests/fuzz/found"
@@ -72,18 +70,6 @@ def coverage(name, sources):
     return json.loads(said)["data"][0]["totals"]["lines"]["percent"]
 
 
-def keep(row):
-    """Replaces the row of its target."""
-    rows = {old["target"]: old for old in csv.DictReader(results.read_text().splitlines())} if results.exists() else {}
-    rows[row["target"]] = row
-    part = results.with_suffix(".partial")
-    with open(part, "w", newline="") as file:
-        table = csv.DictWriter(file, row, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows[name] for name in sorted(rows))
-    part.replace(results)
-
-
 def main():
     all_targets = targets()
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__,
@@ -97,7 +83,7 @@ def main():
         if name not in all_targets:
             parser.error(f"no target '{name}'; there are {', '.join(all_targets)}")
     corpora.mkdir(exist_ok=True)
-    failed = False
+    failed, tree = False, commit()
     print("| target | inputs tried | processor time | edges | lines of its sources |")
     print("|---|---|---|---|---|", flush=True)
     for name in wanted.target or all_targets:
@@ -107,10 +93,9 @@ def main():
         seconds = processor_time() - began
         percent = coverage(name, all_targets[name])
         print(f"| `{name}` | {runs:,} | {seconds:.0f} s | {edges:,} | {percent:.0f} % |", flush=True)
-        tree = commit() or "-dirty"
-        if runs >= 1000000 and not new and not tree.endswith("-dirty"):
-            keep({"target": name, "inputs": runs, "seconds": round(seconds), "edges": edges, "lines": round(percent),
-                  "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()})
+        if runs >= 1000000 and not new:
+            keep_row(results, {"target": name, "inputs": runs, "seconds": round(seconds), "edges": edges,
+                               "lines": round(percent)}, tree)
         for path in new:
             failed = True
             print(f"found {path.relative_to(root)}: see {log.relative_to(root)}", flush=True)

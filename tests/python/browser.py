@@ -24,6 +24,7 @@ class Page:
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
              f"--window-size={width},{height}", f"--user-data-dir={self._profile.name}",
              f"--blink-settings=preferredColorScheme={0 if dark else 1}"],
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},  # of a sanitizer
             preexec_fn=fds, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(reads), os.close(writes)
         self._to, self._from = os.fdopen(to_browser, "wb"), os.fdopen(from_browser, "rb")

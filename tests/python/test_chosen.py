@@ -3,14 +3,12 @@
 import inspect
 import pickle
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
+from built import PROGRAM
 
 import poslab as pl
-
-PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
 
 
 def program(*words):

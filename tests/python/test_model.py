@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from built import PROGRAM
 
 import poslab as pl
 
-PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
 TINY = {"preset": "tiny", "task": "reverse_string", "encoding": "rope", "steps": 12, "eval_lengths": "1:4",
         "eval_samples": 8, "progress": False}
 

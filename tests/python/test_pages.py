@@ -7,13 +7,11 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree
-from pathlib import Path
 
 import browser
 import pytest
+from built import PROGRAM, ROOT
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "build/release/poslab"
 EVIL = "<x-evil>\"'&\x1b[31m"   # of a run
 TEXT = "</script><x-evil a='b'>&amp; "
 

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from built import PROGRAM
 
 import poslab as pl
 
-PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
 TINY = {"preset": "tiny", "task": "even_pairs", "encoding": "rope", "positions": "randomized", "steps": 12,
         "eval_lengths": "1:6", "eval_samples": 16, "dropout": 0.1}
 FILES = ["config.toml", "checkpoint.safetensors", "metrics.jsonl", "eval.csv", "pictures.json"]

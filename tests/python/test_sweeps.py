@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from built import PROGRAM
 
 import poslab as pl
 
-PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
 TINY = {"preset": "tiny", "steps": 3, "eval_lengths": "1:2", "eval_samples": 8}
 TOML = """
 name = "{task}-{encoding}-{seed}"

@@ -2,14 +2,13 @@
 
 import subprocess
 import time
-from pathlib import Path
 
 import browser
 import numpy as np
 import pytest
+from built import PROGRAM
 
 pytestmark = pytest.mark.skipif(not browser.program, reason="there is no chromium")
-PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
 CHOSEN = '[...document.querySelectorAll("[aria-checked=true]")].map(head => head.getAttribute("aria-label"))'
 SLOTS = 300  # of an input of 150 symbols and its answer
 

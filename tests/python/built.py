@@ -1,0 +1,7 @@
+"""The program that tests start beside the module: that of build/release, or of the build that $BUILD names."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "build" / os.environ.get("BUILD", "release") / "poslab"
