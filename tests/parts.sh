@@ -12,13 +12,15 @@ one() {   # COMMAND...: a part that is a single case
 
 # The first or the second half of a test program's cases. The program counts those of the other half as passed.
 half() {   # PROGRAM 1|2
-  local cases middle mine range status=0 bad
-  cases=$("$1" --count | grep -oE '[0-9]+$')
+  local cases middle mine range status=0 bad emulator=()
+  # Built for another processor, it runs under qemu.
+  if [[ $1 == build/aarch64/* ]]; then emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu); fi
+  cases=$(${emulator[@]+"${emulator[@]}"} "$1" --count | grep -oE '[0-9]+$')
   middle=$((cases / 2))
   if (($2 == 1)); then mine=$middle range=--last=$middle
   else mine=$((cases - middle)) range=--first=$((middle + 1))
   fi
-  "$1" "$range" > "$1.$2.log" 2>&1 || status=$?
+  ${emulator[@]+"${emulator[@]}"} "$1" "$range" > "$1.$2.log" 2>&1 || status=$?
   sed '/test cases:/d' "$1.$2.log"
   bad=$(sed -nE 's/.*test cases:.* ([0-9]+) failed.*/\1/p' "$1.$2.log")
   [[ $bad ]] || mine=1 bad=1        # it died, and has counted nothing
@@ -66,6 +68,9 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     python | torch) tests/pytest.sh "$1" ;;
     wheel) tests/python/wheel.sh build/wheel/*.whl ;;
     notebooks) .venv-python/bin/python notebooks/run.py ;;
+    arm) tests/aarch64/run.sh build/spine/losses build/spine_arm/losses ;;
+    aarch64-steps) tests/aarch64/run.sh build/release/training_steps build/aarch64/training_steps ;;
+    alone) tests/alone.sh ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
@@ -148,6 +153,7 @@ compile_cuda() {   # ARCHITECTURES TARGET
 }
 
 training_steps() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
+for_arm() { build release training_steps && build aarch64 poslab_tests training_steps; }
 
 web_ready() { install_missing "$needed_by_web_tests" && build release poslab_program training_steps && web; }
 
@@ -155,6 +161,7 @@ web_ready() { install_missing "$needed_by_web_tests" && build release poslab_pro
 # it if it is not there.
 fetch_all() {
   local all=$needed$needed_by_openblas$needed_by_course$needed_by_site$needed_by_web_tests$needed_by_memcheck
+  all+=$needed_by_arm
   (install_missing "$all") || return 0
   trust_system
   (tests/venv.sh python && tests/venv.sh site) > build/venvs.log 2>&1 &
@@ -167,7 +174,7 @@ run_tests() {   # [PRESET...]
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release memcheck python wasm web wheel notebooks double cuda site course docs lines
+    set -- release memcheck python wasm web wheel notebooks double cuda site course docs arm lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
     fetch_all
@@ -191,6 +198,10 @@ run_tests() {   # [PRESET...]
       python | notebooks) ready "$preset" "$preset" -- python_module poslab_python_types poslab_program ;;
       torch) ready torch torch -- torch_venv ;;
       wheel) ready wheel wheel -- wheel ;;
+      arm) ready arm arm -- arm_spine ;;
+      aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
+      libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
+      alone) ready alone alone -- install_missing "$needed" ;;
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;

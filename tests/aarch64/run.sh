@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The same training on two processors: natively, and as ARM's under qemu. Both print lines of ENCODING STEP LOSS; what
+# differs is in which order sums are added up and whether a product is rounded before it is added.
+# usage: tests/aarch64/run.sh NATIVE_PROGRAM PROGRAM [RELATIVE_DIFFERENCE]
+set -euo pipefail
+native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
+. "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+scratch
+
+for_arm() { readelf -h "$arm" | tee /dev/stderr | finds 'Machine: *AArch64'; }
+natively() { "$native" | tee native; }
+under_qemu() { qemu-aarch64-static -L /usr/aarch64-linux-gnu "$arm" | tee emulated; }
+same() {
+  paste -d ' ' native emulated | awk -v bound="$bound" '
+    { off = ($3 - $6) / $3; if (off < 0) off = -off; if (off > worst) worst = off }
+    $1 != $4 || $2 != $5 || !($3 > 0) || !(off <= bound) { print "differs: " $0; bad = 1 }
+    END { print NR " losses, worst relative difference " worst; exit bad || NR == 0 }' | tee said
+}
+# Products take fused multiply-adds of NEON: more than a thousand stand in the tiles.
+fused() {
+  local count
+  count=$(aarch64-linux-gnu-objdump -d "$arm" | grep -c 'fmla.*\.4s')
+  echo "$count fused multiply-adds of four floats"
+  ((count > 1000))
+}
+check 'the program is for ARM' for_arm
+check 'its kernels multiply and add in one' fused
+check 'the first steps, natively' natively
+check 'and under qemu' under_qemu
+check "the same losses to $bound of them" same
+cat said
+checked aarch64
