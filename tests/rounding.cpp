@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "autograd/tape.h"
 #include "core/backend.h"
@@ -284,7 +286,9 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     value = std::max(value, share_off(rough.value, reference.at));
     for (size_t i = 0; i < x.size(); ++i) gradient = std::max(gradient, share_off(rough.grads[i], exact.grads[i]));
   }
-  const std::string page = text_of(fmt::format("{}/docs/speed.md", source_folder));
+  std::ostringstream text;
+  text << std::ifstream(fmt::format("{}/docs/speed.md", source_folder)).rdbuf();
+  const std::string page = text.str();
   for (const auto& [kernel, off] : worst) {
     CAPTURE(kernel);
     const size_t row = page.find(fmt::format("\n| {} | ", kernel));  // of the table in "Products in bf16"
