@@ -1,4 +1,4 @@
-# Sourced by the tests that need a bare Debian 12 in a chroot, as root, in a mount namespace of their own. The mirror
+# Sourced by the tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. The mirror
 # and the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
 
 inside() {
@@ -6,8 +6,8 @@ inside() {
     DEBIAN_FRONTEND=noninteractive ${proxy:+http_proxy="$proxy"} "$@" < /dev/null
 }
 
-make_bare_root() {   # FOLDER: a new FOLDER/root, from FOLDER/base.tar, which is made the first time
-  local base=$1/base mirror file
+make_bare_root() {   # FOLDER [SUITE]: a new FOLDER/root of Debian 12, from FOLDER/base.tar, made the first time
+  local base=$1/base suite=${2:-bookworm} mirror file
   root=$1/root proxy=${http_proxy:-}
   if command -v apt-config > /dev/null; then
     eval "$(apt-config shell proxy Acquire::http::Proxy)"
@@ -16,7 +16,7 @@ make_bare_root() {   # FOLDER: a new FOLDER/root, from FOLDER/base.tar, which is
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' |
              head -n 1) || true
     mkdir -p "$base"
-    http_proxy=$proxy debootstrap --variant=minbase bookworm "$base" ${mirror:+"$mirror"} || return
+    http_proxy=$proxy debootstrap --variant=minbase "$suite" "$base" ${mirror:+"$mirror"} || return
     tar -C "$base" -cf "$base.tar.partial" . && mv "$base.tar.partial" "$base.tar" && rm -rf "$base" || return
   fi
   rm -rf --one-file-system "$root" && mkdir -p "$root" && tar -C "$root" -xf "$base.tar" || return

@@ -71,6 +71,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     arm) tests/aarch64/run.sh build/spine/losses build/spine_arm/losses ;;
     aarch64-steps) tests/aarch64/run.sh build/release/training_steps build/aarch64/training_steps ;;
     alone) tests/alone.sh ;;
+    portable) tests/portable/run.sh build/portable/poslab build/release/poslab ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
@@ -201,6 +202,7 @@ run_tests() {   # [PRESET...]
       arm) ready arm arm -- arm_spine ;;
       aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
+      portable) ready portable portable -- portable ;;
       alone) ready alone alone -- install_missing "$needed" ;;
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;
