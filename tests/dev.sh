@@ -1,11 +1,23 @@
 #!/usr/bin/env bash
 # ./dev build without root and without sudo, where something is missing: it says what and by which line root installs
 # it, goes on with what there is, and names it once more if the build fails. With sudo that refuses it is the same.
+# And ./dev keeps to what bash 3.2 has, which is macOS's.
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+
+# Words that came with bash 4 or later; an array that may be empty is unset there, and all but these have an element.
+later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
+arrays='"\$\{(packages|mode|more|mine|kept|of_double|files)\[@\]\}"'
+too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
+                                      grep -E '\$\{[a-z_]+\[@\]\}'; }; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+if too_new "$source/dev" "$source/tests/parts.sh"; then echo 'tests/dev.sh: bash 3.2 has none of that'; exit 1; fi
+for line in 'mapfile -t a < b' 'a=("${b[@]}")'; do
+  echo "$line" > line
+  too_new line > /dev/null || { echo "tests/dev.sh: does not see: $line"; exit 1; }
+done
 mkdir tests bin
 cp "$source/dev" "$source/CMakePresets.json" .
 cp "$source/tests/parts.sh" tests
@@ -40,4 +52,4 @@ stub cmake 'echo "$*" >> called'
 build
 expect '((status != 0)) && [[ ! -e called ]]'
 expect 'grep -q "nothing was built" said'
-echo 'tests/dev.sh: without root and without sudo the build goes on'
+echo 'tests/dev.sh: without root and without sudo the build goes on, and with bash 3.2'

@@ -77,7 +77,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
-    course) tests/course/course.py "${course_tests[@]}" ;;
+    course) tests/course/course.py ${course_tests[@]+"${course_tests[@]}"} ;;
     lines) one eval 'columns && subjects && tests/dev.sh &&
                      .venv-mutate/bin/python tests/mutate/mutate.py --self-test' ;;
   esac
@@ -113,10 +113,10 @@ add_up() {   # NAME: counts the cases of a part that has run
 
 run_parts() {   # all of `parts`
   local name at_once=2 began=$SECONDS
-  (($(nproc) > 1)) || at_once=1
+  (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
   set -m                                  # each part is a group of processes, which an interrupt ends as a whole
   trap 'trap - INT TERM; for name in $(jobs -p); do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
-  for name in "${parts[@]}"; do
+  for name in ${parts[@]+"${parts[@]}"}; do
     while (($(jobs -rp | wc -l) >= at_once)); do sleep 0.2; done
     say "testing: $name"
     run_part "$name" &
@@ -124,7 +124,7 @@ run_parts() {   # all of `parts`
   wait
   trap - INT TERM
   set +m
-  for name in "${parts[@]}"; do add_up "$name"; done
+  for name in ${parts[@]+"${parts[@]}"}; do add_up "$name"; done
   ((${#kept[@]} == 0)) || tests/sanitized.py "${kept[@]}"
   summary+="  all of them $((SECONDS - began)) s"$'\n'
 }
