@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -115,6 +116,7 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
   add_number(align, "threads", w->threads, "0: one for each core; never changes a result", {0, 256}, "0");
   align->add_option("--device", w->request.device, option("device").help)->type_name(option("device").takes());
+  add_force(align, w->request.force);
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "apps/width.h"
 #include "core/error.h"
@@ -84,6 +85,15 @@ std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m
   return text + (m.jobs > 1 ? fmt::format(" with {} at once", m.jobs) : "");
 }
 
+// Of those that are still to be done.
+void check_room(const Plan& trials, const SweepFolder& runs, const Making& m) {
+  const std::vector<TrialState> all = states(trials, runs);
+  std::vector<Choices> left;
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (all[i] != TrialState::done && trials[i].impossible.empty()) left.push_back(trials[i].config());
+  check_memory(left, size_t(m.jobs));
+}
+
 }  // namespace
 
 Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
@@ -143,6 +153,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     if (!m.only_draw) keep_plan(trials, plan, runs);
     return true;
   };
+  if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
   if (m.only_plan) {
     fmt::print(
@@ -153,8 +164,9 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   }
   Counts counts;
   if (!m.only_draw && !trials.empty()) do {
+      if (!m.force) check_room(trials, runs, m);
       fmt::print(stderr, "{}\n", outlook(trials, runs, m));
-      counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
+      counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
   const std::string summary = reproduce::write(planned, request, m.out, command, m.figures);
@@ -183,6 +195,7 @@ void add_making(CLI::App* c, Making& m) {
       ->delimiter(',');
   add_width(c, m.figures.width);
   c->add_flag("--retry", m.retry, "try failed trials again");
+  add_force(c, m.force);
   CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
   c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);
 }

@@ -15,7 +15,7 @@ struct Making {
   std::vector<std::string> sets;
   reproduce::FigureFiles figures;
   int jobs = 1, threads = 0;
-  bool only_plan = false, only_draw = false, retry = false;
+  bool only_plan = false, only_draw = false, retry = false, force = false;
 };
 void add_making(CLI::App*, Making&);  // must outlive the command
 Output earlier_artifacts();           // README.md of a folder that may be drawn into again

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "apps/columns.h"
+#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -139,6 +140,7 @@ std::function<void()> add_ask(CLI::App* ask) {
   ask->add_flag("--json", words->options.json, "a line of JSON for each string");
   ask->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
   ask->add_option("--threads", words->threads, option("threads").help)->type_name(option("threads").takes());
+  add_force(ask, words->options.force);
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
   return [=] {
     if (attention->count() && words->options.attention.empty()) words->options.attention = "max";

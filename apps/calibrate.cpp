@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -17,13 +18,14 @@ namespace {
 struct CalibrateWords {
   std::string run, along = "mean", layers = "each", device, out = "calibration.txt";
   Calibrating how;
+  bool force = false;
 };
 
 void run(CalibrateWords w) {
   if (w.along != "mean" && w.along != "sum") raise<BadInput>(unknown("--along", w.along, {"mean", "sum"}));
   if (w.layers != "each" && w.layers != "last") raise<BadInput>(unknown("--layers", w.layers, {"each", "last"}));
   w.how.sum = w.along == "sum", w.how.last_layer = w.layers == "last";
-  const Calibration made = write_calibration(w.run, w.how, w.out, w.device);
+  const Calibration made = write_calibration(w.run, w.how, w.out, w.device, w.force);
   size_t distances = 0, empty = 0;
   for (const SlotBiases& head : made.of_heads) distances += head.size(), empty += head.empty();
   fmt::print("{}: {} heads of {} layers look at {:.1f} distances each{}\n"
@@ -58,6 +60,7 @@ std::function<void()> add_calibrate(CLI::App* calibrate) {
   calibrate->add_option("--layers", w->layers, "biases of each layer's own, or of the last for all, as released")
       ->type_name("each | last  (each)");
   calibrate->add_option("--device", w->device, option("device").help)->type_name(option("device").takes());
+  add_force(calibrate, w->force);
   calibrate->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (calibration.txt)");
   return [=] { run(*w); };
 }

@@ -28,4 +28,8 @@ void add_threads(CLI::App* c, std::string& word) {
   c->add_option("--threads", word, "0: one for each core; never changes a result")->type_name("0 .. 256");
 }
 
+void add_force(CLI::App* c, bool& force) {
+  c->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
+}
+
 }  // namespace poslab

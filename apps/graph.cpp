@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "apps/commands.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/files/files.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct GraphWords {
   std::string run, zoom = "module", out = "graph.svg";
+  bool force = false;
 };
 
 void run(const GraphWords& w) {
@@ -23,7 +25,7 @@ void run(const GraphWords& w) {
   kinds.pop_back();  // no LaTeX
   check_output("-o", w.out, kinds);
   page::check_figure(w.out, "");
-  const graph::Graph tape = graph::of_run(w.run);
+  const graph::Graph tape = graph::of_run(w.run, w.force);
   write_file(w.out, page::as_named(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape))));
   fmt::print("{}\n", w.out);
 }
@@ -44,6 +46,7 @@ std::function<void()> add_graph(CLI::App* graph) {
   graph->footer(graph_footer);
   graph->add_option("run", w->run, "the run folder")->required();
   graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
+  add_force(graph, w->force);
   graph->add_option("-o,--out", w->out, "the picture to write: .svg, .pdf or .png")->type_name("FILE  (graph.svg)");
   return [=] { run(*w); };
 }

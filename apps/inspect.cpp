@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "apps/commands.h"
 #include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "experiment/config.h"
@@ -14,6 +15,7 @@ struct InspectWords {
   std::vector<std::string> runs;
   std::string lengths, device, text, out = "inspection";
   int samples = 30;
+  bool force = false;
 };
 
 const char* inspect_footer = R"(
@@ -49,10 +51,11 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
       ->type_name("TEXT");
   inspect->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
+  add_force(inspect, words->force);
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {
     const std::vector<int> lengths = number_list<int>("--lengths", words->lengths, "lengths", "40,150");
-    inspect::write(words->runs, lengths, words->samples, words->out, words->device, words->text);
+    inspect::write(words->runs, lengths, words->samples, words->out, words->device, words->text, words->force);
     fmt::print("{}/index.html\n", words->out);
   };
 }

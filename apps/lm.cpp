@@ -18,6 +18,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/hub/hf_export.h"
 #include "lab/hub/hf_run.h"
+#include "lab/runs/room.h"
 #include "nn/generate.h"
 
 namespace poslab {
@@ -29,6 +30,7 @@ struct LmWords {
   std::string to;                      // where to export
   std::string prompt = "#include <";
   int count = 300;
+  bool force = false;
   std::optional<double> sampling_temperature, top_p;  // of the tokens that are drawn; absent: as the model has them
   std::optional<int> top_k;
   uint64_t seed = 0;
@@ -78,9 +80,13 @@ void generate_command(const LmWords& w) {
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
   const std::vector<int> prompt = of.source.prompt(w.prompt);
-  fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
   const Generation wanted{w.count, choice_of(w, of.choice), w.seed, sampler(of.config)};
   const MatmulPrecision as_the_run = precision(of.config);
+  begin({.what = "writing",
+         .takes = language::writing_takes(of.net.spec(), double(prompt.size()), w.count),
+         .with = fmt::format("--count {}", w.count)},
+        w.force);
+  fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::count(of.source.ends.begin(), of.source.ends.end(), token)) return false;
     fmt::print("{}", shown(of.source.text(token)));
@@ -156,6 +162,7 @@ std::function<void()> add_lm(CLI::App* lm) {
              {0, 1});
   add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_threads(write, words->threads);
+  add_force(write, words->force);
 
   CLI::App* hand_over =
       command("export", "write a trained model in the Hugging Face form", export_footer, export_command);

@@ -16,6 +16,7 @@
 #include "lab/papers/compare/compare.h"
 #include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
+#include "lab/runs/room.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/unreached.h"
 
@@ -64,7 +65,7 @@ struct Tests {
 };
 
 // Each encoding on the same texts. All are made before the first is tested.
-Tests test_all(const Model& m, const std::vector<std::string>& encodings, const std::string& again) {
+Tests test_all(const Model& m, const std::vector<std::string>& encodings, const std::string& again, bool force) {
   Tests t{encodings, {}, {}};
   if (t.names.empty()) t.names = {""};
   std::vector<TestPart> all;
@@ -81,6 +82,7 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, const 
     if (!m.temperature.empty()) c.set("temperature", m.temperature);
     t.tested.push_back(std::move(c));
   }
+  begin(use_of(*m.learner, "testing", taken_by(all), footprint(t.tested[0]).of_test), force);
   const Results rows = evaluate(all, again);
   const size_t each = rows.size() / t.names.size();
   for (size_t n = 0; n < t.names.size(); ++n)
@@ -144,7 +146,7 @@ void eval_command(const LmEvalWords& w) {
   std::string again = test_command(language_kind(), folder, kept);
   if (!keep.file.empty()) again += " -o " + shell_word(keep.file);
 
-  const Tests t = test_all(model_of(w, asked), encodings, again);
+  const Tests t = test_all(model_of(w, asked), encodings, again, w.eval.force);
   std::string where = keep.file;
   if (!keep.name.empty()) {
     write_other_test(folder, kept, to_csv(t.results[0]),

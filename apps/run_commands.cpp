@@ -76,7 +76,7 @@ void add_train(Commands& commands, const Kind& kind, Words help) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  c->add_flag("--force", w->force, "try it even if it seems too large for this machine's memory");
+  add_force(c, w->force);
   w->typed.add(c, kind.table());
 }
 
@@ -85,16 +85,17 @@ void add_resume(Commands& commands, const Kind& kind) {
   CLI::App* c = commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
                              fmt::format("Example:\n  poslab {} runs/r1", kind.command("resume")), [w, &kind] {
                                catch_signals();
-                               fmt::print("{}\n", resume_run(w->run, w->settings(), nullptr, &kind));
+                               fmt::print("{}\n", resume_run(w->run, w->settings(), w->force, nullptr, &kind));
                              });
   c->add_option("run", w->run, "the run folder")->required();
   add_if_there(w->tested, c, kind, "threads", false);
   add_if_there(w->tested, c, kind, "device", true);
+  add_force(c, w->force);
 }
 
 void test(const EvalWords& w, const Kind& kind) {
   catch_signals();
-  const Tested t = test_run(w.run, w.settings(), w.keep, &kind);
+  const Tested t = test_run(w.run, w.settings(), w.keep, w.force, &kind);
   fmt::print("{}\n", t.said);
   must_be_finite(t.results, false);
 }
@@ -107,6 +108,7 @@ void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required
   c->add_option("-o,--out", w.keep.file, "a CSV file of your own, in place of one in the run")->type_name("FILE");
   add_if_there(w.tested, c, kind, "threads", false);
   add_if_there(w.tested, c, kind, "device", true);
+  add_force(c, w.force);
 }
 
 void add_eval(Commands& commands, const Kind& kind, Words help) {

@@ -19,6 +19,7 @@ struct EvalWords {
   std::string run;
   TypedChoices tested;
   Keep keep;
+  bool force = false;
   Settings settings() const { return tested.settings(); }
 };
 void test(const EvalWords&, const Kind&);  // the run, and prints what it came to

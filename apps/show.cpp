@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "apps/columns.h"
+#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "apps/width.h"
 #include "core/choices.h"
@@ -91,6 +92,7 @@ void run(ShowWords w) {
     if (w.options.views.empty()) w.options.views = {"relative"};
   }
   if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // what every scheme has
+  w.options.text = table ? 32 : 0;
   const std::vector<show::View> all = show::views(w.options);
   for (const std::string& e : w.options.encodings)
     tell_unreached(choose_encoding(e, trained_on(w.options.train_length)), choose_sampler(w.options.positions),
@@ -158,6 +160,7 @@ std::function<void()> add_show(CLI::App* show) {
   show->add_flag("--causal", w->options.causal, "with a causal mask");
   add_number(show, "seed", w->options.seed, "of random positions and of what a scheme learns", {0, 999999999999999},
              "0");
+  add_force(show, w->options.force);
   show->add_option("-o,--out", w->out,
                    "a page (.html), a picture (.svg, and .pdf, .png, .tex for papers) or the numbers (.csv)")
       ->type_name("FILE");

@@ -41,14 +41,12 @@ void plan_command(const SweepWords& w) {
 
 // Whether as many of the largest trials as run at once fit into the memory.
 void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
-  std::optional<Choices> largest;
+  std::vector<Choices> all;
   for (const Trial* t : trials_of(plan, shard)) {
-    Choices c = t->config();
-    if (!w.device.empty()) c.set("device", w.device);
-    const bool of_cpu = !c.has("device") || device(c) == Device::cpu;
-    if (of_cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
+    all.push_back(t->config());
+    if (!w.device.empty()) all.back().set("device", w.device);
   }
-  if (largest) check_memory(*largest, std::min(size_t(w.jobs), plan.size()));
+  check_memory(all, size_t(w.jobs));
 }
 
 // What is asked of all trials alike, before the first one begins.
@@ -239,7 +237,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
       ->type_name("FILE");
   run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
       ->type_name("'{task}-{encoding}-{seed}'");
-  run->add_flag("--force", words->force, "try it even if it seems too large for this machine's memory");
+  add_force(run, words->force);
 
   CLI::App* members = command("members", "train a population; `run` starts this by itself", "", members_command);
   members->group("");                    // not in the help

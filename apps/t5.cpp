@@ -13,6 +13,7 @@
 #include "lab/files/shell.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
+#include "lab/runs/room.h"
 #include "lab/runs/t5/questions.h"
 
 namespace poslab {
@@ -63,6 +64,7 @@ void ask_external(const T5Words& w) {
   t5::HfModel model = t5::open_hf_model(w.hf);
   model.net =
       changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
+  begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));

@@ -16,8 +16,9 @@
 #include "lab/hub/stored_tensors.h"
 #include "lab/hub/t5_export.h"
 #include "lab/hub/t5_hf.h"
-#include "lab/runs/spelled_file.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run.h"
+#include "lab/runs/spelled_file.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab {
@@ -28,6 +29,7 @@ struct AnswerWords {
   std::optional<int> beams;  // absent: as the model has them
   std::optional<double> length_penalty;
   int count = 64;
+  bool force = false;
 };
 
 // A run or an external checkpoint, and how it reads and writes.
@@ -106,6 +108,10 @@ void generate_answer(const AnswerWords& words) {
   }
   const std::vector<int> tokens = writer.read(prompt);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
+  begin({.what = "answering",
+         .takes = t5::answer_takes(writer.net.spec(), double(tokens.size()), how.count, how.beams),
+         .with = fmt::format("a prompt of {} tokens, --beams {}", tokens.size(), how.beams)},
+        words.force);
   try {
     const NoGrad still;
     const MatmulPrecision as_the_run = precision(writer.config);
@@ -157,6 +163,7 @@ std::function<void()> add_t5_generate(CLI::App* c) {
   c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
   c->add_option("--temperature", words->temperature, "another factor on the logits of the encoder")->type_name("NAME");
   add_threads(c, words->threads);
+  add_force(c, words->force);
   return [=] { generate_answer(*words); };
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "apps/commands.h"
 #include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "lab/files/interrupt.h"
@@ -49,6 +50,7 @@ std::function<void()> add_view(CLI::App* view) {
   view->add_option("--heads", w->heads, "only these")->type_name("N,N,...");
   view->add_option("--steps", w->steps, "only the checkpoints of these steps (all that there are)")
       ->type_name("N,N,...");
+  add_force(view, w->options.force);
   view->add_option("-o,--out", w->out, "the folder to make (view)")->type_name("FOLDER");
   return [=] {
     w->options.layers = number_list<int>("--layers", w->layers, "layers", "1,2");

@@ -85,6 +85,12 @@ Scheme composition(const std::string& name, const Components& parts) {
              (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
     return sum;
   };
+  s.held = [parts](const ModelShape& m, const Choices&) {
+    double most = 0;
+    for (const Component& part : parts)
+      most = std::max(most, held(part.scheme, m) * (part.heads ? double(part.heads) / m.heads : 1));
+    return most;
+  };
   return s;
 }
 
@@ -261,6 +267,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
       if (part->check) part->check(m, part.choices);
   };
   s.matrices = [logits](const ModelShape& m, const Choices&) { return logits->matrices(m, logits.choices); };
+  s.held = [logits](const ModelShape& m, const Choices&) { return held(logits, m); };
   if (logits->frequencies)
     s.frequencies = [logits](const ModelShape& m, const Choices&, int slots, int head) {
       return logits->frequencies(m, logits.choices, slots, head);

@@ -42,8 +42,9 @@ Scheme cope() {
 number of counted tokens from there to the query, so a query can ask for the third comma, however
 far away that is. With signed=on a gate can also count down, as opening and closing brackets do.)",
           .source = "Golovneva et al. 2024",
-          .formula = "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   "
-                     "z_ij = q_i . k_j / sqrt(D)",
+          .formula =
+              "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   "
+              "z_ij = q_i . k_j / sqrt(D)",
           .doors = "3",
           .options = {{"npos", 16, {2, 1024}, "N: positions that have a vector"},
                       {"signed", false, "gates from -1 to 1, which count up and down"}},
@@ -53,7 +54,8 @@ far away that is. With signed=on a gate can also count down, as opening and clos
                           "nothing before training."),
           .laws = always(Laws{.permutes = false}),
           .causal_only = always("its positions count from the key up to the query"),
-          .matrices = always(9.)};
+          .matrices = always(9.),
+          .held = always(5.)};
 }
 
 }  // namespace poslab

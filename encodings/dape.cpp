@@ -93,12 +93,12 @@ the neighbouring keys too.)",
                 return std::make_unique<DAPE>(p, m, c, alibi ? s->make(p, m, s.choices, layer) : nullptr);
               },
           .shows = always("What is added to the logit of a pair whose content is 0."),
-          .laws =
-              [](const ModelShape& m, const Choices& c) -> Laws {
-                if (c["version"] == "1") return {.two_sided = !m.causal};
-                return {.toeplitz = false, .permutes = false, .by_length = c["border"] == "released"};
-              },
-          .matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; }};
+          .laws = [](const ModelShape& m, const Choices& c) -> Laws {
+            if (c["version"] == "1") return {.two_sided = !m.causal};
+            return {.toeplitz = false, .permutes = false, .by_length = c["border"] == "released"};
+          },
+          .matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; },
+          .held = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }};
 }
 
 }  // namespace poslab

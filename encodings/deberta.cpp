@@ -31,8 +31,9 @@ Scheme deberta() {
 key's content with the distance seen from the other side. Each distance up to a limit has a learned
 vector, from which two projections make what the queries and what the keys meet.)",
           .source = "He et al. 2021",
-          .formula = "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
-                     "t(d) = clip(d + k, 0, 2k - 1)",
+          .formula =
+              "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
+              "t(d) = clip(d + k, 0, 2k - 1)",
           .doors = "3",
           .options = {{"clip", 512, {4, 65536}, "k: distances beyond it look alike (version 2: 256)"},
                       {"c2p", true, "the query's content meets the distance"},
@@ -63,7 +64,8 @@ vector, from which two projections make what the queries and what the keys meet.
               },
           .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
                           "distance, and a constant."),
-          .matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; }};
+          .matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
+          .held = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }};
 }
 
 }  // namespace poslab

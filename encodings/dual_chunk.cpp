@@ -121,6 +121,7 @@ trained RoPE model. Chunks are measured in positions.)",
              return Tensor::from({p.time(), p.time()}, rho);
            },
        .matrices = [](auto&, auto&) { return 2.; },
+       .held = always(0.),
        .unreached = until_position("chunk")});
 }
 

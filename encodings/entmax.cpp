@@ -95,7 +95,8 @@ near. The logits are those of another scheme, none by default.)",
                 return s->frequencies ? s->frequencies(m, s.choices, slots, head)
                                       : std::vector<double>(size_t(m.head_dim() / 2), 0.);
               },
-          .matrices = always(20.)};
+          .matrices = always(20.),
+          .held = always(15.)};
 }
 
 }  // namespace poslab

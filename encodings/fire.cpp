@@ -66,8 +66,9 @@ Scheme fire() {
 divide by a length that is learned instead. So what was learned on short strings is stretched over
 long ones.)",
           .source = "Li et al. 2024",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
-                     "psi(x) = ln(|c| x + 1)",
+          .formula =
+              "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
+              "psi(x) = ln(|c| x + 1)",
           .doors = "3",
           .options = {{"length", 512, {1, 1 << 24}, "L: queries nearer to the start than m L, m learned, divide alike"},
                       {"width", 32, {8, 4096}, "hidden units of the network"},
@@ -79,7 +80,8 @@ long ones.)",
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
             const bool all_near = 2 * (m.first + m.pool) < c.whole("length");   // and divide alike
             return {.shift = all_near, .toeplitz = all_near};
-          }};
+          },
+          .held = [](const ModelShape& m, const Choices& c) { return (4 + 2. * c.whole("width")) / m.heads; }};
 }
 
 }  // namespace poslab

@@ -60,17 +60,18 @@ Scheme geometric() {
 that says yes gets most of the weight. So the nearest match wins, at any distance. Only the order
 of the slots is read: samplers change nothing.)",
           .source = "Csordas et al. 2022",
-          .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
-                     "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
+          .formula =
+              "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
+              "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
           .doors = "4",
           .reads = always(Reads::slots),
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
           .shows = shows,
-          .laws =
-              [](const ModelShape&, const Choices&) -> Laws {
-                return {.toeplitz = false, .permutes = false, .softmax = false};   // weights end with the string
-              },
-          .matrices = always(3.)};
+          .laws = [](const ModelShape&, const Choices&) -> Laws {
+            return {.toeplitz = false, .permutes = false, .softmax = false};  // weights end with the string
+          },
+          .matrices = always(3.),
+          .held = always(2.)};
 }
 
 }  // namespace poslab

@@ -61,8 +61,9 @@ Scheme hope_hyp() {
           .about = R"(RoPE with hyperbolic functions in place of sine and cosine, times a decay: the product of a query
 and a key shrinks with their distance and does not swing. Two other schemes are called HoPE too.)",
           .source = "Dai et al. 2025",
-          .formula = "s_ij = e^(-|p_i - p_j| decay) q_i . B(p_i - p_j) k_j / sqrt(D),   "
-                     "B(d) boosts pair m by d 10000^(-2m/D)",
+          .formula =
+              "s_ij = e^(-|p_i - p_j| decay) q_i . B(p_i - p_j) k_j / sqrt(D),   "
+              "B(d) boosts pair m by d 10000^(-2m/D)",
           .doors = "3",
           .options = {{"decay", 1.1, {1.0001, 100}, "of products with the distance; above 1, the largest frequency"}},
           .reads = always(Reads::positions),
@@ -74,7 +75,8 @@ and a key shrinks with their distance and does not swing. Two other schemes are 
                 const std::vector<double>& at = p.tokens("hope_hyp");
                 return effective_distances({{.q = at, .k = at}}, p.time());
               },
-          .matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); }};
+          .matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); },
+          .held = [](const ModelShape& m, const Choices&) { return 3 + double(m.head_dim()) / m.heads; }};
 }
 
 }  // namespace poslab

@@ -125,15 +125,14 @@ reflected queries and keys do, also without a mask.)",
             return std::make_unique<PaTH>(p, m, c);
           },
           .shows = always("The logit of equal contents, in a sequence of equal contents."),
-          .laws =
-              [](const ModelShape&, const Choices&) -> Laws {
-                return {.toeplitz = false, .permutes = false};   // the convolution starts at the first slot
-              },
-          .causal_only =
-              [](const Choices& c) -> std::string {
-                return c.on("reflect") ? "" : "its products run from a key to a later query";
-              },
-          .matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); }};
+          .laws = [](const ModelShape&, const Choices&) -> Laws {
+            return {.toeplitz = false, .permutes = false};  // the convolution starts at the first slot
+          },
+          .causal_only = [](const Choices& c) -> std::string {
+            return c.on("reflect") ? "" : "its products run from a key to a later query";
+          },
+          .matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
+          .held = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }};
 }
 
 }  // namespace poslab

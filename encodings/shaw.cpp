@@ -17,8 +17,9 @@ Scheme shaw() {
 at that distance, the other to the value that it takes from there. All distances beyond the limit
 look alike. With values=off it costs far less, and often does as well.)",
           .source = "Shaw et al. 2018",
-          .formula = "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   "
-                     "d = clip(p_j - p_i, -k, k)",
+          .formula =
+              "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   "
+              "d = clip(p_j - p_i, -k, k)",
           .doors = "3 and 4",
           .options = {{"clip", 16, {2, 65536}, "k: distances beyond it look alike"},
                       {"values", true, "vectors of the distances are added to the values too"}},
@@ -39,7 +40,9 @@ look alike. With values=off it costs far less, and often does as well.)",
               },
           .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
                           "distance, and a constant."),
-          .matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; }};
+          .matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },
+          .held = [](const ModelShape& m,
+                     const Choices& c) { return c.on("values") ? 3 + 2. * m.head_dim() / m.heads : 0.; }};
 }
 
 }  // namespace poslab

@@ -51,11 +51,12 @@ earlier have left, so the nearest match wins and no position is needed. The weig
           .reads = always(Reads::slots),
           .make = layer_of<StickBreaking>,
           .shows = always("The weights where every beta is 1/2."),
-          .laws = [](const ModelShape&, const Choices& c) -> Laws {   // what remains depends on how many keys there are
+          .laws = [](const ModelShape&, const Choices& c) -> Laws {  // what remains depends on how many keys there are
             return {.toeplitz = false, .permutes = false, .softmax = false, .sums_to_1 = c["rest"] == "own"};
           },
           .causal_only = always("a query asks only the keys before it"),
-          .matrices = always(9.)};
+          .matrices = always(9.),
+          .held = always(8.)};
 }
 
 }  // namespace poslab

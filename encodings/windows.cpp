@@ -267,7 +267,7 @@ Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape
     return std::make_unique<PiecewiseRotary>(layer(m, c));
   };
   s.distances = [layer](const ModelShape& m, const Choices& c, const Positions& p) { return layer(m, c).distances(p); };
-  s.matrices = always(2.);
+  s.matrices = always(2.), s.held = always(0.);
   s.unreached = until_position("window");
   return rotary_layers_scheme(std::move(s));
 }

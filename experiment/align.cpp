@@ -51,6 +51,11 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
 }
 
 int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
+// Passes over a long length for each round of layers.
+int in_round(const Aligning& how) {
+  const bool grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
+  return grid ? int(how.grid.size()) : how.mode == AlignMode::log ? 0 : 1;
+}
 int groups_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::head ? model.heads : 1; }
 
 // Alignment at one length, as if it were the only long one: what is found does not depend on the others that are asked.
@@ -147,6 +152,17 @@ class AtOne {
   std::map<std::string, Dispersion> seen_;
 };
 
+}  // namespace
+
+const std::vector<std::string>& align_modes() {
+  static const std::vector<std::string> names = {"pmax", "entropy", "log", "prop1", "prop2"};
+  return names;
+}
+const std::vector<std::string>& align_groups() {
+  static const std::vector<std::string> names = {"model", "layer", "head"};
+  return names;
+}
+
 void check(const Probed& model, const Aligning& how) {
   int before = how.shortest;
   if (how.longer.empty()) bad_input("align: no long length; name one or more, as in --long 256,1024");
@@ -165,24 +181,11 @@ void check(const Probed& model, const Aligning& how) {
   if (how.grid.empty()) bad_input("align: the grid has no temperature; leave it out for 1.0, 0.95, ..., 0.5");
 }
 
-}  // namespace
-
-const std::vector<std::string>& align_modes() {
-  static const std::vector<std::string> names = {"pmax", "entropy", "log", "prop1", "prop2"};
-  return names;
-}
-const std::vector<std::string>& align_groups() {
-  static const std::vector<std::string> names = {"model", "layer", "head"};
-  return names;
-}
-
 Alignment align(const Probed& model, const Aligning& asked, const std::function<void(int, int, int)>& step) {
   check(model, asked);
   Aligning how = asked;
   std::sort(how.grid.rbegin(), how.grid.rend());  // of two that are as near, the larger one
-  const bool grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
-  const int in_round = grid ? int(how.grid.size()) : how.mode == AlignMode::log ? 0 : 1;
-  const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round);
+  const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round(how));
   int done = 0, length = how.shortest;
   const std::function<void()> pass = [&] {
     if (++done; step) step(done, passes, length);
@@ -200,6 +203,16 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
     made.temperatures.lengths.push_back(made.lengths.back().found);
   }
   return made;
+}
+
+// At temperature 1, at those of each round, and at the end: of a grid that one has been before, and of layers or heads
+// one of each later round too.
+Taken alignment_takes(const Probed& model, const Aligning& how) {
+  const int rounds = rounds_of(model, how), each = in_round(how);
+  const int passes = each > 1 ? 1 + rounds * each - (rounds - 1) : 2 + rounds * each;
+  Taken all = model.forward(how.shortest).seen(model.inputs);
+  for (const int length : how.longer) all.then(model.forward(length).seen(model.inputs).times(passes));
+  return all;
 }
 
 double log_rule(double short_keys, double long_keys) { return std::log(short_keys) / std::log(long_keys); }

@@ -51,7 +51,11 @@ struct Alignment {
 // step(passes done, of how many, length): after each, also after one that need not be done as it is known from before;
 // may be absent. Throws BadInput for lengths that do not rise from the short one, a grid without numbers above 0,
 // propositions where a layer that they read has no logits, and attention that is no number.
+void check(const Probed&, const Aligning&);  // throws the first three of these
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
+
+// The same passes, counted before they are done.
+Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
 // Assumes logits N(0, variance) and one largest logit that stays the same. `weight` is the mean of the largest weights

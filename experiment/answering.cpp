@@ -90,34 +90,39 @@ Stack stack(const Choices& c) {
   return {.layers = double(c.whole("layers")),
           .heads = double(c.whole("heads")),
           .d_model = C,
+          .query_width = C,
           .key_width = C,
           .d_ff = double(c.whole("d_ff")),
-          .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices)};
+          .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices),
+          .held = held(scheme(c), spec_of(c).shape())};
 }
+
+Forward forward(const Choices& c, int length, double inputs) {
+  const int T = slots(c, length);
+  return stack(c).forward(std::min<double>(inputs, sub_batch(T)), T, (T + 1) / 2.);
+}
+// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
+constexpr double passes = 4;
 
 Footprint footprint(const Choices& c) {
   const Stack s = stack(c);
   const double V = symbols(c) + 1, word = sizeof(real);
-  const int testing = slots(c, c.lengths("eval_lengths").to);
   Footprint f;
   f.parameters = s.parameters() + 2 * V * s.d_model + s.d_model;
   f.state = 4 * f.parameters * word;
   f.step = word * s.activations(c.whole("batch"), slots(c, c.whole("train_length")), true);
-  f.test = word * s.activations(std::min(c.whole("eval_samples"), sub_batch(testing)), testing, false);
+  f.test = forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
   f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
   f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
 }
 
-// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
 poslab::Work work(const Choices& c) {
-  const Stack s = stack(c);
-  const auto string = [&](int length) { return s.flops(slots(c, length), slots(c, length) / 2.); };
   poslab::Work w{0, 0};
   for (int length = 1; length <= c.whole("train_length"); ++length)
-    w.step += 3 * c.whole("batch") * string(length) / c.whole("train_length");
+    w.step += 3 * c.whole("batch") * forward(c, length, 1).flops / c.whole("train_length");
   for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
-    w.test += 4 * c.whole("eval_samples") * string(length);
+    w.test += passes * c.whole("eval_samples") * forward(c, length, 1).flops;
   return w;
 }
 
@@ -264,10 +269,11 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     answering::check(with_temperature(c, state.config["temperature"]));
     const Decoder net = language::tested_net(state.net, state.params, state.config, c);
     const auto [from, to] = c.lengths("eval_lengths");
+    const double samples = c.whole("eval_samples");
     std::vector<TestPart> all;
     for (int length = from; length <= to; ++length)
-      all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * slots(c, length),
-                     [=] { return evaluate(net, c, length); }});
+      all.push_back({fmt::format("length {}", length), samples * slots(c, length),
+                     forward(c, length, samples).of(passes * samples), [=] { return evaluate(net, c, length); }});
     return all;
   }
 
@@ -290,7 +296,9 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                     whole.complete();
                     look.done(trace, {});
                   }
-                }};
+                },
+            .forward = [this](int length) { return forward(state.config, length, 1); },
+            .inputs = samples};
   }
 
   Sample sample(const SampleOptions& o) const override {
@@ -321,16 +329,19 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return language::reader_of(state.net, state.config, draw);
   }
 
-  std::function<Inside()> inside(std::vector<int> lengths, int n, const std::string& text) const override {
+  Inspection inside(std::vector<int> lengths, int n, const std::string& text) const override {
     if (!text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab decoder`");
     if (lengths.empty()) lengths = {trained(), 4 * trained()};
     const Probed attention = probed(state.config, lengths, n, "inspect");
-    return [this, attention, lengths, n] {
+    const auto look = [this, attention, lengths, n] {
       const int T = std::min(slots(state.config, lengths.back()), most_of_biases);
       return Inside{dispersed(attention, lengths, n),
                     biases(*state.net.encoding().layers[0], state.net.spec().shape(),
                            positions(state.config, Purpose::test_positions, lengths.back(), T).at_layer(0))};
     };
+    Inspection made = inspection(attention, lengths);
+    made.look = look;
+    return made;
   }
 
  private:

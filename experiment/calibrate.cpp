@@ -26,9 +26,24 @@ SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrat
   return all;
 }
 
+namespace {
+
+int length_of(const Choices& c, const Calibrating& how) { return how.length ? how.length : c.whole("train_length"); }
+
+}  // namespace
+
+// A pass for each layer and string, whose weights are added up in double precision and then taken head by head.
+Taken calibration_takes(const Choices& c, const Calibrating& how) {
+  check_lengths(c, {length_of(c, how)}, "calibrate");
+  const Forward f = string_forward(c, length_of(c, how), 1, true);
+  const double one = f.slots * f.slots;
+  return {f.bytes + f.heads * one * (3 * sizeof(real) + sizeof(double)) + one * sizeof(double),
+          f.layers * how.samples * f.flops};
+}
+
 Calibration calibrate(const State& state, const Calibrating& how) {
   const Choices& c = state.config;
-  const int length = how.length ? how.length : c.whole("train_length");
+  const int length = length_of(c, how);
   check_lengths(c, {length}, "calibrate");
   Calibration made{c.whole("layers"), c.whole("heads"), {}};
   const int T = slots(c, length);

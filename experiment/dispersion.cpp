@@ -75,7 +75,9 @@ Probed probed(const State& state, int samples) {
           .heads = c.whole("heads"),
           .causal = c.on("causal"),
           .keys = [&c](int length) { return slots(c, length); },
-          .run = run};
+          .run = run,
+          .forward = [&c, samples](int length) { return string_forward(c, length, samples, true); },
+          .inputs = samples};
 }
 
 void RowMeans::add(const RowMeans& o) {
@@ -116,8 +118,9 @@ Dispersion dispersion(const Probed& model, int length, const std::optional<Chose
   return made;
 }
 
+constexpr int64_t most_logits = 1 << 24;  // in memory
+
 std::vector<double> sorted_logits(const Probed& model, int length, int points, int samples) {
-  constexpr int64_t most = 1 << 24;  // logits in memory
   std::vector<double> sums(size_t(points), 0.);
   double count = 0;
   const std::string name = model.block(0) + ".attention.logits";
@@ -126,7 +129,7 @@ std::vector<double> sorted_logits(const Probed& model, int length, int points, i
              .names = {name},
              .samples = samples,
              .one_by_one = true,
-             .queries = int(std::clamp<int64_t>(most / of_query, 1, far)),
+             .queries = int(std::clamp<int64_t>(most_logits / of_query, 1, far)),
              .done = [&](const Trace& trace, const Ids& rows) {
                const Tensor& logits = trace.captured.at(name);  // (1, H, n, T)
                const std::vector<real> s = logits.values();
@@ -145,15 +148,39 @@ std::vector<double> sorted_logits(const Probed& model, int length, int points, i
   return sums;
 }
 
+namespace {
+
+constexpr int of_sorted = 4;  // sorted logits of a few sequences are smooth
+
+// Those asked for, and some between the first and the last of them.
+std::set<int> measured_at(const std::vector<int>& lengths) {
+  constexpr int steps = 6;
+  std::set<int> all(lengths.begin(), lengths.end());
+  const double from = *all.begin(), to = *all.rbegin();
+  for (int n = 1; n < steps - 1; ++n) all.insert(int(std::lround(from * std::pow(to / from, n / (steps - 1.)))));
+  return all;
+}
+
+}  // namespace
+
+Taken dispersed_take(const Probed& model, const std::vector<int>& lengths) {
+  Taken all;
+  for (const int length : measured_at(lengths)) all.then(model.forward(length).seen(model.inputs));
+  for (const int length : lengths) {
+    const Forward f = model.forward(length);
+    const double rows = std::max(1., std::min<double>(f.slots, double(most_logits) / f.heads / f.slots));
+    all.then({f.bytes / f.inputs + 2. * sizeof(real) * f.heads * rows * f.slots,  // logits, and a copy to be sorted
+              std::min(model.inputs, of_sorted) * f.flops});
+  }
+  return all;
+}
+
 Dispersed dispersed(const Probed& model, const std::vector<int>& lengths, int samples) {
-  constexpr int steps = 6, points = 99, of_sorted = 4;  // sorted logits of a few sequences are smooth
+  constexpr int points = 99;
   Dispersed made;
   made.shown = lengths;
   std::sort(made.shown.begin(), made.shown.end());
-  const double from = made.shown.front(), to = made.shown.back();
-  std::set<int> all(made.shown.begin(), made.shown.end());
-  for (int n = 1; n < steps - 1; ++n) all.insert(int(std::lround(from * std::pow(to / from, n / (steps - 1.)))));
-  for (const int length : all) {
+  for (const int length : measured_at(lengths)) {
     made.lengths.push_back(length);
     made.at.push_back(dispersion(model, length));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "encodings/temperature.h"
+#include "experiment/footprint.h"
 #include "experiment/state.h"
 
 namespace poslab {
@@ -32,6 +33,8 @@ struct Probed {
   std::string prefix = {};               // of the names of its blocks, such as "encoder."
   std::function<int(int length)> keys;   // that its last query sees
   std::function<void(const Look&)> run;  // without gradients; throws Stopped
+  std::function<Forward(int length)> forward = {};  // a pass of its own inputs
+  int inputs = 0;                                   // of a length
   std::string block(int layer) const;    // "encoder.block2"
 };
 // The strings and positions of range evaluation, the first `samples` of them at each length.
@@ -69,6 +72,7 @@ struct Dispersed {
   std::vector<std::vector<double>> sorted;  // sorted_logits of each of these
 };
 Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples);
+Taken dispersed_take(const Probed&, const std::vector<int>& lengths);
 
 // What a scheme adds to the logits of one query of the middle (causal: of the last one), by head and key, with the
 // parameters as they are now: (H, T), less the mean of the keys seen; NaN where a key is not seen. Empty where content

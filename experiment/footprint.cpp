@@ -4,17 +4,32 @@
 
 #include <algorithm>
 
+#include "core/kernels.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "tasks/task.h"
 
 namespace poslab {
 namespace {
 
+// Keys that a query sees, on average.
+double keys(const Choices& c, double slots) { return c.on("causal") ? (slots + 1) / 2 : slots; }
+
 // Products of one string, forward: for each slot the four projections of attention and the feed-forward layer, for each
 // pair of slots a logit and a weighted value.
-double flops(const Choices& c, int length) {
-  const double n = slots(c, length), C = c.whole("d_model");
-  return 2 * c.whole("layers") * n * ((4 + 2.0 * c.whole("widening")) * C * C + 2 * n * C);
+// outputs: slots whose logits are wanted. In the last layer the others are keys and values alone.
+double flops(const Choices& c, int length, double outputs) {
+  const double n = slots(c, length), C = c.whole("d_model"),
+               of_query = 2 * ((2 + 2.0 * c.whole("widening")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;
+  return c.whole("layers") * n * of_key + ((c.whole("layers") - 1) * n + outputs) * of_query;
+}
+double answer_slots(const Choices& c, int length) { return task(c["task"]).output_length(length); }
+
+// Numbers of all pairs of slots that there are at once without a gradient: of one sequence, or of as many as stay below
+// 2^18 (encodings/written_out.cpp).
+double pairs(double held, double B, double heads, double T) {
+  const double one = heads * T * T;
+  return held * one * std::clamp(std::floor((1 << 18) / one), 1., B);
 }
 
 // Numbers that a forward pass of B strings of T slots keeps for the backward pass, or holds at once without one.
@@ -23,8 +38,11 @@ double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T
   const double matrices = s->matrices(transformer_spec(c).shape(), s.choices);
   const double C = c.whole("d_model"), F = double(c.whole("widening")) * C, H = c.whole("heads"),
                layers = trains ? c.whole("layers") : 1;
-  // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one
-  double n = layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F);
+  // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one; of these
+  // either attention's or the network's at once without a gradient
+  double n = trains
+                 ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
+                 : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) + pairs(held(s, transformer_spec(c).shape()), B, H, T);
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
   if (trains) n += layers * matrices * B * H * T * T;
@@ -33,20 +51,54 @@ double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T
 
 }  // namespace
 
+void Taken::then(const Taken& next) { bytes = std::max(bytes, next.bytes), flops += next.flops; }
+
+Taken Forward::seen(double all) const {
+  return {bytes + sizeof(real) * inputs * rows * row_figures, all * (flops + logits)};
+}
+
 double Stack::parameters() const {
-  const double of_attention = 2 * d_model * d_model + 2 * d_model * key_width;
+  const double of_attention = 2 * d_model * (query_width + key_width);
   return layers * (of_attention + (gated ? 3 : 2) * d_model * d_ff + 2 * d_model);
 }
 
 double Stack::flops(double tokens, double keys) const {
-  return tokens * (2 * parameters() + layers * 4 * keys * d_model);
+  return tokens * (2 * parameters() + layers * 4 * keys * query_width);
 }
 
 double Stack::activations(double B, double T, bool trains) const {
   // two sums and two norms, q and what the scheme makes of it, what attention gives and its projection, what the
   // network gives; keys, the same of them, values; the gate, the other half, both together; attention's statistics
-  const double of_token = 9 * d_model + 3 * key_width + (gated ? 4 : 2) * d_ff + 2 * heads;
-  return (trains ? layers : 1) * B * (T * of_token + (trains ? matrices : std::min(matrices, 1.)) * heads * T * T);
+  const double of_attention = 5 * d_model + 3 * query_width + 3 * key_width + 2 * heads,
+               of_network = (gated ? 4 : 2) * d_ff;
+  if (trains) return layers * B * (T * (d_model + of_attention + of_network) + matrices * heads * T * T);
+  return B * T * std::max(of_attention, 5 * d_model + of_network * 3 / 4) + pairs(held, B, heads, T);
+}
+
+Forward Stack::forward(double B, double T, double keys) const {
+  return {.inputs = B,
+          .slots = T,
+          .bytes = sizeof(real) * activations(B, T, false),
+          .flops = flops(T, keys),
+          .logits = layers * 2 * T * keys * query_width,
+          .rows = layers * heads * T,
+          .layers = layers,
+          .heads = heads,
+          .d_model = d_model};
+}
+
+Forward string_forward(const Choices& c, int length, double inputs, bool all_slots) {
+  const double T = slots(c, length), together = std::min<double>(inputs, sub_batch(slots(c, length))),
+               layers = c.whole("layers"), heads = c.whole("heads"), C = c.whole("d_model");
+  return {.inputs = together,
+          .slots = T,
+          .bytes = sizeof(real) * activations(c, scheme(c), together, T, false),
+          .flops = flops(c, length, all_slots ? T : answer_slots(c, length)),
+          .logits = 2 * layers * T * keys(c, T) * C,
+          .rows = layers * heads * T,
+          .layers = layers,
+          .heads = heads,
+          .d_model = C};
 }
 
 Footprint string_footprint(const Choices& c) {
@@ -60,10 +112,8 @@ Footprint string_footprint(const Choices& c) {
   if (has(what, Reads::distances) && s->doors.find('3') != std::string::npos && !has(what, Reads::positions))
     f.parameters += c.whole("layers") * C * C;
   f.state = 4 * f.parameters * word;
-  const int training = slots(c, c.whole("train_length")), testing = slots(c, c.lengths("eval_lengths").to);
-  f.step = word * activations(c, s, c.whole("batch"), training, true);
-  const double together = std::min(c.whole("eval_samples"), sub_batch(testing));
-  f.test = word * activations(c, s, together, testing, false);
+  f.step = word * activations(c, s, c.whole("batch"), slots(c, c.whole("train_length")), true);
+  f.test = string_forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
   f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
   f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
@@ -72,9 +122,9 @@ Footprint string_footprint(const Choices& c) {
 Work string_work(const Choices& c) {
   Work w{0, 0};
   for (int length = 1; length <= c.whole("train_length"); ++length)
-    w.step += 3 * c.whole("batch") * flops(c, length) / c.whole("train_length");  // backward is twice the forward
+    w.step += 3 * c.whole("batch") * string_forward(c, length, 1).flops / c.whole("train_length");  // backward: twice
   for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
-    w.test += c.whole("eval_samples") * flops(c, length);
+    w.test += c.whole("eval_samples") * string_forward(c, length, 1).flops;
   return w;
 }
 

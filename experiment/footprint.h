@@ -16,24 +16,47 @@ struct Footprint {
 };
 struct Work { double step, test; };  // FLOPs of a step, mean over the training lengths, and of the whole test
 
+// What is computed with a trained model takes besides the model: bytes at its fullest, and FLOPs.
+struct Taken {
+  double bytes = 0, flops = 0;
+  void then(const Taken& next);  // one after the other
+  Taken times(double n) const { return {bytes, n * flops}; }
+};
+// Inputs of one length that go through a trained model without gradients. Tests, alignments, inspections and answers
+// consist of such passes.
+struct Forward {
+  double inputs = 1;  // at once
+  double slots = 0;   // of each
+  double bytes = 0;   // of all of them at once
+  double flops = 0;   // of one of them
+  double logits = 0;  // FLOPs of its logits alone: statistics of attention are made of them again
+  double rows = 0;    // of its weights, in all layers and heads
+  double layers = 0, heads = 0, d_model = 0;
+  Taken of(double all) const { return {bytes, all * flops}; }  // all: inputs, one after the other or at once
+  Taken seen(double all) const;  // the same, with statistics of attention (experiment/dispersion.h)
+};
+
 // Of a configuration that fits together (check), of its kind (experiment/kind.cpp).
 Footprint footprint(const Choices&);
 Work work(const Choices&);
 // Of strings.
 Footprint string_footprint(const Choices&);
 Work string_work(const Choices&);
+// Of so many at most at once; of a test the last layer is of answer slots alone.
+Forward string_forward(const Choices&, int length, double inputs, bool all_slots = false);
 
 // Blocks of a decoder, or of the encoder or the decoder of a T5: their products, and what of them is kept.
 struct Stack {
   double layers, heads, d_model;
-  double key_width;                  // of keys and of values, all heads together
+  double query_width, key_width;  // of queries; of keys and of values; all heads together
   double d_ff;
-  double matrices = 0;               // (heads, T, T) that the scheme makes in each layer
+  double matrices = 0, held = 0;     // (heads, T, T) that the scheme makes in each layer (encodings/encoding.h)
   bool gated = true;                 // three matrices in the feed-forward network, not two
   double parameters() const;
   double flops(double tokens, double keys) const;              // forward; each token sees so many keys
   // Numbers that a pass over B sequences of T tokens keeps for the backward pass, or holds at once without one.
   double activations(double B, double T, bool trains) const;
+  Forward forward(double B, double T, double keys) const;  // B sequences at once, each token sees so many keys
 };
 
 }  // namespace poslab

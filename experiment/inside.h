@@ -33,6 +33,15 @@ struct Inside {
   std::vector<AttentionMaps> maps{};
   Coverage coverage{};
 };
+struct Inspection {
+  Taken takes;        // besides the model, with what it makes
+  double arrays = 0;  // bytes of its maps, one for each layer, as files have them
+  std::function<Inside()> look;
+};
+// That of the first two of these at the lengths, and with them planes of so many points of each input at each length,
+// and maps at lengths of their own; without look.
+Inspection inspection(const Probed&, const std::vector<int>& lengths, const std::vector<int>& points = {},
+                      const std::vector<int>& maps = {});
 constexpr int most_of_biases = 1024;       // slots whose biases are drawn
 
 }  // namespace poslab

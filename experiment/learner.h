@@ -23,6 +23,7 @@ struct StepResult {          // of a step of training
 struct TestPart {
   std::string words;            // "length 40"
   double tokens;                // of all its sequences, for a bar of progress
+  Taken takes;                  // besides the model
   std::function<Row()> row;     // throws Stopped (core/stop.h)
 };
 
@@ -73,10 +74,9 @@ class Learner {
   virtual Probed probed(const Choices& test, const std::vector<int>& lengths, int samples,
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
-  // lengths: none for those that its kind has. The learner must outlive what comes back.
-  // The learner must outlive what comes back.
+  // The learner must outlive what comes back of these. lengths: none for those that its kind has.
   virtual Reader reader() const = 0;
-  virtual std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
+  virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 
 // These choices at another temperature: what is aligned to a trained model is no choice of a training.

@@ -72,10 +72,11 @@ std::vector<TestPart> StringsLearner::test(const Choices& c) const {
   check(tested->config = c);
   tested->test_net();  // a temperature of another model is refused
   const auto [from, to] = c.lengths("eval_lengths");
+  const double samples = c.whole("eval_samples");
   std::vector<TestPart> all;
   for (int length = from; length <= to; ++length)
-    all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * slots(c, length),
-                   [=] { return row_of(evaluate(*tested, length)); }});
+    all.push_back({fmt::format("length {}", length), samples * slots(c, length),
+                   string_forward(c, length, samples).of(samples), [=] { return row_of(evaluate(*tested, length)); }});
   return all;
 }
 
@@ -146,11 +147,13 @@ Reader StringsLearner::reader() const {
           }};
 }
 
-std::function<Inside()> StringsLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+Inspection StringsLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   must_be_no_text(text);
   if (lengths.empty()) lengths = paper_lengths(state.config);
   check_lengths(state.config, lengths);
-  return [this, lengths, n] {
+  std::vector<int> points;
+  for (const int length : lengths) points.push_back(task(state.config["task"]).output_length(length));
+  const auto look = [this, lengths, n] {
     const Choices& c = state.config;
     const int T = slots(c, std::min(lengths.back(), most_of_biases));
     const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
@@ -158,6 +161,9 @@ std::function<Inside()> StringsLearner::inside(std::vector<int> lengths, int n, 
                   biases(*state.net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
                   pca(state, lengths, n), attention_maps(state, lengths), coverage(c, lengths, state.adam.step)};
   };
+  Inspection made = inspection(poslab::probed(state, n), lengths, points, lengths);
+  made.look = look;
+  return made;
 }
 
 Row row_of(const AtLength& a) {

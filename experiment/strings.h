@@ -27,7 +27,7 @@ class StringsLearner final : public Learner {
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
-  std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
+  Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
   State state;
 

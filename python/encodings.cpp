@@ -84,7 +84,7 @@ void add_encodings(nb::module_& m) {
   m.def(
       "view",
       [](const std::vector<std::string>& encodings, const std::string& view, int length, const std::string& positions,
-         int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed) {
+         int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed, bool force) {
         limit("length", length, 4096), limit("train_length", train_length, 4096), limit("layer", layer, 1024);
         limit_shape(heads, d_model, 1);
         show::Options options{.positions = with_spelled_file("positions", positions),
@@ -95,13 +95,14 @@ void add_encodings(nb::module_& m) {
                           .d_model = d_model,
                           .layer = layer,
                           .causal = causal,
-                          .seed = seed};
+                          .seed = seed,
+                          .force = force};
         for (const std::string& e : encodings) options.encodings.push_back(as_typed("encoding", e));
         if (options.encodings.empty()) bad_input("view: no encoding; give one or more");
         return as_dict(show::views(options)[0]);
       },
       "encodings"_a, "view"_a, "length"_a, "positions"_a, "train_length"_a, "heads"_a, "d_model"_a, "layer"_a,
-      "causal"_a, "seed"_a, "What `poslab show` draws, as numbers.");
+      "causal"_a, "seed"_a, "force"_a, "What `poslab show` draws, as numbers.");
   m.def("draw", draw, "sampler"_a, "length"_a, "sequences"_a, "seed"_a, "step"_a, nb::arg("classes").none());
   m.def("factors", factors, "temperature"_a, "length"_a, "causal"_a, "heads"_a, "d_model"_a, "seed"_a);
 }

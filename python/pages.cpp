@@ -16,21 +16,21 @@ void add_pages(nb::module_& m) {
   m.def(
       "inspect",
       [](const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples, const std::string& out,
-         const std::string& text, const std::string& device) {
+         const std::string& text, const std::string& device, bool force) {
         if (samples < 1 || samples > 8000) bad_input("samples is {}; give a number from 1 to 8000", samples);
-        long_call([&] { return inspect::write(runs, lengths, samples, out, device, text), out; });
+        long_call([&] { return inspect::write(runs, lengths, samples, out, device, text, force), out; });
       },
-      "runs"_a, "lengths"_a, "samples"_a, "out"_a, "text"_a, "device"_a);
+      "runs"_a, "lengths"_a, "samples"_a, "out"_a, "text"_a, "device"_a, "force"_a);
   m.def(
       "graph",
-      [](const std::string& run, const std::string& zoom) {
+      [](const std::string& run, const std::string& zoom, bool force) {
         const bool ops = word_of<bool>("zoom", zoom, {{"module", false}, {"op", true}});
         return long_call([&] {
-          const graph::Graph tape = graph::of_run(run);
+          const graph::Graph tape = graph::of_run(run, force);
           return graph::svg(ops ? tape : graph::by_module(tape));
         });
       },
-      "run"_a, "zoom"_a);
+      "run"_a, "zoom"_a, "force"_a);
 }
 
 }  // namespace poslab::python

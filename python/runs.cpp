@@ -48,18 +48,18 @@ void add_runs(nb::module_& m) {
       "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(
       "resume_run",
-      [](const std::string& path, const Said& said, bool progress, const TraceLike& trace) {
+      [](const std::string& path, const Said& said, bool force, bool progress, const TraceLike& trace) {
         const Settings settings = settings_of(said);
-        return traced(trace, progress, [&](Trace* t) { return resume_run(path, settings, t); });
+        return traced(trace, progress, [&](Trace* t) { return resume_run(path, settings, force, t); });
       },
-      "path"_a, "options"_a, "progress"_a, "trace"_a);
+      "path"_a, "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(
       "test_run",
-      [](const std::string& path, const Said& said, const std::string& name, bool progress) {
+      [](const std::string& path, const Said& said, const std::string& name, bool force, bool progress) {
         const Settings settings = settings_of(said);
-        return shown(progress, [&] { return test_run(path, settings, {.name = name}).name; });
+        return shown(progress, [&] { return test_run(path, settings, {.name = name}, force).name; });
       },
-      "path"_a, "options"_a, "name"_a, "progress"_a);
+      "path"_a, "options"_a, "name"_a, "force"_a, "progress"_a);
   m.def("other_tests", &other_tests, "path"_a);
 }
 

@@ -67,6 +67,11 @@ void furnish(const TemporaryFolder& folder) {
                 "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --out " +
                     folder / "lm");
   REQUIRE(model.status() == 0);
+  Program wide(folder,
+               "train --task reverse_string --encoding geometric --layers 1 --heads 2 --d-model 8 --batch 2 --steps 1 "
+               "--train-length 4 --eval-lengths 1:2 --eval-samples 2 --out " +
+                   folder / "wide");
+  REQUIRE(wide.status() == 0);  // its layers write out weights of all pairs
   std::filesystem::create_directories(folder / "my runs");
   std::filesystem::copy(folder / "run", folder / "my runs/run 1");
   std::filesystem::create_directories(folder / "empty");

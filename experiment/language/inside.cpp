@@ -137,8 +137,13 @@ Probed probed(const State& s, const Source& source, int samples) {
       look.done(trace, {});
     }
   };
-  return {.layers = s.net.spec().layers, .heads = s.net.spec().heads, .causal = true,
-          .keys = [](int length) { return length; }, .run = run};
+  return {.layers = s.net.spec().layers,
+          .heads = s.net.spec().heads,
+          .causal = true,
+          .keys = [](int length) { return length; },
+          .run = run,
+          .forward = [&s](int length) { return forward(s.net.spec(), s.config, length); },
+          .inputs = samples};
 }
 
 }  // namespace poslab::language

@@ -83,6 +83,7 @@ std::vector<TestPart> test_of(const Decoder& net, const Choices& c, std::shared_
   for (const bool repeated : {false, true})
     for (const int length : eval_lengths(c))
       all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * length,
+                     forward(net.spec(), c, length).of(c.whole("eval_samples")),
                      [=] { return row_of(evaluate(net, c, *text, length, repeated)); }});
   return all;
 }
@@ -154,13 +155,13 @@ Reader TextLearner::reader() const {
   return reader_of(state.net, state.config, [this](int slots) { return test_positions(state.config, slots); });
 }
 
-std::function<Inside()> TextLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   const int trained = state.config.whole("train_length");
   if (lengths.empty()) lengths = {trained, 2 * trained};
   const std::vector<int> said = tokens_of(text);
   check_lengths(state, lengths);
   if (!said.empty()) check_lengths(state, {int(said.size())});
-  return [this, lengths, said, n] {
+  const auto look = [this, lengths, said, n] {
     std::vector<AttentionMaps> maps;
     if (!said.empty()) maps.push_back(attention_maps(state, *source, said));
     for (const int length : lengths) {
@@ -175,6 +176,11 @@ std::function<Inside()> TextLearner::inside(std::vector<int> lengths, int n, con
         biases(*state.net.encoding().layers[0], state.net.spec().shape(), test_positions(state.config, T).at_layer(0)),
         pca(state, *source, lengths, n), maps, coverage(state, lengths)};
   };
+  const std::vector<int> points(lengths.size(), *std::min_element(lengths.begin(), lengths.end())),
+      of_maps = said.empty() ? lengths : std::vector{int(said.size())};
+  Inspection made = inspection(language::probed(state, *source, n), lengths, points, of_maps);
+  made.look = look;
+  return made;
 }
 
 StepResult TextLearner::step(const Batch& batch, Trace* trace) {

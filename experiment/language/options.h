@@ -18,6 +18,8 @@ void check(const Choices&);
 DecoderSpec decoder_spec(const Choices&, int vocabulary);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 Footprint footprint(const Choices&);             // experiment/footprint.h
+Forward forward(const DecoderSpec&, const Choices& test, int length);  // a window of a test, with its logits
+Taken writing_takes(const DecoderSpec&, double prompt, double count);  // generate (nn/generate.h)
 poslab::Work work(const Choices&);
 
 }  // namespace poslab::language

@@ -30,7 +30,9 @@ Probed probed(const State& s, int samples) {
           .causal = false,
           .prefix = "encoder.",
           .keys = [](int length) { return length; },
-          .run = run};
+          .run = run,
+          .forward = [&s, samples](int length) { return encoded(s.net.spec(), length, samples); },
+          .inputs = int(tasks(s.config).size()) * samples};
 }
 
 }  // namespace poslab::t5

@@ -86,10 +86,12 @@ std::vector<TestPart> QuestionLearner::test(const Choices& c) const {
     check_aligned(policy, state.params);
   }
   check_rows(net, c);
+  const double samples = c.whole("eval_samples");
   std::vector<TestPart> all;
   for (const Chosen<Retrieval>& task : tasks(c))
     for (const int length : eval_lengths(c))
-      all.push_back({fmt::format("{}, length {}", task->name, length), double(c.whole("eval_samples")) * length,
+      all.push_back({fmt::format("{}, length {}", task->name, length), samples * length,
+                     forward(net.spec(), length, samples).of(samples),
                      [=] { return row_of(evaluate(net, c, task, length)); }});
   return all;
 }
@@ -165,17 +167,20 @@ Reader QuestionLearner::reader() const {
           .start = state.net.spec().start};
 }
 
-std::function<Inside()> QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   must_be_no_text(text);
   const int trained = state.config.whole("train_length");
   if (lengths.empty()) lengths = {trained, 4 * trained};
   const Probed attention = probed(state.config, lengths, n, "inspect");
-  return [this, attention, lengths, n] {
+  const auto look = [this, attention, lengths, n] {
     const int T = std::min(lengths.back(), most_of_biases);
     const PositionSample draw(sampler(state.config), Resample::per_forward, {}, 1, T);
     return Inside{dispersed(attention, lengths, n),
                   biases(*state.net.encoding().layers[0], state.net.spec().shape(false), draw.at_layer(0))};
   };
+  Inspection made = inspection(attention, lengths);
+  made.look = look;
+  return made;
 }
 
 StepResult QuestionLearner::step(const Batch& batch, Trace* trace) {

@@ -13,7 +13,7 @@ class QuestionLearner final : public StateLearner<State, Batch> {
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
-  std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
+  Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
  private:
   Batch batch(int64_t step) const override { return draw_batch(state.config, step); }

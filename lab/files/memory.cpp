@@ -18,7 +18,8 @@ double machine_bytes() {
 }
 
 std::string gigabytes(double bytes) {
-  return bytes < 1e9 ? fmt::format("{:.0f} MB", std::max(1., bytes / 1e6)) : fmt::format("{:.3g} GB", bytes / 1e9);
+  if (bytes < 1e9) return fmt::format("{:.0f} MB", std::max(1., bytes / 1e6));
+  return bytes < 1e12 ? fmt::format("{:.3g} GB", bytes / 1e9) : fmt::format("{:.3g} TB", bytes / 1e12);
 }
 
 }  // namespace poslab

@@ -14,6 +14,7 @@
 #include "lab/files/progress.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run.h"
 #include "lab/runs/t5/questions.h"
 
@@ -72,7 +73,11 @@ std::vector<int> all_lengths(const Aligning& how) {
   return all;
 }
 
-Alignment with_bar(const Probed& model, const Aligning& how) {
+// use: the same, without what it takes.
+Alignment with_bar(const Probed& model, const Aligning& how, Use use, bool force) {
+  check(model, how);
+  use.takes = alignment_takes(model, how), use.with = fmt::format("--long to {}", how.longer.back());
+  begin(use, force);
   std::optional<Progress> progress;
   try {
     return align(model, how, [&](int done, int total, int length) {
@@ -90,7 +95,8 @@ Alignment of_run(const AlignRequest& r) {
   must_be_plain(r.run, test["temperature"]);
   if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (!r.tasks.empty()) test.set("tasks", r.tasks);
-  Alignment made = with_bar(l.probed(test, all_lengths(r.how), r.samples, "align"), r.how);
+  Alignment made =
+      with_bar(l.probed(test, all_lengths(r.how), r.samples, "align"), r.how, use_of(l, "aligning"), r.force);
   made.temperatures.weights = weights_checksum(l.params());
   return made;
 }
@@ -103,7 +109,7 @@ Alignment of_checkpoint(const AlignRequest& r) {
   t5::check(e);
   const t5::HfModel model = t5::open_hf_model(r.hf);
   const std::string weights = weights_checksum(map_weights(r.hf));
-  Alignment made = with_bar(t5::probed(model, e), r.how);
+  Alignment made = with_bar(t5::probed(model, e), r.how, {.what = "aligning"}, r.force);
   made.temperatures.weights = weights;
   return made;
 }

@@ -5,15 +5,22 @@
 #include "lab/files/files.h"
 #include "lab/files/version.h"
 #include "lab/runs/output.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run_folder.h"
 
 namespace poslab {
 
 Calibration write_calibration(const std::string& run, const Calibrating& how, const std::string& out,
-                              const std::string& device) {
+                              const std::string& device, bool force) {
   check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
   const Choices& c = state.config;
+  begin({.what = "calibrating",
+         .takes = calibration_takes(c, how),
+         .with = fmt::format("length {}", how.length ? how.length : c.whole("train_length")),
+         .parameters = double(state.params.count()),
+         .device = state.params.device()},
+        force);
   const Calibration made = calibrate(state, how);
   const std::string text = fmt::format(
       "# Attention Bias Calibration of a run of {}, {}, after {} steps, by {}.\n"

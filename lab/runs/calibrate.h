@@ -9,6 +9,6 @@ namespace poslab {
 // A line for each head, LAYER.HEAD and its DISTANCE:BIAS, after remarks of where it is from. device: "" for that of the
 // run. Throws BadInput where the run is missing or the length has no room; as write_file if `out` cannot be written.
 Calibration write_calibration(const std::string& run, const Calibrating&, const std::string& out,
-                              const std::string& device = "");
+                              const std::string& device = "", bool force = false);
 
 }  // namespace poslab

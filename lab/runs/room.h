@@ -1,16 +1,32 @@
-// Whether a run fits into this machine, and about how long it will take: said before anything is made.
+// Whether something fits into this machine, and about how long it will take: said before anything is made.
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
-#include "experiment/footprint.h"
+#include "experiment/learner.h"
 
 namespace poslab {
 
 // Throws BadInput with the figures if `at_once` such runs need more memory than there is.
 void check_memory(const Choices&, size_t at_once = 1);
+// The same for the largest of trials that run so many at once.
+void check_memory(const std::vector<Choices>& trials, size_t at_once);
 // "about 250,000 parameters and 0.3 GB of memory; on 2 threads training takes about 12:30, testing 1:00"
-std::string estimate(const Choices&);
+std::string estimate(const Choices&, int64_t done = 0);  // of the steps after these
 double estimated_seconds(const Choices&, int threads);  // of training and testing it
+
+// What is computed with a trained model.
+struct Use {
+  std::string what;       // "testing"
+  Taken takes;            // besides the model
+  std::string with;       // the options that this grows with, as a message names them
+  double parameters = 0;  // of the model, with gradients and moments; 0 where weights stay in their files
+  Device device = Device::cpu;
+};
+Use use_of(const Learner&, const std::string& what, const Taken& = {}, const std::string& with = "");
+// Throws BadInput with the figures if it needs more memory than there is, unless `force`. Then says what it takes, if
+// that is much.
+void begin(const Use&, bool force);
 
 }  // namespace poslab

@@ -49,7 +49,8 @@ Run create_run(const Choices& c) {
   return {folder, std::move(learner)};
 }
 
-Run open_run(const std::string& path, const std::string& device, const Kind* of) {
+Run open_run(const std::string& path, const std::string& device, const Kind* of,
+             const std::function<void(const Choices&)>& before) {
   const RunFolder folder = RunFolder::open(path);
   const Kind& kind = of ? *of : kind_of_folder(path);
   const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
@@ -58,6 +59,7 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of)
   if (!device.empty() && !c.has("device") && device != "cpu")
     bad_input("--device {}: runs of `poslab {}` are on the cpu", device, kind.command("train"));
   must_be_unchanged(folder, kind, c);
+  if (before) before(c);
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
   saved.read_into(learner->params(), learner->adam());
   return {folder, std::move(learner)};
@@ -76,6 +78,12 @@ Opened open_model(const std::string& folder, const std::string& device, const st
   const language::HfRun run = language::open_hf_run(folder, asked, text.has_value());
   return {language::learner_of(run), std::nullopt, path ? "" : text.value_or(""),
           std::min(usual, run.config.whole("train_length"))};
+}
+
+Taken taken_by(const std::vector<TestPart>& parts) {
+  Taken all;
+  for (const TestPart& part : parts) all.then(part.takes);
+  return all;
 }
 
 Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {

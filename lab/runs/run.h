@@ -18,7 +18,9 @@ Run create_run(const Choices&);
 // As it was left. device: on which to go on; "": on that of the run. Throws BadInput: no run, another version's, its
 // configuration or its text was changed; Failure: damaged, or another process works in it.
 // of: a kind that it must be of; absent: any.
-Run open_run(const std::string& folder, const std::string& device = "", const Kind* of = nullptr);
+// before: what is to be said of its configuration before anything large is made; may throw.
+Run open_run(const std::string& folder, const std::string& device = "", const Kind* of = nullptr,
+             const std::function<void(const Choices&)>& before = {});
 
 // The same where one works with what only its kind has: open_as<language::TextLearner>(language_kind(), "runs/lm") has
 // a decoder and its text.
@@ -55,6 +57,7 @@ std::string checkpoint_bytes(const Learner&);
 // last checkpoint.
 std::optional<double> train(const RunFolder&, Learner&, Trace* = nullptr);
 // All parts of a test, with a bar on stderr. Throws Interrupted; `again` is the command that does it again.
+Taken taken_by(const std::vector<TestPart>&);
 Results evaluate(const std::vector<TestPart>&, const std::string& again, Device = Device::cpu);
 
 }  // namespace poslab

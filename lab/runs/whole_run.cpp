@@ -137,8 +137,11 @@ std::string train_run(const Kind& kind, const Settings& settings, bool force, Tr
   return train_and_test(create_run(c), trace);
 }
 
-std::string resume_run(const std::string& path, const Settings& settings, Trace* trace, const Kind* of) {
-  Run run = open_run(path, said_of("device", settings), of);
+std::string resume_run(const std::string& path, const Settings& settings, bool force, Trace* trace, const Kind* of) {
+  const auto fits = [force](const Choices& c) {
+    if (!force) check_memory(c);
+  };
+  Run run = open_run(path, said_of("device", settings), of, fits);
   const Choices& c = run.learner->config();
   const Kind& kind = kind_of(c);
   if (const std::string n = said_of("threads", settings); !n.empty()) use_threads_of(kind.configure({{"threads", n}}));
@@ -146,10 +149,11 @@ std::string resume_run(const std::string& path, const Settings& settings, Trace*
       done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_word(path));
+  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);
 }
 
-Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, const Kind* of) {
+Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, bool force, const Kind* of) {
   const Run run = open_run(path, said_of("device", settings), of);
   const Learner& l = *run.learner;
   Choices c = l.config();
@@ -162,6 +166,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const Destination place = destination_of(run, c, keep);
   std::string again = test_command(kind, path, place.other);
   if (!place.file.empty()) again += " -o " + shell_word(place.file);
+  begin(use_of(l, "testing", taken_by(parts), footprint(c).of_test), force);
   const Results all = evaluate(parts, again, l.params().device());
   std::string said = summary(l, c, all, {});
   if (place.nowhere) {

@@ -12,7 +12,8 @@ namespace poslab {
 // train_run: into a new folder; force: even if it seems too large
 std::string train_run(const Kind&, const Settings&, bool force, Trace* = nullptr);
 // resume_run: settings: threads, device; of: a kind that the run must be of
-std::string resume_run(const std::string& path, const Settings&, Trace* = nullptr, const Kind* of = nullptr);
+std::string resume_run(const std::string& path, const Settings&, bool force = false, Trace* = nullptr,
+                       const Kind* of = nullptr);
 
 struct Keep {
   std::string name = {};  // of a test under other options than the run's own (lab/runs/other_test.h); "": made of them
@@ -25,7 +26,8 @@ struct Tested {
 };
 // settings: of the test alone, with threads and device. Throws BadInput before anything is tested: both a name and a
 // file, one that cannot be written, the own test of a run that is not trained to its end.
-Tested test_run(const std::string& path, const Settings&, const Keep& = {}, const Kind* of = nullptr);
+Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool force = false,
+                const Kind* of = nullptr);
 
 // Names the first length whose loss is NaN or infinite. A training has ended well also where a length overflows, so
 // that after one it is said and no more; a test of its own has failed.

@@ -62,13 +62,13 @@ class Encoding(Chosen):
     kind = "encoding"
 
     def view(self, name, length=32, *, beside=(), positions="sequential", train_length=40, heads=8, d_model=64,
-             layer=1, causal=False, seed=0):
+             layer=1, causal=False, seed=0, force=False):
         """What `poslab show --view NAME` draws, as numbers: a dict with "title", "reading", "matrices" and "charts".
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
-        compare."""
+        compare. force: even if it seems too large for this machine's memory."""
         return _inside.view([self.spelled, *map(str, beside)], name, length, str(positions), train_length, heads,
-                            d_model, layer, causal, seed)
+                            d_model, layer, causal, seed, force)
 
     def positions(self, length=32, **how):
         """The relative position that it makes of each pair of slots: (heads that differ, length, length).

@@ -37,14 +37,15 @@ def report(runs):
     return Page(_inside.report(_paths(runs), "report.html"))
 
 
-def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device=""):
+def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):
     """The page of `poslab inspect`, which looks inside runs: positions met, activations in a plane, attention. Its
-    numbers are files beside it in the folder `out`. Returns a Page."""
-    _inside.inspect(_paths(runs), list(lengths), samples, os.fspath(out), text, device)
+    numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory.
+    Returns a Page."""
+    _inside.inspect(_paths(runs), list(lengths), samples, os.fspath(out), text, device, force)
     return Page.of(out)
 
 
-def graph(run, zoom="module"):
+def graph(run, zoom="module", *, force=False):
     """The picture of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
     each op. Returns a Page."""
-    return Page(_inside.graph(os.fspath(run), zoom))
+    return Page(_inside.graph(os.fspath(run), zoom, force))

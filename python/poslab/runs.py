@@ -78,11 +78,12 @@ def train(*, force=False, progress=True, trace=None, **options):
     return Run(options["out"], seen)
 
 
-def resume(run, *, progress=True, trace=None, **options):
+def resume(run, *, force=False, progress=True, trace=None, **options):
     """Goes on with a run that was stopped, exactly as if it had not been; one that had a trace needs it again. Options:
     threads, device. Returns a Run."""
     path = os.fspath(run)
-    seen = _inside.resume_run(path, _texts(options, ("threads", "device")), progress, list((trace or {}).items()))
+    texts = _texts(options, ("threads", "device"))
+    seen = _inside.resume_run(path, texts, force, progress, list((trace or {}).items()))
     return Run(path, seen)
 
 
@@ -90,16 +91,17 @@ _testing = {"lengths": "eval_lengths", "samples": "eval_samples", "positions": "
             "temperature": "test_temperature"}
 
 
-def evaluate(run, *, name="", progress=True, **options):
+def evaluate(run, *, name="", force=False, progress=True, **options):
     """Tests a run again: `poslab eval`. Under other options than the run's own it is a test of its own, kept beside the
     run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
     the test.
 
-    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, threads, device."""
+    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, threads, device. force: even if it seems
+    too large for this machine's memory."""
     path = os.fspath(run)
     named = {_testing.get(option, option): value for option, value in options.items()}
     allowed = (*_testing.values(), "test_dropout", "threads", "device")
-    return Run(path, test=_inside.test_run(path, _texts(named, allowed), name, progress))
+    return Run(path, test=_inside.test_run(path, _texts(named, allowed), name, force, progress))
 
 
 def options():

@@ -8,6 +8,7 @@
 #include "lab/files/files.h"
 #include "lab/pages/ask/page.h"
 #include "lab/pages/ask/text.h"
+#include "lab/runs/room.h"
 
 namespace poslab::asking {
 namespace {
@@ -60,7 +61,15 @@ Exchange Session::ask(const Tokens& input) {
 Tokens Session::read(const std::string& text) const {
   const Tokens input = read_input(task(state_.config["task"]), text);
   check_question(state_, input);
-  if (look_.layer || options_.page) check_look(slots(state_.config, int(input.size())));
+  const Forward f = string_forward(state_.config, int(input.size()), 1);
+  const bool looks = look_.layer || options_.page;
+  if (looks) check_look(slots(state_.config, int(input.size())));
+  begin({.what = "asking",
+         .takes = {f.bytes + (looks ? 3 * sizeof(real) * f.heads * f.slots * f.slots : 0), options_.draws * f.flops},
+         .with = fmt::format("a string of {} symbols", input.size()),
+         .parameters = double(state_.params.count()),
+         .device = state_.params.device()},
+        options_.force);
   return input;
 }
 

@@ -16,6 +16,7 @@ struct Options {
   std::string attention;   // LAYER.HEAD, LAYER.max or max; "": is not drawn
   bool json = false;
   bool page = false;       // a page is written at the end
+  bool force = false;      // even if it seems too large for the memory
   bool utf8 = true;        // whether the terminal has more than ASCII
 };
 
@@ -28,7 +29,8 @@ class Session {
  public:
   Session(std::string run, State, const Options&);  // BadInput: no such layer or head
   std::string heading() const;                     // which model, under which positions
-  // BadInput if the string is none of the task's, or too long for the run or for its attention to be drawn.
+  // BadInput if the string is none of the task's, or too long for the run, for its attention to be drawn, or for the
+  // memory.
   Tokens read(const std::string& text) const;
   // What is printed for it. BadInput as read().
   std::string reply(const std::string& text);

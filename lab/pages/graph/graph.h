@@ -25,8 +25,8 @@ struct Graph {
 };
 
 // On the batch of the run's next step, on the CPU; the run stays as it is. Times are the least of five steps. Throws
-// BadInput as opening the run does, and Failure if a step does.
-Graph of_run(const std::string& path);
+// BadInput as opening the run does and, unless `force`, if a step seems too large for the memory; Failure if it fails.
+Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);
 std::string svg(const Graph&);       // a file of its own (lab/pages/page/svg.h)
 

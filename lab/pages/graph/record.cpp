@@ -8,6 +8,7 @@
 #include "autograd/tape.h"
 #include "autograd/watch.h"
 #include "lab/pages/graph/graph.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run.h"
 
 namespace poslab::graph {
@@ -101,8 +102,10 @@ std::vector<Node> watched(Learner& learner) {
 
 }  // namespace
 
-Graph of_run(const std::string& path) {
-  const Run run = open_run(path, "cpu");
+Graph of_run(const std::string& path, bool force) {
+  const Run run = open_run(path, "cpu", nullptr, [force](const Choices& c) {
+    if (!force) check_memory(c);
+  });
   return {fmt::format("{}: a training step of {}", path, run.learner->batch_words()), watched(*run.learner)};
 }
 

@@ -22,6 +22,7 @@
 #include "lab/pages/report/run_about.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/output.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run.h"
 
 namespace poslab {
@@ -40,6 +41,8 @@ struct Inspected {
   int64_t seed;
   std::optional<int64_t> steps;  // absent of an external checkpoint
   std::function<Inside()> look;
+  Use use;                          // while it is looked at
+  double arrays;                    // bytes, kept until all runs have been
   std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
 };
 struct Request {
@@ -77,7 +80,8 @@ Inspected opened(const std::string& folder, const Request& request) {
   const Choices& c = learner->config();
   std::vector<int> lengths = request.lengths;
   if (const int usual = model.usual_length / 2; usual && lengths.empty()) lengths = {usual, 2 * usual};
-  const auto look = [learner, of = learner->inside(lengths, request.samples, model.text)] { return of(); };
+  const Inspection inside = learner->inside(lengths, request.samples, model.text);
+  const auto look = [learner, of = inside.look] { return of(); };
   return {folder,
           model.run ? heading_of(folder, c) : folder,
           c.has("task") ? c["task"] : "",
@@ -85,7 +89,9 @@ Inspected opened(const std::string& folder, const Request& request) {
           setting_of(values_of(c)),
           c.count("seed"),
           model.run ? std::optional(learner->adam().step) : std::nullopt,
-          look};
+          look,
+          use_of(*learner, "inspecting", inside.takes),
+          inside.arrays};
 }
 
 std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
@@ -104,6 +110,17 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
     for (size_t more = n + 1; !taken.insert(runs[n].key).second; ++more) runs[n].key = fmt::format("{}-{}", key, more);
   }
   return runs;
+}
+
+// All models are in memory, and arrays of those that were looked at before; arrays.npz is made of them at the end.
+Use use_of_all(const std::vector<Inspected>& runs, const std::vector<int>& lengths) {
+  Use all{.what = "inspecting", .with = "--lengths", .device = runs[0].use.device};
+  if (!lengths.empty()) all.with += fmt::format(" to {}", *std::max_element(lengths.begin(), lengths.end()));
+  double arrays = 0;
+  for (const Inspected& run : runs)
+    all.parameters += run.use.parameters, arrays += run.arrays, all.takes.then(run.use.takes);
+  all.takes.bytes += 2 * arrays;
+  return all;
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
@@ -134,11 +151,12 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
 }  // namespace
 
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
-           const std::string& out, const std::string& device, const std::string& text) {
+           const std::string& out, const std::string& device, const std::string& text, bool force) {
   check_output_folder("-o", out, "index.html", html_output("poslab inspect"),
                       {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "pca.npz", "attention.npz",
                        "coverage.csv"});
   const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
+  begin(use_of_all(runs, lengths), force);
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts, dispersed;
   std::string dispersion_text = dispersion_csv_header, logits_text = logits_csv_header, biases_text = biases_csv_header;
   std::string command = "poslab inspect";

@@ -121,6 +121,24 @@ std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
 
 }  // namespace
 
+// Matrices are of all heads or of one, which two slots tell. Each is held in double precision, by every view that has
+// it. While one is made, what it is made of is there, and the matrices of other layers.
+Taken matrices_take(const Subject& s, size_t views, int text) {
+  if (!views) return {};
+  const double pairs = double(s.slots) * s.slots;
+  double kept = 0, most = 0;
+  for (const Part& part : s.parts) {
+    const PositionSample two(part.sampler, Resample::per_forward, stream(s.seed, Purpose::positions, 0), 1,
+                             std::min(2, s.slots));
+    const std::vector<Tensor> layers = position_matrices(*part.layers, s.shape, two);
+    const double heads = layers[0].dim(0);
+    kept += double(views) * heads * pairs * double(sizeof(double) + size_t(text));
+    most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 5));
+  }
+  const double difference = s.parts.size() == 2 ? kept / 2 : 0;
+  return {kept + most + difference, 0};
+}
+
 std::optional<View> relative_view(const Subject& s) {
   View view{.name = "relative", .title = "Relative position of each pair",
             .reading = "The distance that the scheme makes of a query (row) and a key (column). Plain RoPE has the "

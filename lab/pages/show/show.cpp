@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "core/error.h"
 #include "core/names.h"
+#include "lab/files/shell.h"
 #include "lab/pages/show/views.h"
+#include "lab/runs/room.h"
 
 namespace poslab::show {
 namespace {
@@ -91,12 +94,23 @@ const std::vector<ViewName>& all_views() {
   return list;
 }
 
+Taken views_take(const Options& options) {
+  const std::set<std::string> drawn(options.views.begin(), options.views.end());
+  const auto is_drawn = [&](const char* view) { return drawn.empty() || drawn.count(view); };
+  const bool matrices = is_drawn("bias") || is_drawn("similarity");
+  return matrices_take(subject(options), size_t(matrices) + size_t(is_drawn("relative")), options.text);
+}
+
 std::vector<View> views(const Options& options) {
   std::vector<std::string> names;
   for (const ViewName& v : all_views()) names.push_back(v.name);
   for (const std::string& wanted : options.views)
     if (std::find(names.begin(), names.end(), wanted) == names.end()) raise<BadInput>(unknown("view", wanted, names));
   const Subject s = subject(options);
+  begin({.what = "drawing",
+         .takes = views_take(options),
+         .with = fmt::format("--length {}, {}", options.length, counted(options.encodings.size(), "encoding"))},
+        options.force);
   std::vector<View> all;
   for (const Named& one : makers()) {
     const bool wanted = std::find(options.views.begin(), options.views.end(), one.name.name) != options.views.end();

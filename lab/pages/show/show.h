@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/footprint.h"
 #include "lab/pages/page/page.h"
 
 namespace poslab::show {
@@ -19,6 +20,8 @@ struct Options {
   int heads = 8, d_model = 64, layer = 1;
   bool causal = false;
   uint64_t seed = 0;                         // of random positions and of learned parameters
+  int text = 0;                              // bytes that are written for each number, where all of them are
+  bool force = false;                        // even if it seems too large for the memory
 };
 
 // Of one head of one scheme, or of both schemes' difference.                                          (rows, cols)
@@ -57,7 +60,10 @@ struct Set {
 };
 const std::vector<Set>& all_sets();
 
-// Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions.
+// What these views take.
+Taken views_take(const Options&);
+// Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions; unless `force`, more
+// than fits into the memory.
 std::vector<View> views(const Options&);
 
 // The lowest and the highest number of its matrices, their difference left out.

@@ -26,6 +26,9 @@ struct Subject {
   const Positions& positions(const Part& part) const { return part.sample->at_layer(layer); }
 };
 
+// What matrices of all pairs take, while they are made and as a view holds them.
+Taken matrices_take(const Subject&, size_t views, int text);
+
 std::optional<View> relative_view(const Subject&);
 std::optional<View> bias_view(const Subject&);
 std::optional<View> similarity_view(const Subject&);

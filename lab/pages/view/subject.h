@@ -17,6 +17,7 @@ struct Options {
   std::string text = {};  // of kinds that read texts: in place of the test's
   std::vector<int> layers = {}, heads = {};
   std::vector<int64_t> steps = {};  // checkpoints; of these three, empty means all that there are
+  bool force = false;               // even if it seems too large for the memory
 };
 
 struct Subject : Sample {

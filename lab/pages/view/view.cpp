@@ -16,13 +16,13 @@
 #include "core/parallel.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
-#include "lab/files/memory.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/view/tiles.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/output.h"
+#include "lab/runs/room.h"
 
 namespace poslab {
 extern const std::string_view view_html, view_js, map_js;
@@ -106,15 +106,15 @@ void Folder::layer(const std::string& at, int layer, const std::vector<int>& hea
   }
 }
 
-void check_memory(const Subject& s) {
+void check_memory(const Subject& s, bool force) {
   const double T = double(s.symbols.size());
   if (T > most_slots)
     bad_input("view: {} has {} slots here, and a map has at most {}; ask for a shorter --length", s.folder, T,
               most_slots);
-  const double needed = (4 * (1 + s.matrices) * s.heads + 8) * T * T, there = machine_bytes();
-  if (needed > there)
-    bad_input("view: a layer of {} needs about {} of memory, and this machine has {}; ask for a shorter --length",
-              s.folder, gigabytes(needed), gigabytes(there));
+  begin({.what = "drawing a layer of " + s.folder,
+         .takes = {(4 * (1 + s.matrices) * s.heads + 8) * T * T, 0},
+         .with = fmt::format("{} slots", T)},
+        force);
 }
 
 std::string command(const std::vector<std::string>& runs, const Options& w, const std::string& out) {
@@ -208,7 +208,7 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
   std::vector<Subject> subjects;
   for (const std::string& folder : folders) {
     subjects.push_back(open(folder, options));
-    check_memory(subjects.back());
+    check_memory(subjects.back(), options.force);
     if (subjects.back().symbols.size() != subjects[0].symbols.size())
       bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so say --length",
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());

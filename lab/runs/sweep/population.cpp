@@ -32,8 +32,8 @@ void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
     ~ForgetPass() { clear_tape(); }              // an error leaves one in the middle
   } forget;
   const Settings settings = settings_of(t, folder, how);
-  const std::string said =
-      has_begun(t, folder) ? resume_run(folder.run(t), settings) : train_run(kind_of(t.run), settings, how.force);
+  const std::string said = has_begun(t, folder) ? resume_run(folder.run(t), settings, how.force)
+                                                : train_run(kind_of(t.run), settings, how.force);
   fmt::print(log_of_thread(), "{}\n", said);
 }
 

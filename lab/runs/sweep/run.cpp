@@ -202,7 +202,7 @@ class Worker {
     if (begun) words.push_back(folder_.run(t));
     for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
       words.push_back(dashed(name) + "=" + value);
-    if (work_.force && !begun) words.push_back("--force");
+    if (work_.force) words.push_back("--force");
     return words;
   }
 

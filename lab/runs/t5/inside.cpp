@@ -36,7 +36,22 @@ Probed probed(const HfModel& model, const English& e) {
     return int(std::lround(sum / double(prompts.at(size).size())));
   };
   const T5Spec& spec = model.net.spec();
-  return {.layers = spec.layers, .heads = spec.heads, .causal = false, .prefix = "encoder.", .keys = keys, .run = run};
+  return {.layers = spec.layers,
+          .heads = spec.heads,
+          .causal = false,
+          .prefix = "encoder.",
+          .keys = keys,
+          .run = run,
+          .forward = [&spec, keys](int size) { return encoded(spec, keys(size), 1); },
+          .inputs = e.samples};
+}
+
+Taken asking_takes(const HfModel& model, const English& e) {
+  const Probed prompts = probed(model, e);
+  Taken all;
+  for (const int size : e.sizes)
+    all.then(answer_takes(model.net.spec(), prompts.keys(size), usual_answer, 1).times(e.samples));
+  return all;
 }
 
 }  // namespace poslab::t5

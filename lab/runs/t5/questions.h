@@ -43,6 +43,7 @@ struct AtSize {
 // Of what the model says greedily, in at most 64 tokens, under these positions of the encoder, with a bar. Throws
 // Interrupted.
 std::vector<AtSize> ask(const HfModel&, const English&, const Chosen<Sampler>& positions);
+Taken asking_takes(const HfModel&, const English&);
 std::string to_csv(const std::vector<AtSize>&);  // task,size,tokens,samples,accuracy,accuracy_1,...,accuracy_8
 std::string table(const std::vector<AtSize>&, const std::string& counted);
 

@@ -1,0 +1,75 @@
+// What pictures say of themselves: for every scheme the quantity that its matrix shows is what the matrix holds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/params.h"
+#include "encodings/compose.h"
+#include "encodings/picture.h"
+#include "encodings/temperature.h"
+
+using namespace poslab;
+
+TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
+  constexpr int T = 6;
+  for (const Scheme& one : all_encodings())
+    for (const bool causal : {false, true}) {
+      const Chosen<Scheme> scheme = choose_encoding(one.name);
+      if (!causal && !one.causal_only(scheme.choices).empty()) continue;
+      CAPTURE(one.name);
+      const ModelShape shape{.layers = 1, .heads = 2, .d_model = 16, .causal = causal, .pool = 16};
+      const Params params(uint64_t(7));
+      const PositionLayers layers(params / "encoding", scheme, shape);
+      const PositionSample sample(sampler_for(scheme, choose_sampler("sequential")), Resample::per_forward, {}, 1, T);
+      const NoGrad still;
+      const Tensor m = position_matrices(layers, shape, sample)[0];
+      const std::vector<real> cells = m.values();
+      const Quantity quantity = quantity_of(layers, 0);
+      const std::string said = scheme->shows(shape, scheme.choices);
+      CHECK(!words(quantity).empty());
+      CHECK(said.ends_with('.'));
+      const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
+      if (quantity == Quantity::weight) CHECK((*least >= 0 && *most <= real(1 + 1e-5)));
+      if (quantity == Quantity::embeddings) CHECK((*least >= real(-1 - 1e-5) && *most <= real(1 + 1e-5)));
+      if (quantity == Quantity::of_equals)  // of a slot and itself it is the largest of its row
+        for (int h = 0; h < m.dim(0); ++h)
+          for (int i = 0; i < T; ++i)
+            for (int j = 0; j < (causal ? i : T); ++j)
+              CHECK(cells[size_t((h * T + i) * T + i)] >= cells[size_t((h * T + i) * T + j)] - real(1e-4));
+    }
+}
+
+TEST_CASE("pictures: relative positions of every scheme that has them are 0 at a query's own slot, or absent") {
+  constexpr int T = 5;
+  const auto check = [&](const Chosen<Scheme>& scheme) {
+    CAPTURE(scheme.spelled());
+    const ModelShape shape{.layers = 1, .heads = 2, .d_model = 16, .causal = true, .pool = 16};
+    const PositionSample sample(sampler_for(scheme, choose_sampler("sequential")), Resample::per_forward, {}, 1, T);
+    const Tensor rho = scheme->distances(shape, scheme.choices, sample.at_layer(0));
+    const std::vector<real> cells = rho.values();
+    for (size_t n = 0; n < cells.size(); ++n)
+      if (n / T % T == n % T && std::isfinite(cells[n])) CHECK(cells[n] == 0);
+  };
+  int have = 0;
+  for (const Scheme& one : all_encodings())
+    if (one.distances) check(choose_encoding(one.name)), ++have;
+  CHECK(have > 20);
+  const Chosen<Scheme> both = choose_encoding("sincos&rope");  // as its second part has them
+  REQUIRE(both->distances);
+  check(both);
+  const Chosen<Scheme> rope = choose_encoding("rope");
+  const ModelShape shape;
+  CHECK(both->frequencies(shape, both.choices, 8, 0) == rope->frequencies(shape, rope.choices, 8, 0));
+}
+
+TEST_CASE("temperatures: none alone is absent") {
+  for (const TemperaturePolicy& policy : all_temperatures()) {
+    if (policy.name == "aligned") continue;  // is of a trained model
+    const Params params(uint64_t(1));
+    const Chosen<TemperaturePolicy> chosen = choose_temperature(policy.name);
+    CAPTURE(policy.name);
+    CHECK((!chosen->make || chosen->make(params, chosen.choices, {}).absent()) == (policy.name == "none"));
+  }
+}
