@@ -2,6 +2,7 @@
 
 import inspect
 import keyword
+import operator
 
 from ._poslab import Tensor, _inside
 from .pictures import plot_view
@@ -14,6 +15,14 @@ def spelled_value(value):
     if isinstance(value, (list, tuple)):
         return "/".join(spelled_value(v) for v in value)
     return value.name if isinstance(value, type) else str(value)
+
+
+def whole(name, value):
+    """A whole number, also of NumPy."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} is {value!r}; give a whole number") from None
 
 
 def _keyword(name):
@@ -35,7 +44,12 @@ class Chosen:
             [inspect.Parameter(_keyword(o["name"]), inspect.Parameter.KEYWORD_ONLY, default=_Default(o["default"]))
              for o in row["options"]])
 
-    def __call__(self, **options):
+    def __call__(self, *unnamed, **options):
+        if unnamed and self._row["options"]:
+            raise ValueError(f"{self.name}: {unnamed[0]!r} has no name; say which option it is, as in "
+                             f"{self.name}({_keyword(self._row['options'][0]['name'])}={unnamed[0]!r})")
+        if unnamed:
+            raise ValueError(f"{self.name} has no options, so {unnamed[0]!r} is none")
         said = ",".join(f"{name.rstrip('_')}={spelled_value(value)}" for name, value in options.items())
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
 
@@ -67,8 +81,8 @@ class Encoding(Chosen):
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
         compare. force: even if it seems too large for this machine's memory."""
-        return _inside.view([self.spelled, *map(str, beside)], name, length, str(positions), train_length, heads,
-                            d_model, layer, causal, seed, force)
+        return _inside.view([self.spelled, *map(str, beside)], name, whole("length", length), str(positions),
+                            train_length, heads, d_model, layer, causal, seed, force)
 
     def positions(self, length=32, **how):
         """The relative position that it makes of each pair of slots: (heads that differ, length, length).
@@ -123,7 +137,7 @@ class Temperature(Chosen):
 
     def factor(self, length=32, *, causal=True, heads=8, d_model=64, seed=0):
         """The factor on the logits of each query: (1, length, 1 or heads). 1 for one that changes queries and keys."""
-        return _inside.factors(self.spelled, length, causal, heads, d_model, seed)
+        return _inside.factors(self.spelled, whole("length", length), causal, heads, d_model, seed)
 
 
 class Task(Chosen):
@@ -136,10 +150,12 @@ class Task(Chosen):
     def batch(self, sequences, length, *, seed=0, step=0):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
         output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy."""
-        return _inside.task_batch(self.spelled, sequences, length, seed, step)
+        return _inside.task_batch(self.spelled, whole("sequences", sequences), whole("length", length), seed, step)
 
     def answer(self, text):
         """The answer to an input, both as they are written: reverse_string.answer("001") is "100"."""
+        if not isinstance(text, str):
+            raise ValueError(f"{self.name}: the input is {text!r}; write it as text, as in answer(\"001\")")
         return _inside.task_answer(self.spelled, text)
 
     def example(self, length=8):

@@ -197,6 +197,8 @@ def check(thing):
     for kind, things in ((Sampler, chosen.samplers), (Task, chosen.tasks)):
         if isinstance(thing, type) and issubclass(thing, kind):
             thing = getattr(things, thing.name)
+    if thing is Encoding:
+        raise ValueError("check: pl.Encoding itself is no encoding; give a class that derives from it")
     if isinstance(thing, chosen.Sampler):
         return _check_sampler(thing)
     if isinstance(thing, chosen.Task):

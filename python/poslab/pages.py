@@ -32,9 +32,10 @@ def _paths(runs):
     return [os.fspath(run) for run in (runs if isinstance(runs, (list, tuple)) else [runs])]
 
 
-def report(runs):
-    """The page of `poslab report`, which compares runs: a Run, a Sweep, a path, or a list of them. Returns a Page."""
-    return Page(_inside.report(_paths(runs), "report.html"))
+def report(*runs):
+    """The page of `poslab report`, which compares runs: each a Run, a Sweep or a path, or lists of them. Returns a
+    Page."""
+    return Page(_inside.report([path for run in runs for path in _paths(run)], "report.html"))
 
 
 def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):

@@ -66,7 +66,7 @@ class Run:
         return f"<run {self.path}, test {self.test}>" if self.test else f"<run {self.path}>"
 
 
-def train(*, force=False, progress=True, trace=None, **options):
+def train(*unnamed, force=False, progress=True, trace=None, **options):
     """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
 
     task and encoding are required; pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it
@@ -74,6 +74,9 @@ def train(*, force=False, progress=True, trace=None, **options):
     is done with activations and updates in every step, as for a Model, whose names it takes. Each parameter has an
     update besides, such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the
     Run, that of the last step. What a function raises ends the training. Returns a Run."""
+    if unnamed:
+        raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
+                         "encoding=\"rope\", out=\"runs/first\")")
     seen = _inside.train_run(_texts(options), force, progress, list((trace or {}).items()))
     return Run(options["out"], seen)
 
@@ -99,9 +102,9 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     Options: lengths ("1:100"), samples, positions, temperature, test_dropout, threads, device. force: even if it seems
     too large for this machine's memory."""
     path = os.fspath(run)
+    _texts(options, (*_testing, "test_dropout", "threads", "device", *_testing.values()))
     named = {_testing.get(option, option): value for option, value in options.items()}
-    allowed = (*_testing.values(), "test_dropout", "threads", "device")
-    return Run(path, test=_inside.test_run(path, _texts(named, allowed), name, force, progress))
+    return Run(path, test=_inside.test_run(path, _texts(named), name, force, progress))
 
 
 def options():

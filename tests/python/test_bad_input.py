@@ -240,6 +240,16 @@ BAD = {
     "samples to look inside": (lambda: pl.inspect("nowhere", samples=0), "samples is 0"),
     "a look inside nowhere": (lambda: pl.inspect("nowhere"), "nowhere"),
     "no threads": (lambda: pl.set_threads(0), "threads is 0"),
+    "a window without its name": (lambda: pl.encodings.rerope(8), r"8 has no name.*rerope\(window=8\)"),
+    "a number for a scheme without options": (lambda: pl.encodings.none(8), "none has no options, so 8 is none"),
+    "a length in quotes": (lambda: pl.encodings.rope.matrix("6"), "length is '6'; give a whole number"),
+    "half a key": (lambda: pl.temperatures.log_n.factor(2.5), "length is 2.5; give a whole number"),
+    "strings in quotes": (lambda: pl.tasks.reverse_string.batch("8", 20), "sequences is '8'; give a whole number"),
+    "a number for an input": (lambda: pl.tasks.reverse_string.answer(1), r"the input is 1.*answer\(\"001\"\)"),
+    "a training by place": (lambda: pl.train("tiny", "even_pairs"), r"train: 'tiny' has no name.*task="),
+    "a test of length": (lambda: pl.evaluate("nowhere", length="1:9"), 'unknown option "length"; did you mean "lengths"'),
+    "two runs of nowhere": (lambda: pl.report("nowhere", "neither"), "nowhere"),
+    "the law of no encoding": (lambda: pl.check(pl.Encoding), "a class that derives from it"),
 }
 
 

@@ -175,6 +175,22 @@ def test_what_cannot_be_done_is_named():
         layer.double()(x_of(1, 4, 16).double())
     with pytest.raises(ValueError, match=r"q is on meta.*move the model and its inputs there with .cpu\(\)"):
         pt.Attention("rope", 16, 2).to("meta")(x_of(1, 4, 16).to("meta"))
+    layer = pt.Attention("rope", 16, 2)
+    with pytest.raises(ValueError, match=r"x is torch.float64, and the layer is torch.float32; use x.float\(\)"):
+        layer(x_of(1, 4, 16).double())
+    for x in (x_of(4, 16), x_of(1, 4, 8)):
+        with pytest.raises(ValueError, match=r"it must be \(batch, time, 16\)"):
+            layer(x)
+    with pytest.raises(ValueError, match="torch.nn.Dropout behind the layer"):
+        pt.Attention("rope", 16, 2, dropout=.1)
+    with pytest.raises(ValueError, match="causal is 'yes'; it is True or False"):
+        pt.Attention("rope", 16, 2, causal="yes")
+    with pytest.raises(ValueError, match="d_model is 16.0; give a whole number"):
+        pt.Attention("rope", 16.0, 2)
+    with pytest.raises(ValueError, match=r"'alibi' is no Scheme; say pt.Scheme\('alibi', d_model, heads\)"):
+        pt.score_mod("alibi", 6)
+    with pytest.raises(ValueError, match="takes a model of transformers.*'llama'"):
+        pt.patch("llama", "rope")
     with pytest.raises(ValueError, match='did you mean "rope"'):
         pt.Attention("ropo", 16, 2)
     with pytest.raises(ValueError, match="width 16 with 3 heads"):

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from .. import _poslab as engine
-from ..chosen import samplers
+from ..chosen import samplers, whole
 from .bridge import call, of_engine
 
 
@@ -19,8 +19,11 @@ class Scheme(nn.Module):
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=2048, train_length=40, seed=0):
         super().__init__()
+        if not isinstance(causal, bool):
+            raise ValueError(f"poslab.torch: causal is {causal!r}; it is True or False")
         self.how = {"encoding": str(encoding), "positions": str(positions), "temperature": str(temperature),
-                    "layers": layers, "heads": heads, "d_model": d_model, "head_dim": head_dim or 0, "causal": causal,
+                    "layers": layers, "heads": whole("heads", heads), "d_model": whole("d_model", d_model),
+                    "head_dim": head_dim or 0, "causal": causal,
                     "pool": pool, "train_length": train_length, "seed": seed}
         self.passes = 0
         self._build()
@@ -109,6 +112,9 @@ class Attention(nn.Module):
 
     def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
         super().__init__()
+        if "dropout" in options:
+            raise ValueError("poslab.torch: attention weights have no dropout here; leave it out, or put "
+                             "torch.nn.Dropout behind the layer")
         self.shares = isinstance(encoding, Scheme)
         if self.shares and options:
             raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; say it "
@@ -126,6 +132,11 @@ class Attention(nn.Module):
         return self.scheme.embed(x, **how)
 
     def _of(self, x):
+        width, kind = self.query.in_features, self.query.weight.dtype
+        if x.dim() != 3 or x.shape[2] != width:
+            raise ValueError(f"poslab.torch: x is {tuple(x.shape)}; it must be (batch, time, {width})")
+        if x.dtype != kind:
+            raise ValueError(f"poslab.torch: x is {x.dtype}, and the layer is {kind}; use x.float()")
         q, k, v = (project(x).unflatten(-1, (-1, self.head_dim)) for project in (self.query, self.key, self.value))
         return q, k, v
 

@@ -5,6 +5,8 @@ import copy
 
 import torch
 
+from .attention import Scheme
+
 
 def score_mod(scheme, length, *, layer=0, device="cpu"):
     """For flex_attention(q, k, v, score_mod=...) with sequences of up to `length` slots on that device.
@@ -38,6 +40,8 @@ def _place(table, length, query, key):
 
 def _tables(scheme, length, layer):
     """Gain and bias of a pair: (H, 2 length - 1) by distance, or (H, length, length)."""
+    if not isinstance(scheme, Scheme):
+        raise ValueError(f"poslab.torch: {scheme!r} is no Scheme; say pt.Scheme({str(scheme)!r}, d_model, heads)")
     heads = scheme.how["heads"]
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 

@@ -18,9 +18,13 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     What the encoding does not say of pairing and base comes from the checkpoint. train_length, by default what the
     checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
     for models of other kinds, and for encodings that add to the embedding."""
+    if not hasattr(getattr(model, "config", None), "model_type"):
+        raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this is "
+                         f"{model!r:.60}")
     config, inner = model.config, getattr(model, "model", model)
     if config.model_type not in KNOWN:
-        raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, and this is a {config.model_type}")
+        raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, and this is {config.model_type}; "
+                         "`poslab lm eval --hf FOLDER --encoding NAME` tests other families, too")
     if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
         raise ValueError(f"poslab.torch: this {config.model_type} has a sliding window of {config.sliding_window}, "
                          "which patch() would drop; set model.config.sliding_window = None first, if that is meant")
