@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "core/parallel.h"
 #include "experiment/config.h"
 #include "lab/files/files.h"
+#include "lab/files/shell.h"
 #include "lab/pages/ask/ask.h"
 #include "lab/runs/output.h"
 #include "lab/runs/run_folder.h"
@@ -21,6 +23,8 @@
 
 namespace poslab {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct AskWords {
   std::string run, file, positions, temperature, device, threads, page;
@@ -30,6 +34,9 @@ struct AskWords {
 
 // The run, tested as the options say.
 State load(const AskWords& w) {
+  for (const std::string& text : w.strings)
+    if (!fs::exists(w.run) && fs::exists(fs::path(text) / "config.toml"))
+      bad_input("the run comes first: say poslab ask {} {}", shell_word(text), shell_word(w.run));
   State state = RunFolder::open(w.run).load(w.device);
   Choices& c = state.config;
   for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},

@@ -70,6 +70,35 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
   bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
 }
 
+// An option that another command has, or a file, or that is a command: where what is meant is done.
+void refuse_elsewhere(const CLI::App& command, const std::string& full_name, const std::string& word,
+                      const std::string& name) {
+  if (full_name == "poslab sweep plan") {
+    if (word == "-o" || word == "--out")
+      bad_input("{} has no {}: it prints the plan; write it into a file by > plan.jsonl", full_name, word);
+    if (name == "seeds" || all_choices().standard.has(name))
+      bad_input("{} has no {}: what varies stands in its file, as in {} = ...", full_name, word, name);
+  }
+  if (full_name == "poslab reproduce" && word == "--list")
+    bad_input("unknown option \"{}\"; `poslab reproduce` alone lists what there is", word);
+  if (!command.get_parent()) return;
+  for (const CLI::App* other : commands_in_help(*command.get_parent()))
+    if (full_name == "poslab explain" && other->get_name() == "show" && other->get_option_no_throw(word))
+      bad_input("{} prints text and has no {}; `poslab show` draws, and has it", full_name, word);
+  const std::vector<std::string> siblings = commands_of(*command.get_parent());
+  if (word.starts_with("--") && std::find(siblings.begin(), siblings.end(), word.substr(2)) != siblings.end())
+    bad_input("unknown option \"{0}\"; {1} is a command of its own: see `{2} {1} --help`", word, word.substr(2),
+              full_name.substr(0, full_name.rfind(' ')));
+}
+
+// "-t": the first option that begins with this letter.
+void refuse_letter(const std::string& word, const std::vector<std::string>& known, const std::string& more) {
+  if (word.size() != 2) return;
+  for (const std::string& option : known)
+    if (option.starts_with("--" + word.substr(1)))
+      bad_input("unknown option \"{}\"; did you mean \"{}\"?{}", word, option, more);
+}
+
 }  // namespace
 
 std::vector<const CLI::App*> commands_in_help(const CLI::App& app) {
@@ -122,13 +151,13 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
                                                                          : "VALUE";
         bad_input("{} has no {}; say --set {}={}", full_name, word, name, shell_word(value));
       }
-  if (full_name == "poslab sweep plan" && (word == "-o" || word == "--out"))
-    bad_input("{} has no {}: it prints the plan; write it into a file by > plan.jsonl", full_name, word);
+  refuse_elsewhere(command, full_name, word, name);
   if (const std::string owner = encoding_with(name, command); !owner.empty())
     bad_input("unknown option \"{}\"; an encoding has its options behind its name, as in {}:{}=VALUE", word, owner,
               name);
-  throw BadInput(unknown("option", word, known) +
-                 (known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : ""));
+  const std::string more = known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : "";
+  refuse_letter(word, known, more);
+  throw BadInput(unknown("option", word, known) + more);
 }
 
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {

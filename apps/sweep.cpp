@@ -31,6 +31,11 @@ struct SweepWords {
 };
 
 void plan_command(const SweepWords& w) {
+  if (w.file.ends_with(".jsonl"))
+    bad_input(
+        "{0} is named as a plan, and a plan is made of a TOML file; to run it say `poslab sweep run {0} --out "
+        "FOLDER`",
+        shell_word(w.file));
   const Plan plan = make_plan(read_input(w.file), w.file);
   fmt::print("{}", plan_lines(plan));
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });

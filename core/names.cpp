@@ -60,12 +60,13 @@ bool word_of(const std::string& part, const std::string& whole) {
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 
-// The number of edits if it is small; more if one is a word of the other; `unlike` if neither.
+// The number of edits if it is small; more if one is a word of the other or its beginning; `unlike` if neither.
 size_t distance(const std::string& said, const std::string& known) {
   const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
   const size_t wrong = edits(said, known);
   if (wrong <= 1 + longer / 3 && wrong < longer) return wrong;
-  return word_of(said, known) || word_of(known, said) ? 100 + longer - shorter : unlike;
+  if (word_of(said, known) || word_of(known, said)) return 100 + longer - shorter;
+  return known.starts_with(said) ? 200 + longer - shorter : unlike;
 }
 
 using Names = std::vector<std::string>;
@@ -125,10 +126,15 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
   const std::string said = plain(name);
   if (said.empty())
     return fmt::format("the name of the {} is missing in \"{}\". Known: {}", kind, name, fmt::join(known, ", "));
+  for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
+    if (name.starts_with(dash))
+      return fmt::format("\"{}\" begins with a dash of printed text; type it anew, with -- in front", name);
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
+  if (name.find(" --") != name.npos) return text + "; quotes make it one word, options included; leave them out";
   if (const size_t n = several(name, known))
-    return text +
-           fmt::format("; these are {}, and one stands here; `poslab compare` and `poslab sweep` take several", n);
+    return text + fmt::format(
+                      "; these are {}, and one stands here; {}", n,
+                      kind == "list" ? "say the command for each" : "`poslab compare` and `poslab sweep` take several");
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand behind a colon", spelled);
   for (const List& other : other_lists())

@@ -8,7 +8,7 @@
 namespace poslab {
 namespace {
 
-const OtherNames words_for_rope("rope", {"rotary"});
+const OtherNames words_for_rope("rope", {"rotary"}), words_for_base("base", {"theta", "rope-theta"});
 
 RotarySpectrum plain(const HeadAt& t, const Choices& c) { return {frequencies_of(t, c)}; }
 

@@ -15,6 +15,8 @@
 namespace poslab {
 namespace {
 
+const OtherNames words_for_factor("factor", {"scale", "scaling"});
+
 constexpr double full_circle = 2 * std::numbers::pi;
 
 // The pair that makes so many turns in the trained length: a number between pairs.

@@ -26,7 +26,10 @@ const OtherNames words_for_options[] = {
     {"train_length", {"max-length", "seq-len", "length"}},
     {"eval_lengths", {"test-length", "test-lengths"}},
     {"device", {"gpu", "cuda"}, "Say --device cuda"},
-    {"out", {"dir", "folder", "o"}}};
+    {"out", {"dir", "folder", "o"}},
+    {"text", {"data", "corpus"}},
+    {"count", {"tokens", "max-tokens", "new-tokens", "max-new-tokens"}},
+    {"hf", {"model", "checkpoint"}}};
 
 const std::vector<ChoicePreset>& presets() {
   // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).

@@ -185,6 +185,7 @@ void write_file(const std::string& path, const std::string& bytes) {
   if (target.open >= 0) return std::fflush(nullptr), write_into(::dup(target.open), bytes, path);
   if (std::error_code error; std::filesystem::is_other(target.path, error))
     return write_into(::open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes, path);
+  if (std::error_code error; std::filesystem::is_directory(target.path, error)) errno = EISDIR, cannot("write", path);
   const std::string partial = target.path + ".partial";
   Opened out(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (out.file < 0) cannot("write", path);

@@ -70,6 +70,7 @@ class Finder {
       bad_input("report: there is no run folder \"{}\"{}", text,
                 page                                  ? fmt::format("; say -o {} if it is what to write", text)
                 : text.find('*') != std::string::npos ? "; without quotes the shell makes a list of it"
+                : text.find(',') != std::string::npos ? "; runs have spaces between, no commas"
                                                       : run_near(text));
     }
     if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
