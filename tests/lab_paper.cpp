@@ -108,6 +108,39 @@ TEST_CASE("figures: the numbers beside the bar of a matrix end within the pictur
   }
 }
 
+TEST_CASE("figures: four long rows are tall enough for their numbers, which begin where the view says") {
+  HeatMap m{"rope", "pair", "distance", 4, 32, 1, std::vector<double>(4 * 32, .5), {-1, 1}, 1};
+  m.cells[0] = 1, m.cells[127] = -1;
+  CHECK(m.tall() == 4);
+  CHECK(map().tall() == 1);
+  for (const double millimetres : {174., 84., 54.}) {
+    const std::string svg = paper_svg({m, m}, millimetres);
+    std::vector<double> places;  // of the numbers of rows, from above
+    std::string said;
+    const std::regex text("<text x=\"32.0\" y=\"(\\S+)\" text-anchor=\"end\">(\\d+)</text>");
+    for (auto it = std::sregex_iterator(svg.begin(), svg.end(), text); it != std::sregex_iterator(); ++it)
+      places.push_back(std::stod((*it)[1])), said += (*it)[2];
+    const std::string of_one = said.substr(0, said.size() / 2);
+    CHECK_MESSAGE((of_one == "1234" || of_one == "13"), of_one);
+    for (size_t n = 1; n < places.size() / 2; ++n) CHECK(places[n] - places[n - 1] >= 13);
+  }
+  CHECK(holds(paper_csv({m}), "rope,pair 1,0,1,,\n"));
+  const std::string tex = paper_tex({m, m}, 84);
+  CHECK(holds(tex, "(0,1)[1](1,1)[0.5]"));
+  CHECK(holds(tex, "ytick={1,2,3,4}") != holds(tex, "ytick={1,3}"));
+  CHECK(holds(tex, "ytick={-1,1}"));  // of its colours
+}
+
+TEST_CASE("figures: where training is a narrow strip, its name and the next one stand apart") {
+  Chart c = chart();
+  c.x_high = 100;
+  const std::string svg = paper_svg({c}, 84);
+  std::smatch trained, unseen;
+  REQUIRE(std::regex_search(svg, trained, std::regex("x=\"(\\S+)\" y=\"\\S+\">trained")));
+  REQUIRE(std::regex_search(svg, unseen, std::regex("x=\"(\\S+)\" y=\"\\S+\">unseen")));
+  CHECK(std::stod(unseen[1]) - std::stod(trained[1]) >= 7 * 7.4);
+}
+
 TEST_CASE("figures: panels stand in rows of about as many, each kind in its own") {
   const std::vector<Panel> six(6, Panel(map()));
   const std::vector<PanelRow> rows = rows_of(six, 174);  // 4 would fit: 3 and 3, not 4 and 2

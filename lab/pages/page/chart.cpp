@@ -166,8 +166,10 @@ std::string plot(const Chart& c, const PlotArea& area_of_it) {
     made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
                         f.left, f.top, end - f.left, f.bottom - f.top);
     made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">trained</text>", f.left + 8, f.bottom - 10);
+    constexpr double word = 64;  // "trained" and a space; where the zone is narrower, the next word makes room
     if (c.x_high > c.shaded)
-      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
+      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>",
+                          std::max(end, f.left + word) + 8, f.bottom - 10);
   }
   made += axes(f);
   const auto look = [](const char* what, const Curve& curve) {

@@ -15,7 +15,9 @@ double Shades::share(double v) const {
   return high > low ? (v - low) / (high - low) : 0;
 }
 
-std::string cells_of(const HeatMap& m, double side) {
+double HeatMap::tall() const { return std::clamp(cols / (2. * rows), 1., 6.); }
+
+std::string cells_of(const HeatMap& m, double wide) {
   const auto shade = [&](int i, int j) {
     const double v = m.cells[size_t(i) * size_t(m.cols) + size_t(j)];
     if (!std::isfinite(v)) return std::string();
@@ -31,7 +33,8 @@ std::string cells_of(const HeatMap& m, double side) {
     }
   std::string shapes;
   for (const auto& [name, run] : runs) shapes += fmt::format("<path class=\"{}\" d=\"{}\"/>", name, run);
-  return fmt::format("<g class=\"cells\" transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
+  const std::string high = m.tall() > 1 ? fmt::format(" {:.4g}", wide * m.tall()) : "";
+  return fmt::format("<g class=\"cells\" transform=\"scale({:.4g}{}) translate(0 .5)\">{}</g>", wide, high, shapes);
 }
 
 }  // namespace poslab::page

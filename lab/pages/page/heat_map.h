@@ -19,9 +19,11 @@ struct HeatMap {
   int block;                  // how many slots a cell is the mean of, on a side
   std::vector<double> cells;  // (rows, cols); nothing is drawn of a NaN, as of a masked pair
   Shades shades;
+  int first_row = 0;    // the number of the first row; columns count from 0
+  double tall() const;  // how many times as high as wide a cell is: of a few long rows, so that they can be told
 };
 
-// A path for each colour, with a line as wide as a row for each run of neighbours. A cell has this side.
-std::string cells_of(const HeatMap&, double side);
+// A path for each colour, with a line as wide as a row for each run of neighbours. A cell is so many units wide.
+std::string cells_of(const HeatMap&, double wide);
 
 }  // namespace poslab::page

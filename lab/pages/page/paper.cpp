@@ -103,24 +103,25 @@ Drawn panel(const HeatMap& m, double width) {
   const size_t longest = std::max({size_t(6), at_bar(m.shades.low).size(), at_bar(m.shades.high).size()});
   const double left = 40, right = ranged ? 24 + letter * double(longest) : 12, top = 6;
   const double side = std::min(width - left - right, 320.) / std::max(m.rows, m.cols);
-  const double bottom = top + side * m.rows, end = left + side * m.cols;
+  const double high = side * m.tall(), bottom = top + high * m.rows, end = left + side * m.cols;
   std::string made = moved(left, top, cells_of(m, side));
-  // A tick stands at the middle of the cell of its slot.
-  const auto ticks = [&](int cells, auto&& tick) {
-    const double slots = cells * m.block, step = std::max(1., tick_step(slots / 4));
-    for (double v = 0; v < slots; v += step) tick(v, (v + .5) / m.block * side);
+  // A tick stands at the middle of the cell of its slot, and as far from the next one as a line is high.
+  const auto ticks = [&](int cells, double each, auto&& tick) {
+    const double slots = cells * m.block, least = std::max(slots / 4, .8 * line / each * m.block);
+    const double step = std::max(1., tick_step(least));
+    for (double v = 0; v < slots; v += step) tick(v, (v + .5) / m.block * each);
   };
-  ticks(m.cols, [&](double v, double at) {
+  ticks(m.cols, side, [&](double v, double at) {
     made += fmt::format(
         "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
         "text-anchor=\"middle\">{3}</text>",
         left + at, bottom, bottom + 19, number(v));
   });
-  ticks(m.rows, [&](double v, double at) {
+  ticks(m.rows, high, [&](double v, double at) {
     made += fmt::format(
         "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}h-5\"/><text x=\"{2:.1f}\" y=\"{3:.1f}\" "
         "text-anchor=\"end\">{4}</text>",
-        left, top + at, left - 8, top + at + 4, number(v));
+        left, top + at, left - 8, top + at + 4, number(v + m.first_row));
   });
   made += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
                       (left + end) / 2, bottom + 38, escape(m.col));
@@ -214,7 +215,7 @@ std::string paper_csv(const std::vector<Panel>& all) {
     if (const auto* m = std::get_if<HeatMap>(&p))
       for (int i = 0; i < m->rows; ++i)
         for (int j = 0; j < m->cols; ++j)
-          add(title, fmt::format("{} {}", m->row, i * m->block), fmt::format("{}", j * m->block),
+          add(title, fmt::format("{} {}", m->row, i * m->block + m->first_row), fmt::format("{}", j * m->block),
               m->cells[size_t(i) * size_t(m->cols) + size_t(j)]);
   }
   return made;

@@ -198,22 +198,30 @@ std::string panel(const HeatMap& m, double width, bool) {
     stops.push_back(
         fmt::format("color=({})", color(drawn_as(shade_class(colors.two_sided(), colors.share(v))).at("stroke"))));
   }
+  const double height = side * m.rows / m.cols * m.tall(), line = 3.2;  // millimetres
+  std::string few;  // of a low matrix, whose ticks would stand upon each other
+  if (height < 4 * line) {
+    const int step = std::max(1, int(std::ceil(line / height * m.rows)));
+    std::vector<int> ticks;
+    for (int i = 0; i < m.rows; i += step) ticks.push_back(m.first_row + i * m.block);
+    few = fmt::format(", ytick={{{}}}", fmt::join(ticks, ","));
+  }
   std::string made = axis(
-      m, side, side * m.rows / m.cols, true,
-      fmt::format(
-          "scale only axis, xlabel={{{}}}, ylabel={{{}}}, enlargelimits=false, axis on top, y dir=reverse, "
-          "ymajorgrids=false,\n"
-          "  colormap={{poslab}}{{{}}}, point meta min={:.6g}, point meta max={:.6g}{}",
-          tex(m.col), tex(m.row), fmt::join(stops, " "), low, high,
-          ranged
-              ? ",\n  colorbar, colorbar style={at={(1,1)}, xshift=2mm, anchor=north west, width=2mm, "
-                 "font=\\scriptsize}"
-              : ""));
+      m, side, height, true,
+      fmt::format("scale only axis, xlabel={{{}}}, ylabel={{{}}}, enlargelimits=false, axis on top, y dir=reverse, "
+                  "ymajorgrids=false,\n"
+                  "  colormap={{poslab}}{{{}}}, point meta min={:.6g}, point meta max={:.6g}{}{}",
+                  tex(m.col), tex(m.row), fmt::join(stops, " "), low, high, few,
+                  ranged ? fmt::format(",\n  colorbar, colorbar style={{at={{(1,1)}}, xshift=2mm, anchor=north west, "
+                                       "width=2mm, font=\\scriptsize{}}}",
+                                       few.empty() ? "" : fmt::format(", ytick={{{:.6g},{:.6g}}}", low, high))
+                         : ""));
   made += fmt::format(
       "\\addplot[matrix plot*, point meta=explicit, unbounded coords=jump, mesh/cols={}] coordinates {{\n", m.cols);
   for (int i = 0; i < m.rows; ++i) {
     for (int j = 0; j < m.cols; ++j)
-      made += fmt::format("({},{})[{:.5g}]", j * m.block, i * m.block, m.cells[size_t(i) * size_t(m.cols) + size_t(j)]);
+      made += fmt::format("({},{})[{:.5g}]", j * m.block, i * m.block + m.first_row,
+                          m.cells[size_t(i) * size_t(m.cols) + size_t(j)]);
     made += "\n";
   }
   return made + "};\n" + axis_end;

@@ -79,7 +79,8 @@ page::HeatMap heat_map(const View& view, const Matrix& m, int head, int most) {
           small.cols,
           (m.cols + small.cols - 1) / small.cols,
           cells,
-          scale_of(view, small, reach(cells))};
+          scale_of(view, small, reach(cells)),
+          view.first_row};
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ std::string svg(const std::vector<View>& all, int head) {
         x, y, page::escape(view->title), page::escape(m.name), page::escape(m.name), page::escape(what),
         page::cells_of(m, side));
     x += std::max({picture, 8.6 * double(m.name.size()), 6.4 * double(what.size())}) + gap;
-    width = std::max(width, x), below = std::max(below, side * m.rows);
+    width = std::max(width, x), below = std::max(below, side * m.tall() * m.rows);
   }
   double height = y + below + gap;
   if (!charts.empty()) {   // below

@@ -9,6 +9,7 @@
 
 #include "encodings/samplers.h"
 #include "experiment/coverage.h"
+#include "lab/files/shell.h"
 #include "lab/pages/show/views.h"
 
 namespace poslab::show {
@@ -55,7 +56,9 @@ std::optional<View> positions_view(const Subject& s) {
   }
   const double width = std::max(1., std::ceil((high - low + 1) / bins));
   const int cols = int((high - low) / width) + 1;
-  Matrix strips{fmt::format("{}, {} positions a cell", sampler->spelled(), width), rows, cols,
+  Matrix strips{fmt::format("{}, {} a cell", sampler->spelled(), counted(size_t(width), "position")),
+                rows,
+                cols,
                 {std::vector<double>(size_t(rows) * size_t(cols), 0.)}};
   for (int n = 0; n < rows; ++n)
     for (const double p : all[size_t(n)]) ++strips.heads[0][size_t(n) * size_t(cols) + size_t((p - low) / width)];
