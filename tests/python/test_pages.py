@@ -130,6 +130,26 @@ def test_slides_show_each_piece_of_a_report_once_and_keys_turn_them(drawn):
     (drawn / "slides.html").unlink()
 
 
+@pytest.mark.skipif(not browser.program, reason="there is no chromium")
+def test_long_names_are_broken_on_a_telephone_and_numbers_are_not(drawn):
+    long = "yarn:factor=4,length=9,beta_fast=16,beta_slow=2,base=20000"
+    poslab(drawn, "lm", "eval", EVIL + "lm", "--encoding", f"rope,{long},rope:base=20000|rerope:window=4|{long}",
+           "--samples", "2", "--times", "1", "-o", "long.html")
+    with browser.Page() as page:
+        page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=False)
+        page.open(drawn / "long.html")
+        page.until('document.readyState === "complete"')
+        edge = page.run("document.documentElement.clientWidth")
+        assert page.run("document.documentElement.scrollWidth") == edge <= 390
+        beyond = page.run("[...document.querySelectorAll('.runs th, .runs td, .runs td *')]"
+                          f".filter(e => e.getBoundingClientRect().right > {edge}).map(e => e.textContent)")
+        lines = page.run("[...document.querySelectorAll('.runs td small')].map(small => { "
+                         "const text = document.createRange(); text.selectNodeContents(small); "
+                         "return text.getClientRects().length; })")
+    assert beyond == [] and len(lines) >= 6 and set(lines) == {1}
+    (drawn / "long.html").unlink()
+
+
 def test_a_terminal_gets_no_command_from_a_name(drawn):
     done = subprocess.run([PROGRAM, "report", EVIL + "none", "-o", "x.html"], cwd=drawn, capture_output=True, text=True)
     assert done.returncode == 2 and "\x1b" not in done.stderr and r"\x1b[31m" in done.stderr
