@@ -247,7 +247,8 @@ BAD = {
     "strings in quotes": (lambda: pl.tasks.reverse_string.batch("8", 20), "sequences is '8'; give a whole number"),
     "a number for an input": (lambda: pl.tasks.reverse_string.answer(1), r"the input is 1.*answer\(\"001\"\)"),
     "a training by place": (lambda: pl.train("tiny", "even_pairs"), r"train: 'tiny' has no name.*task="),
-    "a test of length": (lambda: pl.evaluate("nowhere", length="1:9"), 'unknown option "length"; did you mean "lengths"'),
+    "a test of length": (lambda: pl.evaluate("nowhere", length="1:9"),
+                         'unknown option "length"; did you mean "lengths"'),
     "two runs of nowhere": (lambda: pl.report("nowhere", "neither"), "nowhere"),
     "the law of no encoding": (lambda: pl.check(pl.Encoding), "a class that derives from it"),
 }

@@ -19,8 +19,8 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
     for models of other kinds, and for encodings that add to the embedding."""
     if not hasattr(getattr(model, "config", None), "model_type"):
-        raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this is "
-                         f"{model!r:.60}")
+        raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
+                         f"is {model!r:.60}")
     config, inner = model.config, getattr(model, "model", model)
     if config.model_type not in KNOWN:
         raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, and this is {config.model_type}; "
