@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
+#include "core/tiles.h"
 #include "lab/files/version.h"
 
 namespace poslab {
@@ -73,8 +74,9 @@ void time_ladder() {
   const auto by = [&](Loops product) {
     return [&, product]() -> const real* { return product(n, a.data(), b.data(), c.data()), c.data(); };
   };
-  const auto ours = [&](Matmul how) {
-    return [&, how]() -> const real* {
+  const auto ours = [&](Matmul how, const Tiles* by = nullptr) {
+    return [&, how, by]() -> const real* {
+      const UseTiles use(by);
       const MatmulPrecision as(Device::cpu, how);
       y = matmul(a, b);
       return y.data();
@@ -84,7 +86,14 @@ void time_ladder() {
                              {"rows", by(rows), 1e-5},
                              {"blocks", by(blocks), 1e-5},
                              {"tiles", ours(Matmul::fp32), 1e-5}};
-  if (sizeof(real) == sizeof(float)) rungs.push_back({"pairs", ours(Matmul::bf16), 1e-2});
+  if (sizeof(real) == sizeof(float)) {
+    rungs.push_back({"pairs", ours(Matmul::bf16), 1e-2});
+    if (const Tiles* here = tiles()) {
+      rungs.push_back({here->name, ours(Matmul::bf16, here), 1e-2});
+      rungs.push_back({std::string(here->name) + " x3", ours(Matmul::bf16x3, here), 1e-5});
+    }
+    rungs.push_back({"pairs x3", ours(Matmul::bf16x3), 1e-5});
+  }
   std::map<std::string, std::string> here;
   for (const auto& [name, word] : about()) here[name] = word;
   fmt::print("# {}; bf16 {}; commit {}; {} x {} x {}, one thread, the fastest of several\nrung,gflops\n", isa(),

@@ -1,6 +1,7 @@
 #include "core/kernels.h"
 
 #include <cstdlib>
+#include <optional>
 
 #include "core/backend.h"
 #include "core/debug.h"
@@ -11,6 +12,7 @@
 #include "core/profile.h"
 #include "core/rounding.h"
 #include "core/runs_here.h"
+#include "core/tiles.h"
 
 namespace poslab {
 
@@ -49,6 +51,7 @@ Choice& chosen() {
 }
 
 bool emulates_bf16 = false;
+std::optional<const Tiles*> chosen_tiles;  // by UseTiles
 bool has_bf16() {
 #ifdef POSLAB_AVX512_BF16
   static const bool here = runs_here("avx512_bf16");
@@ -60,7 +63,7 @@ bool has_bf16() {
 const Kernels& cpu_kernels() {
   const Kernels& table = chosen().table(engine());
 #ifdef POSLAB_AVX512_BF16
-  if (cpu_matmul() == Matmul::bf16 && has_bf16()) {
+  if ((cpu_matmul() == Matmul::bf16 || cpu_matmul() == Matmul::bf16x3) && has_bf16()) {
     static const Kernels pairs = avx512_bf16::with_products(table);
     return pairs;
   }
@@ -77,8 +80,20 @@ std::vector<std::string> available_isas() {
 }
 std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
-std::string bf16_products() { return has_bf16() ? "by vdpbf16ps" : "emulated"; }
+std::string bf16_products() {
+  if (const Tiles* t = tiles()) return std::string("by ") + t->name;
+  return has_bf16() ? "by vdpbf16ps" : "emulated";
+}
 void emulate_bf16(bool on) { emulates_bf16 = on; }
+#ifndef __wasm__
+// AMX comes with AVX512-BF16, which multiplies what has few rows.
+const Tiles* tiles() {
+  if (chosen_tiles) return *chosen_tiles;
+  return emulates_bf16 ? nullptr : has_bf16() ? amx() : bfmmla();
+}
+#endif
+UseTiles::UseTiles(const Tiles* t) { chosen_tiles = t; }
+UseTiles::~UseTiles() { chosen_tiles.reset(); }
 
 const Kernels& kernels(Device device) {
   const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();

@@ -112,6 +112,11 @@ RUNGS = {
     "blocks": "the same, a block of b at a time",
     "tiles": "vectors, a tile of c in registers",
     "pairs": "the same tile, factors in bf16",
+    "tdpbf16ps": "tiles of the processor, factors in bf16",
+    "bfmmla": "tiles of the processor, factors in bf16",
+    "pairs x3": "`pairs` with three numbers of bf16 for one of fp32 (`bf16x3`)",
+    "tdpbf16ps x3": "the processor's tiles with three numbers of bf16 for one of fp32",
+    "bfmmla x3": "the processor's tiles with three numbers of bf16 for one of fp32",
 }
 
 
@@ -121,6 +126,6 @@ def ladder_lines():
     where, *table = (ROOT / "bench/results/ladder.csv").read_text().splitlines()
     rate = {r["rung"]: float(r["gflops"]) for r in csv.DictReader(table)}
     lines = ["| rung | | GFLOP/s | times the first |", "|---|---|---|---|"]
-    for name, what in RUNGS.items():
+    for name, what in ((name, what) for name, what in RUNGS.items() if name in rate):
         lines.append(f"| `{name}` | {what} | {rate[name]:.1f} | {rate[name] / rate['dot']:.0f} |")
     return [*lines, "", f"Measured: {where.removeprefix('# ')}."]

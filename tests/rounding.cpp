@@ -1,6 +1,6 @@
 // Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded and to what, which bits depend
 // on threads (none), and where a form begins and ends. tests/cuda.cpp holds them against the GPU's.
-#include "core/rounding.h"
+#include "tests/rounding.h"
 
 #include <doctest/doctest.h>
 
@@ -15,11 +15,9 @@
 #include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/isa.h"
 #include "experiment/evaluate.h"
 #include "experiment/step.h"
 #include "tests/lab_helpers.h"
-#include "tests/op_run.h"
 
 namespace poslab::test {
 namespace {
@@ -27,9 +25,7 @@ namespace {
 // bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/pairs.h).
 struct Form { Matmul how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "tf32", 11, false},
-    bf16{Matmul::bf16, "bf16", 8, true};
-
-double two_to(int n) { return std::ldexp(1., n); }
+    bf16{Matmul::bf16, "bf16", 8, true}, bf16x3{Matmul::bf16x3, "bf16x3", 24, true};
 
 // x with so many bits, or fewer below the smallest normal number of fp32, as the formula has it.
 [[maybe_unused]] double rounded(double x, const Form& to) {
@@ -47,17 +43,6 @@ double two_to(int n) { return std::ldexp(1., n); }
   const Tensor one = Tensor::full({1, 1}, 1);
   return {linear(Tensor::from(Shape{n, 1}, x), one).values(), linear(one, Tensor::from(Shape{1, n}, x)).values(),
           matmul(transpose(Tensor::from(Shape{1, n}, x)), one).values()};
-}
-
-template <class Work>
-void on_each_isa(const Work& work) {
-  const std::string before = isa();
-  for (const std::string& set : available_isas()) {
-    INFO(set);
-    use_isa(set);
-    work();
-  }
-  use_isa(before);
 }
 
 }  // namespace
@@ -186,12 +171,6 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
     }
 }
 
-// sum + a b, rounded once, and 0 where that is subnormal. Exact: double has more than twice the bits of float.
-float add_product(float sum, float a, float b) {
-  const auto flushed = [](double x) { return std::abs(x) < two_to(-126) ? std::copysign(0., x) : x; };
-  const double exact = flushed(sum) + flushed(a) * flushed(b);
-  return std::abs(exact) < two_to(-126) - two_to(-151) ? std::copysign(0.f, float(exact)) : float(exact);
-}
 // As the instruction's manual has it: pair by pair, the odd element first.
 float by_pairs(const float* a, const float* b, int k) {
   float sum = 0;
@@ -201,11 +180,6 @@ float by_pairs(const float* a, const float* b, int k) {
   }
   return sum;
 }
-struct Emulated {
-  Emulated() { emulate_bf16(true); }
-  ~Emulated() { emulate_bf16(false); }
-};
-
 TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's definition, by it and emulated") {
   Rng rng({0, 13, 0});
   for (const bool tiny : {false, true})  // sums that are normal numbers, and some that are not
@@ -248,15 +222,6 @@ TEST_CASE("rounded products: each op has the same bits by the instruction and em
     const Emulated emulated;
     CHECK(same_bits(run(c, x), here));
   }
-}
-
-// How far y is from what it should be, as a share of that: root mean squares.
-template <class Number>
-double share_off(const std::vector<real>& y, const std::vector<Number>& exact) {
-  double off = 0, size = 0;
-  for (size_t e = 0; e < y.size(); ++e)
-    off += std::pow(double(y[e]) - double(exact[e]), 2), size += std::pow(double(exact[e]), 2);
-  return size == 0 ? 0 : std::sqrt(off / size);
 }
 
 // Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
@@ -332,7 +297,7 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
 
 TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
   const OneThread one;
-  for (const Form& form : {tf32x3, tf32, bf16}) {
+  for (const Form& form : {tf32x3, tf32, bf16, bf16x3}) {
     const MatmulPrecision as(Device::cpu, form.how);
     int tried = 0;
     for (const OpCase& c : op_cases()) {

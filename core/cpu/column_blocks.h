@@ -22,7 +22,7 @@ struct ColumnBlocks {
 inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
   const int steps = multiply.steps(k);
   ColumnBlocks to{{nullptr, columns, multiply.packs()}, int64_t(steps) * columns, n};
-  if (rows < few_rows && k % 2 == 0) return {{b, n}, columns, n};
+  if (rows < few_rows && multiply.reads_rows(rows, k)) return {{b, n}, columns, n};
   real* at = scratch(buffer, to.count() * to.step);
   for (int s = 0; s < to.count(); ++s) multiply.copy(k, to.width(s), b + s * columns, n, at + s * to.step, columns);
   to.first.at = at;

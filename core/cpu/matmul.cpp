@@ -79,7 +79,7 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
 }  // namespace
 
 void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
-  const Multiply multiply;
+  const Multiply multiply(p.b_step == 0 ? p.m * p.batch : p.m);
   const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
   if (large(p)) {
     for (int64_t batch = 0; batch < p.batch; ++batch)
