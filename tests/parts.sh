@@ -31,7 +31,7 @@ half() {   # PROGRAM 1|2
 # 500 steps, after which answers of length 10 are right far more often than by chance, which is 20 %.
 spine_learns() { spine && build/spine/spine 500 | awk '{print} $1 == 10 {learned = $2 > 50} END {exit !learned}'; }
 
-# With the kernels of this machine alone: those of all take a quarter of an hour more to compile. Valgrind's part has the
+# With the kernels of this machine alone: those of all take a quarter of an hour more to compile. Valgrind's part has
 # others.
 watched() {   # asan|tsan
   kernels=here
