@@ -149,18 +149,18 @@ TEST_CASE("tiles: bf16x3 keeps single factors whole, and products of few rows ar
     const MatmulPrecision as(Device::cpu, Matmul::bf16x3);
     return matmul(a, b).values();
   };
-  const auto random = [&](int rows, int columns) {
+  const auto random = [&](int rows, int columns, int most) {  // from 2^-most to 2^most
     Tensor x({rows, columns});
     for (int64_t e = 0; e < x.size(); ++e)
-      x.data()[e] = real(std::ldexp(2 * rng.uniform() - 1, int(rng.below(200)) - 100));
+      x.data()[e] = real(std::ldexp(2 * rng.uniform() - 1, int(rng.below(uint32_t(2 * most))) - most));
     return x;
   };
-  const Tensor one = Tensor::full({1, 1}, 1), x = random(900, 1);
+  const Tensor one = Tensor::full({1, 1}, 1), x = random(900, 1, 100);
   for (const Tiles* by : {static_cast<const Tiles*>(nullptr), &emulated_amx, &emulated_bfmmla, tiles()}) {
     const UseTiles use(by);
     INFO(bf16_products());
     CHECK(multiply(x, one) == x.values());
-    const Tensor few = random(7, 40), many = random(8, 40), w = random(40, 24);
+    const Tensor few = random(7, 40, 10), many = random(8, 40, 10), w = random(40, 24, 10);
     CHECK(multiply(few, w) == matmul(few, w).values());
     CHECK(multiply(many, w) != matmul(many, w).values());
   }
