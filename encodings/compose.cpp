@@ -175,6 +175,10 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
 
 }  // namespace
 
+double held(const Chosen<Scheme>& s, const ModelShape& m) {
+  return (s->held ? s->held : s->matrices)(m, s.choices);
+}
+
 Tensor HeadGroups::own(const Tensor& x, size_t n) const {
   const int from = std::accumulate(heads.begin(), heads.begin() + long(n), 0);
   return slice(x, 2, from, from + heads[n]);

@@ -155,18 +155,15 @@ struct Scheme {
   std::function<bool(const Choices&)> finite = always(false);
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
-  // Without one how many of H T T numbers there are at once, of one sequence; absent: as many as those.
+  // Without a backward pass: how many of H T T numbers there are at once, of one sequence; absent: as many as those.
   std::function<double(const ModelShape&, const Choices&)> held = {};
   // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
-  // The option, "window = 512", that no string of that extent reaches, so that the scheme is ineffective; empty if one
-  // does.
+  // The option that no string of that extent reaches, "window = 512": the scheme changes nothing. Empty if one does.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
 };
 const std::vector<Scheme>& all_encodings();
-inline double held(const Chosen<Scheme>& s, const ModelShape& m) {
-  return s->held ? s->held(m, s.choices) : s->matrices(m, s.choices);
-}
+double held(const Chosen<Scheme>&, const ModelShape&);  // Scheme::held, or `matrices` where that is absent
 
 // The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
 // the text does not set are those of `run`. Throws BadInput with did-you-mean.
