@@ -101,9 +101,9 @@ TEST_CASE("t5 hf: states, logits, greedy answers and beam search equal those of 
 }
 
 TEST_CASE("t5 hf: weights stay in their files, as they are stored") {
-  const int64_t before = memory().bytes_in_use;
+  const int64_t before = memory().bytes_asked;
   const t5::HfModel model = t5_of(t5_cases()[1]);
-  CHECK(memory().bytes_in_use - before < 12000);  // gains of norms, and the tables of biases: 32 x 3 a layer
+  CHECK(memory().bytes_asked - before < 12000);  // gains of norms, and the tables of biases: 32 x 3 a layer
 }
 
 TEST_CASE("t5 hf: tokens and texts are those of transformers") {
