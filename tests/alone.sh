@@ -35,7 +35,8 @@ export -f options alone
 python=.venv-python/bin/python left_out='^(core/exceptions_wasm|web/exports|course/steps/|python/)'
 if [[ -x $python ]]; then
   left_out=${left_out/'|python/'/}
-  module="-I$($python -m nanobind --include_dir) -I$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')"
+  headers=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')
+  module="-I$($python -m nanobind --include_dir) -I$headers"
 else
   echo 'left out: python/, as there is no .venv-python (./dev python)'
 fi

@@ -148,7 +148,8 @@ TEST_CASE("misfits: runs and their results") {
   CHECK(row.word("set") == "plain");
   CHECK(tells(said_of([&] { row.word("length"); }), "no words in a column \"length\""));
   CHECK(tells(said_of([&] { Row(two, {3.}); }), "a row of 1 cells in a table of 2 columns"));
-  CHECK(tells(said_of([] { language::check(language::configure({{"temperature", "aligned:of=x"}})); }), "it is of a trained model"));
+  CHECK(tells(said_of([] { language::check(language::configure({{"temperature", "aligned:of=x"}})); }),
+              "it is of a trained model"));
   const auto of_decoder = [](const char* positions) {
     const Kind& kind = answering_kind();
     kind.check(kind.configure({{"task", "reverse_string"}, {"positions", positions}, {"eval_lengths", "1:20"}}));

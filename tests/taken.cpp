@@ -1,5 +1,5 @@
-// What is said before a trained model is tested, aligned, looked at or asked, against the memory and the operations that
-// it takes. Operations are counted by core/profile.h, so no clock decides.
+// What is said before a trained model is tested, aligned, looked at or asked, against the memory and the operations
+// that it takes. Operations are counted by core/profile.h, so no clock decides.
 #include <algorithm>
 #include <fstream>
 #include <map>
