@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "core/backend.h"
 #include "core/debug.h"
@@ -92,8 +93,8 @@ const Tiles* tiles() {
   return emulates_bf16 ? nullptr : has_bf16() ? amx() : bfmmla();
 }
 #endif
-UseTiles::UseTiles(const Tiles* t) { chosen_tiles = t; }
-UseTiles::~UseTiles() { chosen_tiles.reset(); }
+UseTiles::UseTiles(const Tiles* t) : before_(std::exchange(chosen_tiles, t)) {}
+UseTiles::~UseTiles() { chosen_tiles = before_; }
 
 const Kernels& kernels(Device device) {
   const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();

@@ -3,6 +3,7 @@
 // processor without them can test its packing, its indices and its edges. core/cpu/product.h calls what is in use.
 #pragma once
 #include <cstddef>
+#include <optional>
 
 namespace poslab {
 
@@ -36,6 +37,9 @@ class UseTiles {
   explicit UseTiles(const Tiles*);
   ~UseTiles();
   UseTiles(const UseTiles&) = delete;
+
+ private:
+  std::optional<const Tiles*> before_;
 };
 
 // How far `now` is from `known` on one small product with edges: the largest difference as a share of the sizes of a

@@ -181,6 +181,7 @@ float by_pairs(const float* a, const float* b, int k) {
   return sum;
 }
 TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's definition, by it and emulated") {
+  const UseTiles none(nullptr);
   Rng rng({0, 13, 0});
   for (const bool tiny : {false, true})  // sums that are normal numbers, and some that are not
     for (const int k : {1, 2, 7, 64, 97}) {
@@ -212,6 +213,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's de
 }
 
 TEST_CASE("rounded products: each op has the same bits by the instruction and emulated") {
+  const UseTiles none(nullptr);
   if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is held against itself");
   const MatmulPrecision as(Device::cpu, Matmul::bf16);
   for (const OpCase& c : op_cases()) {
