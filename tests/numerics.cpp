@@ -9,6 +9,7 @@
 namespace poslab::test {
 
 #ifndef POSLAB_DOUBLE
+#ifndef __SANITIZE_ADDRESS__  // its checks part a product from its sum, which GCC then does not fuse: other bits
 TEST_CASE("numerics: the bits of training are those of the committed list") {
   const std::string before = isa();
   for (const std::string& set : available_isas()) {
@@ -23,6 +24,7 @@ TEST_CASE("numerics: the bits of training are those of the committed list") {
   }
   use_isa(before);
 }
+#endif
 
 TEST_CASE("numerics: the number does not depend on the number of threads") {
   const int before = threads();

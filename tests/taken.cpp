@@ -168,6 +168,7 @@ TEST_CASE("estimate: of what a model writes and answers") {
                      }));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these hold memory of their own
 namespace {
 
 // Bytes that the program holds at the most, as the system tells while it runs.
@@ -214,6 +215,7 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
   check("show alibi --heads 8 --view bias -o b.csv --length ", "8", "700",
         show::views_take({.encodings = {"alibi"}, .views = {"bias"}, .length = 700, .text = 32}));
 }
+#endif
 
 TEST_CASE("estimate: what needs more memory than there is does not begin, unless it is forced") {
   const TemporaryFolder folder;
