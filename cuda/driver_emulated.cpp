@@ -28,7 +28,7 @@ using Launches = std::vector<std::function<void()>>;
 struct Recording { std::shared_ptr<Launches> launches; };
 std::shared_ptr<Launches>& recording() { return of_this_queue<Recording>().launches; }
 
-std::recursive_mutex gpu;                  // guards what follows; memory is open to the thread that holds it
+std::recursive_mutex gpu;                  // guards what follows
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
@@ -53,12 +53,12 @@ char* device_begin() {
 }
 
 DeviceMemoryOpen::DeviceMemoryOpen() {
-  gpu.lock();
+  const std::lock_guard lock(gpu);
   if (open++ == 0) protect(PROT_READ | PROT_WRITE);
 }
 DeviceMemoryOpen::~DeviceMemoryOpen() {
+  const std::lock_guard lock(gpu);
   if (--open == 0) protect(PROT_NONE);
-  gpu.unlock();
 }
 
 NothingRuns::NothingRuns() {
