@@ -349,6 +349,25 @@ TEST_CASE("pages: a chart has zones only if it says where they end, also where i
   CHECK(holds(page::svg(c, false), ">unseen</text>"));
 }
 
+TEST_CASE("pages: a curve that lies on another leaves gaps for it") {
+  page::Chart c{"c", "c", "", "x", "y", 0, 4, 0, 1};
+  const std::vector<page::Point> flat = {{0, .5}, {4, .5}};
+  c.curves = {{"one", 0, flat},      {"other", 1, {{0, .5}, {4, .9}}},        {"two", 2, {{0, .5}, {4, .502}}},
+              {"three", 3, flat},    {"chance", page::Curve::baseline, flat}, {"area", 4, flat, {}, true},
+              {"few", 5, {{0, .5}}}, {"broken", 6, {{0, .5}, {4, NAN}}}};
+  std::vector<std::string> gaps;
+  for (size_t n = 0; n < c.curves.size(); ++n) gaps.push_back(page::gaps_class(c, n));
+  CHECK(gaps == std::vector<std::string>{"", "", " gaps1", " gaps2", "", "", "", ""});
+  CHECK(holds(page::svg(c, false), "<path class=\"line c2 gaps1\" d"));
+  CHECK(page::drawn_as("line c2 gaps1").at("stroke-dasharray") == "12 12");
+  CHECK(holds(page::paper_tex({c}, page::column_mm), "dash pattern=on 3.6pt off 11pt"));
+  c.curves.resize(1);
+  for (int n = 1; n < 6; ++n) c.curves.push_back({"again", n, flat});
+  CHECK(page::gaps_class(c, 5) == " gaps3");
+  c.log = true, c.y_low = .01, c.curves = {{"one", 0, {{0, .011}}}, {"other", 1, {{0, .012}}}};
+  CHECK(page::gaps_class(c, 1) == "");  // 1 of 1,000 of a linear axis
+}
+
 TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
   std::vector<page::Point> noisy;
   for (int i = 0; i < 1000; ++i) noisy.push_back({double(i), i == 333 ? 9. : i % 2 ? 1. : -1.});

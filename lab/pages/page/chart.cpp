@@ -140,7 +140,28 @@ std::string direct_labels(const Frame& f) {
   return made;
 }
 
+// Whether two lines cannot be told apart in a picture of 400 pixels, of which a line is two high.
+bool on_one_another(const Chart& c, const Curve& a, const Curve& b) {
+  const Frame f{{0, 400, 0, 400, 0}, c};
+  if (a.points.size() != b.points.size() || a.filled || b.filled) return false;
+  for (size_t n = 0; n < a.points.size(); ++n) {
+    const Point p = a.points[n], q = b.points[n];
+    if (p.x != q.x || std::isfinite(p.y) != std::isfinite(q.y)) return false;
+    if (std::isfinite(p.y) && std::abs(f.y(p.y) - f.y(q.y)) > 2) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::string gaps_class(const Chart& c, size_t n) {
+  constexpr int most = 3;  // in svg.css
+  if (c.curves[n].color == Curve::baseline) return "";
+  const auto under = std::count_if(c.curves.begin(), c.curves.begin() + ptrdiff_t(n), [&](const Curve& other) {
+    return other.color != Curve::baseline && on_one_another(c, other, c.curves[n]);
+  });
+  return under ? fmt::format(" gaps{}", std::min<int>(int(under), most)) : "";
+}
 
 double tick_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least))), times = least / power - 1e-9;
@@ -178,7 +199,8 @@ std::string plot(const Chart& c, const PlotArea& area_of_it) {
   for (const Curve& curve : c.curves) made += area(f, curve.band, look("band", curve));
   for (const Curve& curve : c.curves) made += path(f, curve.behind, look("raw", curve));
   const std::vector<std::string> looks = styles(c);
-  for (size_t n = 0; n < looks.size(); ++n) made += path(f, c.curves[n].points, fmt::format("class=\"{}\"", looks[n]));
+  for (size_t n = 0; n < looks.size(); ++n)
+    made += path(f, c.curves[n].points, fmt::format("class=\"{}{}\"", looks[n], gaps_class(c, n)));
   return made;
 }
 

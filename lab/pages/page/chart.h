@@ -44,6 +44,9 @@ double tick_step(double least);
 // The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
 // marks square, ...
 std::string color_class(int n);
+// Where lines of a chart lie on one another, each leaves gaps for those under it: the class of svg.css that does so for
+// the n-th curve. "" if it hides none that was drawn before it.
+std::string gaps_class(const Chart&, size_t n);
 std::vector<Key> keys(const Chart&);
 std::vector<double> x_ticks(const Chart&, int wanted);  // about so many
 struct PlotArea {                                       // where the axes stand in a picture

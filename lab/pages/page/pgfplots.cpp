@@ -49,9 +49,9 @@ std::string color(const std::string& hex) {  // "#0072b2", whose \definecolor st
 }
 std::string color(int n) { return color(drawn_as("line " + color_class(n)).at("stroke")); }
 
-// Dashes of the eighth color on, and of the n-th baseline, in points.
-std::string dashes(int color, int baseline) {
-  const std::string css = color < 0 ? fmt::format("line base d{}", baseline % 3) : "line " + color_class(color);
+// Dashes of the eighth color on, of the n-th baseline, and of what lies on another line (`gaps`), in points.
+std::string dashes(int color, int baseline, const std::string& gaps = "") {
+  const std::string css = color < 0 ? fmt::format("line base d{}", baseline % 3) : "line " + color_class(color) + gaps;
   const auto says = drawn_as(css);
   const auto it = says.find("stroke-dasharray");
   if (it == says.end()) return "";
@@ -135,12 +135,13 @@ std::string panel(const Chart& c, double width, bool titled) {
     made += plots(curve.behind, c, fmt::format("{}, opacity=.28, line width=.5pt, forget plot", color(curve.color)));
   }
   int baseline = 0;
-  for (const Curve& curve : c.curves) {
+  for (size_t n = 0; n < c.curves.size(); ++n) {
+    const Curve& curve = c.curves[n];
     const bool base = curve.color < 0 && !curve.filled;
     const std::string look = curve.filled
                                  ? fmt::format("draw=none, fill={}, fill opacity=.28, area legend", color(curve.color))
                                  : fmt::format("{}, line width={}pt{}", color(curve.color), base ? .9 : 1.2,
-                                               dashes(curve.color, base ? baseline++ : 0));
+                                               dashes(curve.color, base ? baseline++ : 0, gaps_class(c, n)));
     const std::string lines = plots(curve.points, c, look, curve.filled ? " \\closedcycle" : "");
     if (lines.empty()) continue;
     made += lines + fmt::format("\\addlegendentry{{{}}}\n", tex(curve.name));
