@@ -18,9 +18,12 @@
 #include "experiment/t5/learner.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
+#include "lab/pages/ask/ask.h"
 #include "lab/pages/show/show.h"
+#include "lab/pages/view/view.h"
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"
+#include "lab/runs/t5/questions.h"
 #include "lab/runs/whole_run.h"
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
@@ -34,8 +37,9 @@ namespace {
 // Of tensors, at the most, and of the CPU's kernels.
 Taken really_taken(const std::function<void()>& action) {
   const int before = debug_level();
-  action();  // kernels ask for their own room the first time
-  set_debug_level(2), clear_profile_totals(), forget_peak();
+  set_debug_level(2);
+  action();  // kernels ask for their own room the first time, and the profile measures what the machine can do
+  clear_profile_totals(), forget_peak();
   const int64_t held = memory().bytes_asked;
   action();
   Taken took{double(memory().bytes_peak - held), 0};
@@ -214,8 +218,27 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
         show::views_take({.encodings = {"alibi"}, .views = {"bias"}, .length = 700}));
   check("show alibi --heads 8 --view bias -o b.csv --length ", "8", "700",
         show::views_take({.encodings = {"alibi"}, .views = {"bias"}, .length = 700, .text = 32}));
+  check("view run -o maps", "1 --length 6", "2 --length 900",
+        view::drawing_takes(view::open(folder / "run", {.length = 900})));
+  const std::string longer(300, '1');
+  const asking::Session session(folder / "run", State(c), {.page = true});
+  check("ask run ", "110 -o a.html", longer + " -o b.html", session.takes(session.read(longer)));
 }
 #endif
+
+TEST_CASE("estimate: of questions to an external checkpoint, whose answers end when it says so") {
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  t5::English e = t5::english("line", "");
+  e.samples = 2, e.sizes = {40};
+  const Taken took = really_taken([&] { t5::ask(model, e, choose_sampler("sequential")); });
+  const Taken estimated = t5::asking_takes(model, e);
+  fmt::print("estimate of t5 eval --hf  memory {:.2f} of {:.2f} MB   work {:.2f}\n", estimated.bytes / took.bytes,
+             took.bytes / 1e6, estimated.flops / took.flops);
+  CHECK(estimated.bytes > 0.6 * took.bytes);
+  CHECK(estimated.bytes < 2 * took.bytes);
+  CHECK(estimated.flops > 0.7 * took.flops);
+  CHECK(estimated.flops < 2 * took.flops);  // an answer may be shorter
+}
 
 TEST_CASE("estimate: what needs more memory than there is does not begin, unless it is forced") {
   const TemporaryFolder folder;

@@ -58,14 +58,17 @@ Exchange Session::ask(const Tokens& input) {
   return {answer, known->second};
 }
 
+Taken Session::takes(const Tokens& input) const {
+  const Forward f = string_forward(state_.config, int(input.size()), 1);
+  return {f.bytes + (looks() ? 3 * sizeof(real) * f.heads * f.slots * f.slots : 0), options_.draws * f.flops};
+}
+
 Tokens Session::read(const std::string& text) const {
   const Tokens input = read_input(task(state_.config["task"]), text);
   check_question(state_, input);
-  const Forward f = string_forward(state_.config, int(input.size()), 1);
-  const bool looks = look_.layer || options_.page;
-  if (looks) check_look(slots(state_.config, int(input.size())));
+  if (looks()) check_look(slots(state_.config, int(input.size())));
   begin({.what = "asking",
-         .takes = {f.bytes + (looks ? 3 * sizeof(real) * f.heads * f.slots * f.slots : 0), options_.draws * f.flops},
+         .takes = takes(input),
          .with = fmt::format("a string of {} symbols", input.size()),
          .parameters = double(state_.params.count()),
          .device = state_.params.device()},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiment/ask.h"
+#include "experiment/learner.h"
 #include "lab/pages/ask/look.h"
 #include "tasks/batch.h"
 
@@ -32,6 +33,7 @@ class Session {
   // BadInput if the string is none of the task's, or too long for the run, for its attention to be drawn, or for the
   // memory.
   Tokens read(const std::string& text) const;
+  Taken takes(const Tokens&) const;  // to answer it, besides the model
   // What is printed for it. BadInput as read().
   std::string reply(const std::string& text);
   size_t asked() const { return asked_.size(); }
@@ -39,6 +41,7 @@ class Session {
 
  private:
   Exchange ask(const Tokens& input);
+  bool looks() const { return look_.layer || options_.page; }  // at the weights of attention
   std::string run_;
   State state_;
   Options options_;

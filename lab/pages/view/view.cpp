@@ -111,9 +111,7 @@ void check_memory(const Subject& s, bool force) {
   if (T > most_slots)
     bad_input("view: {} has {} slots here, and a map has at most {}; ask for a shorter --length", s.folder, T,
               most_slots);
-  begin({.what = "drawing a layer of " + s.folder,
-         .takes = {(4 * (1 + s.matrices) * s.heads + 8) * T * T, 0},
-         .with = fmt::format("{} slots", T)},
+  begin({.what = "drawing a layer of " + s.folder, .takes = drawing_takes(s), .with = fmt::format("{} slots", T)},
         force);
 }
 
@@ -200,6 +198,11 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, con
 }
 
 }  // namespace
+
+Taken drawing_takes(const Subject& s) {
+  const double T = double(s.symbols.size());
+  return {(4 * (1 + s.matrices) * s.heads + 8) * T * T, 0};
+}
 
 Written write(const std::vector<std::string>& folders, const Options& asked, const std::string& out) {
   Options options = asked;

@@ -24,4 +24,6 @@ struct Written {
 // above 1; a file cannot be written. Throws Stopped.
 Written write(const std::vector<std::string>& runs, const Options&, const std::string& out);
 
+Taken drawing_takes(const Subject&);  // besides the model
+
 }  // namespace poslab::view
