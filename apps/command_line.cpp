@@ -210,7 +210,7 @@ CommandLine::CommandLine()
         fmt::print("{}\n", demo(demo_folder_, demonstrating_.settings()));
       });
   demonstrate->add_option("--out", demo_folder_, "the folder of both runs and of the page (runs)")->type_name("PATH");
-  demonstrating_.add(demonstrate, all_choices(), {"out", "positions"});
+  demonstrating_.add(demonstrate, demo_choices());
 
   add_resume(commands_, strings);
   add_eval(commands_, strings, {"test a run again, also under other options", help_of_eval});

@@ -127,7 +127,9 @@ void eval_command(const LmEvalWords& w) {
   if (!external(w.eval.run, w.hf, "eval")) {
     for (const auto& [option, value] :
          {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
-      if (!value->empty()) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.eval.run);
+      if (!value->empty())
+        bad_input("{} {} goes with --hf; the run {} has its own{}", option, *value, w.eval.run,
+                  value == &w.length ? ", and is tested at multiples of it: say --times 1/4" : "");
     if (encodings.size() < 2 && !is_drawn(keep.file)) return test(w.eval, language_kind());
   }
   catch_signals();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "apps/columns.h"
 #include "apps/commands.h"
@@ -59,6 +60,22 @@ std::string command_of(const ShowWords& w) {
   return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
 }
 
+// Encodings as a sentence has them: "rope, alibi", "rope vs alibi".
+void check_apart(const std::vector<std::string>& said) {
+  static const std::set<std::string> between = {"and", "or", "vs", "vs.", "versus", "with", "against", "&"};
+  std::vector<std::string> encodings;
+  std::string wrong;
+  for (const std::string& e : said) {
+    const bool comma = e.find(',') != std::string::npos && e.find_first_of(":=|+&") == std::string::npos;
+    for (const std::string& part : comma ? split(e, ',') : std::vector{e})
+      if (!part.empty() && !between.count(part)) encodings.push_back(part);
+    if (wrong.empty() && (comma || between.count(e))) wrong = e;
+  }
+  if (!wrong.empty())
+    bad_input("{}: there is no {} between encodings here; say poslab show {}", wrong,
+              between.count(wrong) ? "word" : "comma", fmt::join(encodings, " "));
+}
+
 void run(ShowWords w) {
   if (w.options.encodings.empty() && w.set.empty())
     bad_input("which encoding? Name one, or several to be compared, or a set of them with --set");
@@ -77,9 +94,7 @@ void run(ShowWords w) {
     page::check_figure(w.out, w.width);
   }
   if (w.slides && !page) bad_input("--slides: slides are a page; say -o slides.html");
-  for (const std::string& e : w.options.encodings)
-    if (e.find(',') != std::string::npos && e.find_first_of(":=|+&") == std::string::npos)
-      bad_input("{}: there is no comma between encodings here; say poslab show {}", e, fmt::join(split(e, ','), " "));
+  check_apart(w.options.encodings);
   for (const std::string& e : w.options.encodings)
     if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
       bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_word(e));

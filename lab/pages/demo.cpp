@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "core/error.h"
+#include "experiment/config.h"
+#include "experiment/strings.h"
 #include "lab/files/files.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/report/report.h"
 #include "lab/runs/config_toml.h"
-#include "experiment/strings.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/whole_run.h"
 
@@ -51,6 +53,20 @@ std::string trained(const std::string& folder, const std::string& positions, con
 }
 
 }  // namespace
+
+const ChoiceTable& demo_choices() {
+  static const ChoiceTable table = [] {
+    ChoiceTable made = all_choices();
+    std::erase_if(made.options, [](const ChoiceOption& o) {
+      return std::set<std::string>{"preset", "positions", "out"}.count(o.option.name);
+    });
+    for (ChoiceOption& o : made.options)
+      for (const auto& [name, value] : both)
+        if (o.option.name == name) o.option.standard = value;
+    return made;
+  }();
+  return table;
+}
 
 std::string demo(const std::string& folder, const Settings& more) {
   for (const auto& [name, value] : more)
