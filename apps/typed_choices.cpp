@@ -14,11 +14,17 @@ std::string type_name(const Option& o, bool of_run) {
   return standard.empty() ? takes : fmt::format("{}  ({})", takes, standard);
 }
 
+// With its former name, if it had one: "--ffn-multiplier,--widening"
+std::string names_of_option(const std::string& option) {
+  const std::string before = former_name(option);
+  return dashed(option) + (before == option ? "" : "," + dashed(before));
+}
+
 }  // namespace
 
 void TypedChoices::add(CLI::App* command, const ChoiceTable& table, const std::vector<std::string>& but) {
   for (const ChoiceOption& o : table.options)
-    if (std::find(but.begin(), but.end(), o.option.name) == but.end()) add(command, o, dashed(o.option.name));
+    if (std::find(but.begin(), but.end(), o.option.name) == but.end()) add(command, o, names_of_option(o.option.name));
 }
 
 void TypedChoices::add(CLI::App* command, const ChoiceOption& o, const std::string& words, bool of_run) {

@@ -30,7 +30,7 @@ TransformerSpec transformer_spec(const Choices& c) {
   s.symbols_in = what.symbols_in + 1;        // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out;
   s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"),
-  s.ffn_multiplier = c.whole("widening");
+  s.ffn_multiplier = c.whole("ffn_multiplier");
   s.causal = c.on("causal");
   s.pool = c.whole("max_position"), s.first = c.whole("first_position");
   s.encoding = scheme(c);

@@ -20,7 +20,7 @@ double keys(const Choices& c, double slots) { return c.on("causal") ? (slots + 1
 // outputs: slots whose logits are wanted. In the last layer the others are keys and values alone.
 double flops(const Choices& c, int length, double outputs) {
   const double n = slots(c, length), C = c.whole("d_model"),
-               of_query = 2 * ((2 + 2.0 * c.whole("widening")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;
+               of_query = 2 * ((2 + 2.0 * c.whole("ffn_multiplier")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;
   return c.whole("layers") * n * of_key + ((c.whole("layers") - 1) * n + outputs) * of_query;
 }
 double answer_slots(const Choices& c, int length) { return task(c["task"]).output_length(length); }
@@ -36,7 +36,7 @@ double pairs(double held, double B, double heads, double T) {
 double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T, bool trains) {
   const Reads what = reads(s);
   const double matrices = s->matrices(transformer_spec(c).shape(), s.choices);
-  const double C = c.whole("d_model"), F = double(c.whole("widening")) * C, H = c.whole("heads"),
+  const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
                layers = trains ? c.whole("layers") : 1;
   // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one; of these
   // either attention's or the network's at once without a gradient
@@ -105,7 +105,7 @@ Footprint string_footprint(const Choices& c) {
   const Chosen<Scheme> s = scheme(c);
   const Reads what = reads(s);
   const TransformerSpec spec = transformer_spec(c);
-  const double C = c.whole("d_model"), F = double(c.whole("widening")) * C, word = sizeof(real);
+  const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, word = sizeof(real);
   Footprint f;
   f.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
   if (finite(s)) f.parameters += double(c.whole("max_position")) * C;  // a learned vector for each

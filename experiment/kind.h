@@ -52,7 +52,7 @@ const Kind& kind_of(const Choices&);
 const Kind& kind_of_command(const std::string& train);   // "lm train", by which plans name a kind. Throws BadInput
 // In the order of config.toml.
 const std::vector<Option>& kept_options(const Kind&);
-// Throws BadInput: unknown (did you mean), of another kind of runs, or of no run.
+// By its name, or the one that it had. Throws BadInput: unknown (did you mean), of another kind of runs, or of no run.
 const Option& kept_option(const Kind&, const std::string& name);
 
 }  // namespace poslab

@@ -17,7 +17,7 @@ const OtherNames words_for_options[] = {
     {"positions", {"sampler"}},
     {"layers", {"depth", "blocks"}},
     {"d_model", {"width", "dim", "hidden", "hidden-size"}},
-    {"widening", {"d-ff", "ffn"}, "It is d_ff / d_model"},
+    {"ffn_multiplier", {"d-ff", "ffn"}, "It is d_ff / d_model"},
     {"steps", {"iterations", "iters", "max-steps", "updates"}},
     {"steps", {"fast", "quick"}, "Fewer steps, shorter --train-length and --lengths take less time"},
     {"eval_times", {"lengths"}, "A language model is tested at multiples of its trained length"},
@@ -214,7 +214,7 @@ std::vector<ChoiceOption> make_options() {
   add(model, {{"layers", 5, {1, 256}, "number of blocks"},
               {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
               {"d_model", 64, {1, 65536}, "width"},
-              {"widening", 4, {1, 64}, "width of the feed-forward layer / d_model"},
+              {"ffn_multiplier", 4, {1, 64}, "width of the feed-forward layer / d_model"},
               {"causal", false, "a token sees only earlier ones"},
               {"dropout", 0.1, {0, 0.99}, "dropout rate"}});
 

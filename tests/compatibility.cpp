@@ -1,5 +1,7 @@
 // What the program of commit 1d9a7c3 left, before schemes and samplers owned their options: ids of trials, checkpoints,
 // run folders. tests/golden/ holds them; plan.toml there says how every old option was said.
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -24,6 +26,23 @@ std::string ids(const Plan& plan) {
   return text;
 }
 
+// What an older version wrote, as this one writes it: the names of options are those of now, and nothing else differs.
+std::string in_current_names(std::string text) {
+  for (const auto& [before, now] : {std::pair{"widening = 1                    #", "ffn_multiplier = 1              #"},
+                                    {"\"widening\":", "\"ffn_multiplier\":"}})
+    for (size_t at; (at = text.find(before)) != std::string::npos;) text.replace(at, std::strlen(before), now);
+  return text;
+}
+
+// The header of a checkpoint and what stands behind it. The checksum is of both.
+std::pair<nlohmann::json, std::string> parts_of(const std::string& checkpoint) {
+  uint64_t size;
+  std::memcpy(&size, checkpoint.data(), sizeof size);
+  nlohmann::json header = nlohmann::json::parse(checkpoint.substr(8, size));
+  CHECK(header["__metadata__"].erase("crc32") == 1);
+  return {header, checkpoint.substr(8 + size)};
+}
+
 // The id of the one trial that these lines of TOML make.
 std::string id(const std::string& toml) {
   const Plan plan = make_plan("task = \"even_pairs\"\n" + toml, "sweep.toml");
@@ -37,7 +56,25 @@ std::string id(const std::string& toml) {
 TEST_CASE("compatibility: a plan of old options has its old ids, and old plans are written as they were") {
   CHECK(ids(make_plan(read_file(golden + "plan.toml"), "plan.toml")) == read_file(golden + "plan.ids"));
   const std::string path = std::string(source_folder) + "/results/ruoss2023-tiny/plan.jsonl";
-  CHECK(plan_lines(read_plan(path)) == read_file(path));
+  CHECK(plan_lines(read_plan(path)) == in_current_names(read_file(path)));
+}
+
+TEST_CASE("compatibility: an option's former name is read wherever options are, and gives the same trial") {
+  CHECK(id("encoding = \"rope\"\nwidening = 2") == id("encoding = \"rope\"\nffn_multiplier = 2"));
+  CHECK(id("encoding = \"rope\"\nwidening = 2") ==
+        "80a06ed265fa9043");  // as the program before the name changed gave it
+  const TemporaryFolder folder;
+  const std::string train =
+      "train --steps 1 --d-model 8 --heads 1 --layers 1 --task even_pairs --encoding rope "
+      "--eval-lengths 1:2 --eval-samples 1 --out " +
+      folder / "run";
+  for (const char* typed : {"--widening 2", "--ffn-multiplier 2", "--set widening=2", "--set ffn_multiplier=2"}) {
+    std::filesystem::remove_all(folder / "run");
+    Program poslab(folder, fmt::format("{} {}", train, typed));
+    CHECK(poslab.status() == 0);
+    CHECK(holds(read_file(folder / "run/config.toml"), "\nffn_multiplier = 2 "));
+    CHECK_FALSE(holds(read_file(folder / "run/config.toml"), "widening"));
+  }
 }
 
 TEST_CASE("compatibility: the spelling of an option and the old option are one configuration") {
@@ -75,7 +112,7 @@ TEST_CASE("compatibility: a window that a file leaves open is the number that it
   // A sweep's file is typed; the plan is poslab's.
   CHECK(id("encoding = \"rerope\"") == trial_id(now));
   const std::string path = std::string(source_folder) + "/results/every-scheme/plan.jsonl";
-  CHECK(plan_lines(read_plan(path)) == read_file(path));
+  CHECK(plan_lines(read_plan(path)) == in_current_names(read_file(path)));
 }
 
 TEST_CASE("compatibility: old run folders load; what is written again has the same bytes, and tests as it did") {
@@ -85,8 +122,11 @@ TEST_CASE("compatibility: old run folders load; what is written again has the sa
     const std::string bytes = read_file(folder + "/checkpoint.safetensors");
 #ifndef POSLAB_DOUBLE
     const State state = checkpoint_state(bytes, "checkpoint", "");
-    CHECK(checkpoint_bytes(state) == bytes);
-    CHECK(to_toml(state.config) == read_file(folder + "/config.toml"));
+    CHECK(to_toml(state.config) == in_current_names(read_file(folder + "/config.toml")));
+    auto [header, tensors] = parts_of(bytes);
+    nlohmann::json& config = header["__metadata__"]["config"];
+    config = in_current_names(config.get<std::string>());
+    CHECK(parts_of(checkpoint_bytes(state)) == std::pair{header, tensors});
     std::istringstream lines(read_file(folder + "/eval.csv"));
     std::string line;
     std::getline(lines, line);

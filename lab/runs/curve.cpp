@@ -15,7 +15,7 @@ constexpr double share = 0.015;  // of the products: long strings take more time
 // projections of attention and the feed-forward layer, for each pair of slots a logit and a weighted value.
 double work(const Choices& c, int length) {
   const double n = slots(c, length);
-  return n * ((4 + 2.0 * c.whole("widening")) * c.whole("d_model") + 2 * n);
+  return n * ((4 + 2.0 * c.whole("ffn_multiplier")) * c.whole("d_model") + 2 * n);
 }
 
 double work_of_step(const Choices& c) {

@@ -33,7 +33,7 @@ Target checkpoint() {
                                                                   {"layers", "1"},
                                                                   {"heads", "2"},
                                                                   {"d_model", "4"},
-                                                                  {"widening", "1"},
+                                                                  {"ffn_multiplier", "1"},
                                                                   {"max_position", "16"},
                                                                   {"train_length", "4"},
                                                                   {"eval_lengths", "1:5"},
