@@ -22,9 +22,8 @@ std::string names_of_option(const std::string& option) {
 
 }  // namespace
 
-void TypedChoices::add(CLI::App* command, const ChoiceTable& table, const std::vector<std::string>& but) {
-  for (const ChoiceOption& o : table.options)
-    if (std::find(but.begin(), but.end(), o.option.name) == but.end()) add(command, o, names_of_option(o.option.name));
+void TypedChoices::add(CLI::App* command, const ChoiceTable& table) {
+  for (const ChoiceOption& o : table.options) add(command, o, names_of_option(o.option.name));
 }
 
 void TypedChoices::add(CLI::App* command, const ChoiceOption& o, const std::string& words, bool of_run) {

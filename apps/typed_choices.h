@@ -12,7 +12,7 @@ namespace poslab {
 
 class TypedChoices {
  public:
-  void add(CLI::App* command, const ChoiceTable&, const std::vector<std::string>& but = {});
+  void add(CLI::App* command, const ChoiceTable&);
   // words: "--lengths,--eval-lengths"; of_run: of a run that is there, which has its own in place of the default
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
   Settings settings(const std::string& but = "") const;  // those that were typed, each completed
