@@ -73,9 +73,8 @@ T5 T5::with_encoding(const Chosen<Scheme>& scheme) const {
     (decoder ? other.decoder_ : other.encoder_).encoding =
         std::make_shared<const PositionLayers>(Params(0), scheme, shape);
   }
-  const double root = std::sqrt(double(spec_.head_dim));
-  const bool was = is_unscaled(spec_.encoding), is = is_unscaled(scheme);
-  other.content_ = content_ * (was == is ? 1 : is ? 1 / root : root);
+  // T5's own has parameters, so the other one is scaled.
+  if (is_unscaled(spec_.encoding)) other.content_ = content_ * std::sqrt(double(spec_.head_dim));
   other.spec_.encoding = scheme;
   return other;
 }

@@ -125,14 +125,12 @@ std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids&
   const auto score_of = [](const Finished& f) { return f.answer.score; };
   const auto all_done = [&] { return std::all_of(finished.begin(), finished.end(), [](auto& f) { return f.done; }); };
   const auto at_length = [&](double score, int n) { return score / std::pow(double(n), g.length_penalty); };
-  bool improvable = true;
   for (int n = 1; n <= g.count; ++n) {
     std::vector<Beam> next = continuations(steps.logits(), running, std::max<size_t>(2, 1 + g.ends.size()) * K);
-    const bool full = all_done() && g.early_stopping == EarlyStopping::on;
     for (size_t rank = 0; rank < next.size(); ++rank) {
       Beam& b = next[rank];
       b.ends = is_end(g, b.token) || n == g.count;
-      if (b.ends && rank < K && improvable && !full) {
+      if (b.ends && rank < K) {
         Finished f{{steps.tokens(b.from), at_length(b.score, n)}, true};
         f.answer.tokens.push_back(b.token);
         finished.push_back(f);
@@ -143,21 +141,20 @@ std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids&
       if (b.ends) b.score += none;
     const bool some_go_on = std::any_of(next.begin(), next.end(), [](const Beam& b) { return !b.ends; });
     keep_best(next, K, [](const Beam& b) { return b.score; });
-    while (next.size() < K) next.push_back({next[0].from, next[0].token, none});  // fewer words than beams
     std::vector<int> from, tokens;
     for (size_t b = 0; b < K; ++b)
       from.push_back(next[b].from), tokens.push_back(next[b].token), running[b] = next[b].score;
     const bool greatest = g.early_stopping == EarlyStopping::never && g.length_penalty > 0;
     const double best = at_length(running[0], greatest ? g.count : n);
-    improvable = improvable && (!all_done() || best > finished.back().answer.score);
-    if (!improvable || !some_go_on || (all_done() && g.early_stopping == EarlyStopping::on)) break;
+    const bool improvable = g.early_stopping != EarlyStopping::on && best > finished.back().answer.score;
+    if (!some_go_on || (all_done() && !improvable)) break;
     steps.go_on(from, tokens);
   }
   std::vector<Hypothesis> all;
   for (Finished& f : finished)
     if (f.done) {
       std::vector<int>& t = f.answer.tokens;
-      if (!t.empty() && is_end(g, t.back())) t.pop_back();
+      if (is_end(g, t.back())) t.pop_back();
       all.push_back(std::move(f.answer));
     }
   return all;

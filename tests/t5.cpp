@@ -267,11 +267,124 @@ TEST_CASE("t5: what does not fit is refused") {
                        doctest::Contains("tokens have shape (4); they must be (B, T)"), BadInput);
   CHECK_THROWS_WITH_AS(model.net.cache(Tensor::full({2, 4, 15}, 0), {}, 2),
                        doctest::Contains("states have shape (2, 4, 15); encode gives (B, T, 16)"), BadInput);
+  CHECK_THROWS_WITH_AS(model.net.cache(Tensor::full({4, 16}, 0), {}, 2), doctest::Contains("states have shape (4, 16)"),
+                       BadInput);
+  CHECK_THROWS_WITH_AS(model.net.encode(source, Ids({2}, {4, 5}), {sequential(4), {}}),
+                       doctest::Contains("sequence 1 has 5 tokens that count; give 1 to 4"), BadInput);
   const Tensor states = model.net.encode(source, {}, {sequential(4), {}});
   CHECK_THROWS_AS(model.net.decode(text("read", 1, 3, 13), states, {}, {sequential(3), {}}), BadInput);
   T5Cache cache = model.net.cache(states, {}, 2);
   CHECK_THROWS_AS(cache.self.reorder({0}), BadInput);
   CHECK_THROWS_AS(model.net.step(text("read", 1, 1, 13), {sequential(1), {}}, cache), BadInput);
+}
+
+namespace {
+
+// Every text that beam search may end with, the best first, by the logits of the full pass.
+std::vector<Hypothesis> all_answers(const T5& net, const Tensor& states, const T5Generation& g) {
+  const int V = net.spec().vocabulary;
+  std::vector<Hypothesis> ended, open = {{{}, 0}};
+  for (int n = 1; n <= g.count; ++n) {
+    std::vector<Hypothesis> next;
+    for (const Hypothesis& text : open) {
+      std::vector<int> read = {net.spec().start};
+      read.insert(read.end(), text.tokens.begin(), text.tokens.end());
+      const Tensor logits = net.decode(Ids({1, n}, read), states, {}, {sequential(n), {}});
+      const real* z = logits.data() + ptrdiff_t(n - 1) * V;
+      double sum = 0;
+      for (int t = 0; t < V; ++t) sum += std::exp(double(z[t]));
+      for (int t = 0; t < V; ++t) {
+        Hypothesis longer{text.tokens, text.score + double(z[t]) - std::log(sum)};
+        const bool is_end = std::find(g.ends.begin(), g.ends.end(), t) != g.ends.end();
+        if (!is_end) longer.tokens.push_back(t);
+        if (is_end || n == g.count)
+          ended.push_back({longer.tokens, longer.score / std::pow(n, g.length_penalty)});
+        else
+          next.push_back(longer);
+      }
+    }
+    open = next;
+  }
+  std::sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  return ended;
+}
+
+}  // namespace
+
+TEST_CASE("t5: with as many beams as there are texts, beam search finds them all, in order") {
+  const NoGrad still;
+  T5Spec s = tiny();
+  s.vocabulary = 4;
+  const Model model(s);
+  const Tensor states = model.net.encode(text("source", 1, 5, 4), {}, {sequential(5), {}});
+  for (const EarlyStopping stopping : {EarlyStopping::off, EarlyStopping::never})
+    for (const double penalty : {0., 1., -1.}) {
+      T5Generation g{.count = 3, .beams = 64, .length_penalty = penalty, .early_stopping = stopping, .ends = {2}};
+      const std::vector<Hypothesis> expected = all_answers(model.net, states, g);
+      REQUIRE(expected.size() == 1 + 3 + 3 * 3 * 4);
+      const auto found = beam_search(model.net, states, {}, g);
+      REQUIRE(found.size() == 1);
+      REQUIRE(found[0].size() >= expected.size());
+      for (size_t n = 0; n < expected.size(); ++n) {
+        INFO(n, " penalty ", penalty);
+        CHECK(found[0][n].tokens == expected[n].tokens);
+        CHECK(found[0][n].score == doctest::Approx(expected[n].score).epsilon(1e-4));
+      }
+    }
+  // "on" ends as soon as that many are finished: here with one token, since each is an end.
+  T5Generation at_once{.count = 3, .beams = 2, .early_stopping = EarlyStopping::on, .ends = {0, 1, 2, 3}};
+  const auto found = beam_search(model.net, states, {}, at_once);
+  REQUIRE(found[0].size() == 2);
+  const std::vector<Hypothesis> ends = all_answers(model.net, states, at_once);
+  for (const size_t n : {0, 1}) {
+    CHECK(found[0][n].tokens.empty());
+    CHECK(found[0][n].score == doctest::Approx(ends[n].score).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("t5: of equal logits the token with the smaller number comes first, for one beam and several") {
+  const NoGrad still;
+  const Model model(tiny());
+  const Tensor states = model.net.encode(text("source", 1, 4, 13), {}, {sequential(4), {}});
+  const Tensor& gain = model.params.at("decoder.norm.gain");  // 0: all logits are 0
+  std::fill_n(gain.data(), gain.size(), real(0));
+  CHECK(answer(model.net, states, {}, {.count = 3})[0] == std::vector<int>{0, 0, 0});
+  const auto found = beam_search(model.net, states, {}, {.count = 2, .beams = 3})[0];
+  REQUIRE(found.size() == 3);
+  for (int n = 0; n < 3; ++n) {
+    CHECK(found[size_t(n)].tokens == std::vector<int>{0, n});
+    CHECK(found[size_t(n)].score == doctest::Approx(-std::log(13.)));
+  }
+}
+
+TEST_CASE("t5: answers are those of the full pass, also where keys have to be read again at each length") {
+  const NoGrad still;
+  for (const char* encoding : {"t5:unscaled", "dynamic_ntk:length=3"}) {
+    const Model model(tiny(encoding));
+    CHECK(by_length(model.net.spec()) == (std::string(encoding) != "t5:unscaled"));
+    const Tensor states = model.net.encode(text("source", 1, 6, 13), {}, {sequential(6), {}});
+    std::vector<int> read = {0};
+    for (int n = 1; n <= 7; ++n) {
+      const Tensor logits = model.net.decode(Ids({1, n}, read), states, {}, {sequential(n), {}});
+      const real* z = logits.data() + ptrdiff_t(n - 1) * 13;
+      read.push_back(int(std::max_element(z, z + 13) - z));
+    }
+    read.erase(read.begin());
+    INFO(encoding);
+    CHECK(answer(model.net, states, {}, {.count = 7})[0] == read);
+  }
+}
+
+TEST_CASE("t5: numbers out of range for writing are refused") {
+  const auto refused = [](const T5Generation& g, const char* words) {
+    CHECK_THROWS_WITH_AS(g.check(), doctest::Contains(words), BadInput);
+  };
+  T5Generation{.beams = 1024}.check();
+  refused({.count = 0}, "0 new tokens; ask for at least 1");
+  refused({.beams = 0}, "0 beams; give 1 to 1024");
+  refused({.beams = 1025}, "1025 beams; give 1 to 1024");
+  refused({.length_penalty = HUGE_VAL}, "length_penalty = inf");
+  refused({.positions = choose_sampler("randomized")}, "draws other positions each time");
 }
 
 TEST_CASE("t5: answers from weights that are no numbers end with an error") {
