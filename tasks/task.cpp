@@ -50,8 +50,12 @@ std::string written_answer(const Tokens& y) { return fmt::format("{}", fmt::join
 
 namespace {
 
+struct Read {
+  size_t symbol, bytes;
+};
+
 // The symbol whose word `text` begins with at `at`, the longest if there are several; words.size(): none.
-size_t symbol_at(const std::string& text, size_t at, const std::vector<std::string>& words) {
+Read symbol_at(const std::string& text, size_t at, const std::vector<std::string>& words) {
   size_t found = words.size();
   for (size_t n = 0; n < words.size(); ++n) {
     const std::string& word = words[n];
@@ -62,8 +66,9 @@ size_t symbol_at(const std::string& text, size_t at, const std::vector<std::stri
   }
   // Where 0 and 1 are the only digits, the other symbols may be typed by their numbers, as papers print them.
   const bool binary = std::find(words.begin(), words.end(), "2") == words.end();
-  if (const size_t number = size_t(text[at] - '0'); found == words.size() && binary && number < found) found = number;
-  return found;
+  if (const size_t number = size_t(text[at] - '0'); found == words.size() && binary && number < found)
+    return {number, 1};
+  return {found, found < words.size() ? words[found].size() : 0};
 }
 
 // The character at `at`: one byte or, in UTF-8, several.
@@ -88,12 +93,12 @@ Tokens read_input(const Task& task, const std::string& text) {
       ++at;
       continue;
     }
-    const size_t symbol = symbol_at(text, at, words);
+    const auto [symbol, bytes] = symbol_at(text, at, words);
     if (symbol == words.size())
       bad_input("{} in {} is no symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
                 task.name, fmt::join(words, " "));
     x.push_back(int(symbol));
-    at += ascii::is_digit(text[at]) ? 1 : words[symbol].size();
+    at += bytes;
   }
   if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name, task.form);
   if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name, task.form);

@@ -219,6 +219,23 @@ TEST_CASE("tasks: one of your own says its answer, and the rest is filled in or 
   Task wide = copy;
   wide.alphabet = {"a", "b", "c"};
   CHECK_THROWS_WITH_AS(completed(wide), doctest::Contains("an alphabet of 3 for 2 symbols"), BadInput);
+  CHECK_THROWS_WITH_AS(completed({.name = "mute", .output_length = as_long_as_input}),
+                       doctest::Contains("mute: it has no answer"), BadInput);
+}
+
+TEST_CASE("tasks: where a symbol begins like another, the longest that fits is read") {
+  const auto read_by = [](std::vector<std::string> alphabet, const std::string& text) {
+    Task copy{.name = "copy", .symbols_in = int(alphabet.size()), .output_length = as_long_as_input};
+    copy.answer = [](const Tokens& x) { return x; }, copy.alphabet = std::move(alphabet);
+    return read_input(completed(copy), text);
+  };
+  CHECK(read_by({"a", "ab", "abc"}, "abaabc") == Tokens{1, 0, 2});
+  CHECK(read_by({"abc", "ab", "a"}, "ABaabc") == Tokens{1, 2, 0});
+  Task numbers{.name = "copy", .symbols_in = 12, .output_length = as_long_as_input};
+  numbers.answer = [](const Tokens& x) { return x; };
+  numbers = completed(numbers);
+  CHECK(written_input(numbers, {1, 0, 11, 10}) == "1 0 11 10");
+  CHECK(read_input(numbers, "1 0 11 10") == Tokens{1, 0, 11, 10});
 }
 
 TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
