@@ -184,6 +184,15 @@ TEST_CASE("align: the rules by their formulas, from the first layer of a model")
   CHECK_THROWS_AS(align(model, {.shortest = 5}, [](int, int, int) {}), BadInput);
   CHECK_THROWS_WITH_AS(align(model, {.shortest = 0, .longer = {20}}, [](int, int, int) {}),
                        doctest::Contains("the short length 0 has fewer than 2 keys"), BadInput);
+  Probed one_key = model;
+  one_key.keys = [](int length) { return length; };
+  CHECK_THROWS_WITH_AS(align(one_key, {.shortest = 1, .longer = {20}}, [](int, int, int) {}),
+                       doctest::Contains("the short length 1 has fewer than 2 keys"), BadInput);
+  for (const double tau : {0., 0.0009, 1001., double(NAN)})
+    CHECK_THROWS_WITH_AS(align(model, {.shortest = 5, .longer = {20}, .grid = {1, tau}}, [](int, int, int) {}),
+                         doctest::Contains("in the grid; temperatures are 0.001 to 1000"), BadInput);
+  CHECK_THROWS_WITH_AS(align(model, {.shortest = 5, .longer = {20}, .grid = {}}, [](int, int, int) {}),
+                       doctest::Contains("the grid has no temperature"), BadInput);
 }
 
 TEST_CASE("align: aligned holds temperatures by keys, layer and head, and knows its model") {

@@ -76,7 +76,9 @@ TEST_CASE("ask: positions, temperature and heads of one's own") {
   for (size_t n = 2; n < deaf.probability.size(); ++n)
     CHECK(deaf.probability[n] == doctest::Approx(deaf.probability[n % 2]).epsilon(1e-5));
   CHECK_THROWS_AS(ask(state, input, {.positions = {1, 2}}), BadInput);
-  CHECK_THROWS_AS(ask(state, input, {.silenced = {{2, 0}}}), BadInput);
+  for (const auto& head : std::vector<std::pair<int, int>>{{2, 0}, {-1, 0}, {0, -1}, {0, 2}})
+    CHECK_THROWS_WITH_AS(ask(state, input, {.silenced = {head}}),
+                         doctest::Contains("of a model of 2 layers with 2 heads; name one that it has"), BadInput);
   CHECK_THROWS_AS(ask(state, {}, Asking{}), BadInput);
 }
 

@@ -280,17 +280,33 @@ TEST_CASE("decoder: what does not fit is refused") {
     change(s);
     CHECK_THROWS_AS(Model{s}, BadInput);
   };
+  refused([](DecoderSpec& s) { s.vocabulary = 0; });
+  refused([](DecoderSpec& s) { s.heads = 0; });
+  refused([](DecoderSpec& s) { s.d_model = 0; });
+  refused([](DecoderSpec& s) { s.d_ff = 0; });
+  refused([](DecoderSpec& s) { s.head_dim = -1; });
   refused([](DecoderSpec& s) { s.key_heads = 0; });
   refused([](DecoderSpec& s) { s.key_heads = 3; });
   refused([](DecoderSpec& s) { s.heads = 5, s.key_heads = 5; });
   refused([](DecoderSpec& s) { s.layers = 0; });
   refused([](DecoderSpec& s) { s.windows = {4}, s.layers = 2; });
-  refused([](DecoderSpec& s) { s.gau = 8, s.heads = s.key_heads = 1, s.output_bias = true; });
-  refused([](DecoderSpec& s) { s.gau = 8, s.heads = s.key_heads = 1, s.norms = NormPlace::after; });
+  const auto refused_with_units = [](const auto& change) {
+    DecoderSpec s = units("none");
+    change(s);
+    CHECK_THROWS_WITH_AS(Model{s}, doctest::Contains("leave them out with gau"), BadInput);
+  };
+  refused_with_units([](DecoderSpec& s) { s.head_dim = 4; });
+  refused_with_units([](DecoderSpec& s) { s.output_bias = true; });
+  refused_with_units([](DecoderSpec& s) { s.windows.assign(size_t(s.layers), 4); });
+  refused_with_units([](DecoderSpec& s) { s.query_key_norm = QueryKeyNorm::each_head; });
+  refused_with_units([](DecoderSpec& s) { s.norms = NormPlace::after; });
+  refused_with_units([](DecoderSpec& s) { s.gate = Gate::gelu; });
   refused([](DecoderSpec& s) { s.embedding_scale = 0; });
   refused([](DecoderSpec& s) { s.logit_cap = -1; });
   const Model model(small("none"));
-  CHECK_THROWS_AS(model.net(text(1, 4, 13), 5, {sequential(4), {}}), BadInput);
+  for (const int outputs : {0, 5})
+    CHECK_THROWS_WITH_AS(model.net(text(1, 4, 13), outputs, {sequential(4), {}}),
+                         doctest::Contains("output slots of 4; ask for 1 to 4"), BadInput);
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 4, {sequential(5), {}}), BadInput);
   CHECK_THROWS_WITH_AS(model.net(Ids({4}, {1, 2, 3, 4}), 4, {sequential(4), {}}),
                        doctest::Contains("tokens have shape (4); they must be (B, T)"), BadInput);
@@ -335,6 +351,8 @@ TEST_CASE("feed-forward networks without a gate: each activation is the function
 TEST_CASE("cache: one without room, and other sequences than it was made for, are refused") {
   const KeyValueCache::Sizes sizes{2, 4, 4, 8};
   CHECK_THROWS_WITH_AS(KeyValueCache(0, 5, sizes, {false}), doctest::Contains("room for 5 tokens of 0 sequences"),
+                       BadInput);
+  CHECK_THROWS_WITH_AS(KeyValueCache(5, 0, sizes, {false}), doctest::Contains("room for 0 tokens of 5 sequences"),
                        BadInput);
   const KeyValueCache cache(2, 5, sizes, {false});
   CHECK(cache.capacity() == 5);

@@ -86,6 +86,7 @@ TEST_CASE("logits that are no numbers, and choices out of range, are refused") {
   CHECK_THROWS_AS(choose_token(none, 2, {}, 0.5), Failure);
   CHECK_THROWS_AS((TokenChoice{.temperature = -1}.check()), BadInput);
   CHECK_THROWS_AS((TokenChoice{.temperature = NAN}.check()), BadInput);
+  CHECK_THROWS_AS((TokenChoice{.temperature = INFINITY}.check()), BadInput);
   CHECK_THROWS_AS((TokenChoice{.top_k = -1}.check()), BadInput);
   CHECK_THROWS_AS((TokenChoice{.top_p = 0}.check()), BadInput);
   const real half[] = {-INFINITY, 0};

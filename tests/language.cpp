@@ -62,7 +62,8 @@ TEST_CASE("a text is its bytes where nothing is merged, whatever the bytes") {
   CHECK(bytes.decode(numbers) == all);
   CHECK(bytes.encode("abc", 2) == std::vector<int>{'a', 'b'});
   CHECK(bytes.prefix().empty());
-  CHECK_THROWS_AS(bytes.decode({256}), BadInput);
+  for (const int token : {-1, 256})
+    CHECK_THROWS_WITH_AS(bytes.decode({token}), doctest::Contains("tokens are 0 .. 255"), BadInput);
 }
 
 TEST_CASE("merges: counts of pairs by hand") {
@@ -81,7 +82,8 @@ TEST_CASE("merges: counts of pairs by hand") {
   CHECK(Vocabulary::learn({{"ab", 2}, {"cd", 1}}, 10).merges().size() == 1);
   CHECK(Vocabulary::learn({}, 10).size() == 256);
   CHECK_THROWS_AS(Vocabulary::learn({}, -1), BadInput);
-  CHECK_THROWS_AS(Vocabulary({{256, 1}}), BadInput);
+  for (const Vocabulary::Merge& merge : {Vocabulary::Merge{256, 1}, {1, 256}, {-1, 1}, {1, -1}})
+    CHECK_THROWS_WITH_AS(Vocabulary({merge}), doctest::Contains("only 0 .. 255 come before it"), BadInput);
 }
 
 namespace {
@@ -257,5 +259,8 @@ TEST_CASE("copy grammar: the losses of the best predictor have the mean that the
   CHECK(CopyGrammar{}.least_loss() == doctest::Approx(15.875 * std::log(2.) / 15.5));
   CHECK(CopyGrammar{}.least_loss_within_clauses() == doctest::Approx((1 + 26.75 + 1.5) * std::log(2.) / 15.5));
   CHECK_THROWS_AS((CopyGrammar{.symbols = 5}.least_loss()), BadInput);
-  CHECK_THROWS_AS((CopyGrammar{.copies = 1.5}.least_loss()), BadInput);
+  CHECK_THROWS_AS((CopyGrammar{.clause = 0}.least_loss()), BadInput);
+  CHECK_THROWS_AS((CopyGrammar{.back = 0}.least_loss()), BadInput);
+  for (const double copies : {1.5, -0.5, double(NAN)})
+    CHECK_THROWS_AS((CopyGrammar{.copies = copies}.least_loss()), BadInput);
 }

@@ -17,7 +17,6 @@
 #include "experiment/language/options.h"
 #include "experiment/t5/t5.h"
 #include "nn/decoder.h"
-#include "nn/feed_forward.h"
 #include "nn/t5_generate.h"
 #include "tasks/batch.h"
 #include "tasks/retrieval/symbols.h"
@@ -172,18 +171,4 @@ TEST_CASE("misfits: alignment to a length that has no more keys") {
   const Probed capped{.layers = 1, .heads = 1, .causal = true, .keys = [](int n) { return std::min(n, 8); }, .run = {}};
   CHECK(tells(said_of([&] { align(capped, {.shortest = 8, .longer = {16}}, {}); }),
               "the long length 16 has 8 keys and 8 has 8; let lengths rise by more"));
-}
-
-TEST_CASE("feed-forward networks without a gate: each activation is that of its op") {
-  const Params params(uint64_t(3));
-  const Tensor x = params.normal("x", {1, 3, 4}, 1);
-  const std::pair<Gate, Tensor (*)(const Tensor&)> all[] = {
-      {Gate::relu, relu}, {Gate::silu, silu}, {Gate::gelu, gelu}, {Gate::gelu_tanh, gelu_tanh}};
-  for (const auto& [gate, op] : all) {
-    const Params own(uint64_t(4));
-    const FeedForward network(own, {.d_model = 4, .d_ff = 6, .gated = false, .activation = gate});
-    const Tensor y = network(x), expected = matmul(op(matmul(x, own.at("w1"))), own.at("w2"));
-    for (int64_t n = 0; n < y.size(); ++n)
-      CHECK(y.values()[size_t(n)] == doctest::Approx(expected.values()[size_t(n)]));
-  }
 }

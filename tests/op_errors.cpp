@@ -115,6 +115,60 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(spanned({.offset = 2, .key_lengths = Ids({2}, {5, 4})}), {"geometric", "there are key lengths"});
 }
 
+// Each condition of a check is the only one that fails once, as a kernel would read beyond what is there without it.
+TEST_CASE("ops: each size that does not fit is refused by itself") {
+  const auto network = [](Shape x, Shape w1, Shape b1, Shape w2, Shape b2) {
+    return complaint([&] { feed_forward(ones(x), ones(w1), ones(b1), ones(w2), ones(b2)); });
+  };
+  check_says(network({3, 4}, {4, 6}, {6}, {6, 4}, {4}), {"no complaint"});
+  check_says(network({3, 4}, {4, 6, 1}, {6}, {6, 4}, {4}), {"feed_forward: x is (3, 4), w1 (4, 6, 1)"});
+  check_says(network({3, 4}, {4, 6}, {6}, {6, 4, 1}, {4}), {"w2 (6, 4, 1)"});
+  check_says(network({3, 5}, {4, 6}, {6}, {6, 4}, {4}), {"feed_forward: x is (3, 5)"});
+  check_says(network({3, 4}, {4, 6}, {5}, {6, 4}, {4}), {"feed_forward: x is (3, 4)", "b1 (5)"});
+  check_says(network({3, 4}, {4, 6}, {6}, {6, 4}, {5}), {"feed_forward: x is (3, 4)", "b2 (5)"});
+  const auto gated = [](Shape x, const GatedWeights& w) {
+    return complaint([&] { gated_feed_forward(ones(x), w, Gate::silu); });
+  };
+  const Tensor in = ones({4, 6}), out = ones({6, 4}), b_in = ones({6}), b_out = ones({4});
+  check_says(gated({3, 4}, {.w1 = in, .b1 = b_in, .w3 = in, .b3 = b_in, .w2 = out, .b2 = b_out}), {"no complaint"});
+  check_says(gated({3, 4}, {.w3 = in, .w2 = out}), {"gated_feed_forward: x is (3, 4), w1 absent"});
+  check_says(gated({3, 4}, {.w1 = ones({4, 6, 1}), .w3 = in, .w2 = out}), {"w1 (4, 6, 1)"});
+  check_says(gated({3, 5}, {.w1 = in, .w3 = in, .w2 = out}), {"gated_feed_forward: x is (3, 5)"});
+  check_says(gated({3, 4}, {.w1 = in, .w2 = out}), {"w3 absent"});
+  check_says(gated({3, 4}, {.w1 = in, .w3 = in, .w2 = ones({6, 4, 1})}), {"w2 (6, 4, 1)"});
+  check_says(gated({3, 4}, {.w1 = in, .w3 = in, .w2 = ones({5, 4})}), {"w2 (5, 4)"});
+  check_says(gated({3, 4}, {.w1 = in, .w3 = in, .b3 = b_out, .w2 = out}), {"b3 (4)"});
+  check_says(gated({3, 4}, {.w1 = in, .w3 = in, .w2 = out, .b2 = b_in}), {"b2 (6)"});
+  const auto turned = [](Shape x, Shape angles) {
+    return complaint([&] { rotate(ones(x), ones(angles), Pairing::half); });
+  };
+  check_says(turned({3, 2, 1, 4}, {3, 2, 2}), {"no complaint"});
+  check_says(turned({3, 2, 4}, {3, 2, 2}), {"rotate: x is (3, 2, 4)"});
+  check_says(turned({3, 2, 1, 4}, {2, 2}), {"rotate: cosines are (2, 2)"});
+  check_says(turned({3, 2, 1, 4}, {3, 1, 2}), {"rotate: cosines are (3, 1, 2)"});
+  check_says(turned({3, 2, 1, 4}, {3, 2, 4}), {"rotate: cosines are (3, 2, 4)"});
+  check_says(complaint([] {
+               rotate(ones({1, 2, 1, 4}), {ones({1, 2, 2}), ones({1, 2, 1})}, Pairing::half);
+             }),
+             {"rotate: cosines are (1, 2, 2) and sines (1, 2, 1)"});
+  check_says(complaint([] { linear(ones({3, 4}), ones({4, 6, 1})); }), {"linear", "(4, 6, 1)"});
+  check_says(complaint([] { matmul(ones({2, 8}), ones({8})); }), {"matmul: needs matrices, got (2, 8) x (8)"});
+  check_says(complaint([] { matmul(ones({2, 8}), ones({7, 3})); }), {"(2, 8) x (7, 3); the last size of a must be"});
+  check_says(complaint([] { norm(ones({2, 4}), ones({3}), ones({4})); }), {"gain (3), bias (4)"});
+  check_says(complaint([] { rms_norm(ones({2, 4}), ones({4}), HUGE_VAL); }), {"rms_norm: epsilon is inf"});
+  check_says(complaint([] { slice(ones({2, 3}), 1, -1, 2); }), {"slice: -1 .. 2 is not a range of axis 1"});
+  check_says(complaint([] { geometric(ones({3}), ones({2}), {}); }), {"geometric", "(3)", "(..., Tq, Tk)"});
+  check_says(complaint([] { clamp(ones({2}), 0, NAN); }), {"clamp: low = 0, high = nan; give numbers"});
+  check_says(complaint([] { top_k(ones({(1 << 24) + 1}), 1); }), {"top_k", "at most 16777216 columns"});
+  check_says(complaint([] { Tensor(Shape{}); }), {"tensor: shape ()"});
+  check_says(complaint([] { Tensor({1 << 30, 1 << 30}); }), {"tensor: shape (1073741824, 1073741824) holds more than"});
+  check_says(complaint([] {
+               Tensor::from({3}, std::vector<real>{1, 2});
+             }),
+             {"tensor: shape (3) holds 3 values, not 2"});
+  check_says(complaint([] { Ids({3}, {1, 2}); }), {"(3)", "2"});
+}
+
 TEST_CASE("ops: bad scores of attention are refused") {
   const Tensor q = ones({2, 3, 2, 8}), k = ones({2, 5, 2, 8});
   const Span last{.offset = 2};
@@ -153,9 +207,52 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(
       says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last),
       {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
+  // Again each condition alone.
+  const auto of_pieces = [&](std::vector<Piece> pieces) { return says({.pieces = std::move(pieces)}, k, last); };
+  check_says(of_pieces({{Tensor(), k}}), {"attention: q is absent with q absent and k (2, 5, 2, 8)"});
+  check_says(of_pieces({{q, Tensor()}}), {"attention: q is (2, 3, 2, 8) with q (2, 3, 2, 8) and k absent"});
+  check_says(of_pieces({{ones({2, 3, 16}), k}}), {"attention: q is (2, 3, 16)"});
+  check_says(of_pieces({{q, ones({2, 5, 16})}}), {"and k (2, 5, 16)"});
+  check_says(of_pieces({{q, ones({1, 5, 2, 8})}}), {"and k (1, 5, 2, 8)"});
+  check_says(of_pieces({{q, ones({2, 5, 2, 4})}}), {"and k (2, 5, 2, 4)"});
+  check_says(of_pieces({{q, k, 0}, {Tensor(), k, -far, 0}}), {"attention: q of a piece is absent"});
+  check_says(of_pieces({{q, k, 0}, {ones({2, 3, 2, 4}), k, -far, 0}}), {"attention: q of a piece is (2, 3, 2, 4)"});
+  check_says(of_pieces({{q, k, 0}, {q, Tensor(), -far, 0}}), {"attention: k of a piece is absent"});
+  check_says(of_pieces({{q, k, 2}, {q, k, 1, 2}, {q, k, 0, 1}, {q, k, -1, 0}, {q, k, -far, -1}}),
+             {"attention: 5 pieces; there must be 1 to 4"});
+  check_says(says({.pieces = {{q, k}}}, {}, last), {"attention: v is absent"});
+  for (const Shape& v : {Shape{2, 5, 16}, {1, 5, 2, 8}, {2, 5, 1, 8}})
+    check_says(says({.pieces = {{q, k}}}, ones(v), last), {"attention: v is " + to_string(v)});
+  const Tensor r = ones({9, 2, 8});
+  check_says(says({.pieces = {{q, k}}, .r = r}, k, last), {"attention: q_rel is absent"});
+  for (const Shape& x : {Shape{2, 3, 16}, {1, 3, 2, 8}, {2, 5, 2, 8}, {2, 3, 1, 8}})
+    check_says(says({.pieces = {{q, k}}, .q_rel = ones(x), .r = r}, k, last), {"attention: q_rel is " + to_string(x)});
+  for (const Shape& x : {Shape{9, 16}, {9, 1, 8}, {9, 2, 4}})
+    check_says(says({.pieces = {{q, k}}, .q_rel = q, .r = ones(x)}, k, last), {"attention: r is " + to_string(x)});
+  check_says(says({.pieces = {{q, k}}, .q_rel = q, .r = r}, k, last), {"no complaint"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({18})}, k, last), {"attention: bias is (18)"});
+  for (const Shape& x : {Shape{2, 3}, {3, 3, 2}, {2, 5, 2}})
+    check_says(says({.pieces = {{q, k}}, .temperature = ones(x)}, k, last),
+               {"attention: temperature is " + to_string(x)});
+  for (const Shape& x : {Shape{15}, {3, 3, 5}, {1, 3, 4}})
+    check_says(
+        says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids(x, std::vector<int>(size_t(size_of(x)), 0))}, k,
+             last),
+        {"attention: pairs is " + to_string(x)});
+  check_says(says({.pieces = {{q, k}}, .scale = real(HUGE_VAL)}, k, last), {"attention: scale is inf"});
+  check_says(says({.pieces = {{q, k}}}, k, {.offset = far - 3}), {"attention: the slot of query 0 is"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {-1, 5})}), {"attention: sequence 0 has -1 keys"});
   const auto biased = [&](const QueryBiases& add) {
     return complaint([&] { attention({.pieces = {{q, k}}}, k, last, add); });
   };
+  check_says(complaint([&] {
+               attention({.pieces = {{ones({2, 3, 16}), k}}}, k, last, {.q = ones({2, 8})});
+             }),
+             {"the bias of q is (2, 8) and q is (2, 3, 16)"});
+  check_says(complaint([&] {
+               attention({.pieces = {{Tensor(), k}}}, k, last, {.q = ones({2, 8})});
+             }),
+             {"the bias of q is (2, 8) and q is absent"});
   check_says(biased({.q = ones({2, 7})}), {"attention: the bias of q is (2, 7) and q is (2, 3, 2, 8)"});
   check_says(biased({.q_rel = ones({2, 8})}), {"attention: the bias of q_rel is (2, 8) and q_rel is absent"});
 }

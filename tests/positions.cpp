@@ -75,12 +75,18 @@ TEST_CASE("of_last keeps the rows of the last queries") {
   CHECK(d.of_last(3).data() == d.pairs.data());   // nothing is copied when there is nothing to leave out
   CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().of_last(2));
   CHECK_THROWS_AS(d.of_last(4), BadInput);
+  CHECK_THROWS_AS(d.of_last(0), BadInput);
 }
 
 TEST_CASE("positions refuse sizes that do not divide, and tokens where there are only offsets") {
   CHECK_THROWS_AS(Positions::of_tokens(2, {0, 1, 2}), BadInput);
   CHECK_THROWS_AS(Positions::of_tokens(1, {}), BadInput);
+  CHECK_THROWS_AS(Positions::of_tokens(0, {0, 1}), BadInput);
+  CHECK_THROWS_AS(Positions::of_ids(1, 0, {0, 1}), BadInput);
+  CHECK_THROWS_AS(Positions::of_ids(1, 2, {0, 1, 2}), BadInput);
   CHECK_THROWS_AS(Positions::of_offsets(1, {-1, 1}), BadInput);
+  CHECK_THROWS_AS(Positions::of_offsets(0, {-1, 0, 1}), BadInput);
+  CHECK_THROWS_AS(Positions::of_offsets(2, {-1, 0, 1}), BadInput);
   const Positions table = Positions::of_offsets(1, {-1, 0, 1});
   CHECK_THROWS_WITH_AS(table.tokens("rope"),
                        "rope: needs a position for every token, and sampler randomized_offsets gives "

@@ -175,7 +175,8 @@ TEST_CASE("retrieval: symbols are written as words, each its own") {
   std::set<std::string> about;
   for (int t = 0; t < topics; ++t) about.insert(topic_of(t));
   CHECK(int(about.size()) == topics);
-  CHECK_THROWS_AS(symbols::written({symbols::vocabulary}), BadInput);
+  for (const int none : {-1, int(symbols::vocabulary)})
+    CHECK_THROWS_WITH_AS(symbols::written({none}), doctest::Contains("is no symbol of a retrieval task"), BadInput);
   symbols::Tokens all;
   for (int t = 0; t < symbols::vocabulary; ++t)
     if (!is_filler(t) || t == symbols::filler) all.push_back(t);
@@ -203,7 +204,8 @@ TEST_CASE("retrieval in English: line names its lines, each once, and its answer
   const size_t from = asked.find("in line ") + 3;
   const std::string key = asked.substr(from, asked.find('?') - from);
   CHECK(registers[50] == fmt::format("{}: REGISTER_CONTENT is <{}>", key, q.answers.at(0)));
-  CHECK(refused([] { written("line", 4097, 0, {}); }).find("4097 lines; there are 1 to 4096") != std::string::npos);
+  for (const int lines : {0, 4097})
+    CHECK(refused([&] { written("line", lines, 0, {}); }).find("lines; there are 1 to 4096") != std::string::npos);
 }
 
 TEST_CASE("retrieval in English: passkey has so many characters of filler, cut where the key stands") {
@@ -230,7 +232,8 @@ TEST_CASE("retrieval in English: topic has so many topics, and its answer is the
     }
   CHECK(named == 5);
   CHECK(q.answers == std::vector<std::string>{first_name});
-  CHECK(refused([] { written("topic", 33, 0, {}); }).find("33 topics; there are 1 to 32") != std::string::npos);
+  for (const int count : {0, 33})
+    CHECK(refused([&] { written("topic", count, 0, {}); }).find("topics; there are 1 to 32") != std::string::npos);
 }
 
 TEST_CASE("retrieval in English: documents stand in order, the gold one at its place") {
@@ -245,6 +248,8 @@ TEST_CASE("retrieval in English: documents stand in order, the gold one at its p
   CHECK(lines.back() == "Answer:");
   CHECK(lines[lines.size() - 2].rfind("Question: in which year was the ", 0) == 0);
 
+  for (const int none : {0, 4097})
+    CHECK(refused([&] { written("documents", none, 0, {}); }).find("there are 1 to 4096") != std::string::npos);
   Rng rng = questions(0);
   DocumentQuestion own{"who?", {"Ada"}, {{"a", "one"}, {"b", "Ada", true}, {"c", "three"}}};
   const TextQuestion middle = ask_of_documents(own, 3, 0.5, rng);

@@ -311,6 +311,8 @@ TEST_CASE("samplers that read classes refuse one that is none, and those of othe
                        doctest::Contains("abacus: class 7 of a token"), BadInput);
   CHECK_THROWS_WITH_AS(sample(abacus, {1, 2, Ids({1, 3}, {0, 0, 0})}, rng),
                        doctest::Contains("abacus: classes (1, 3) for 2 slots"), BadInput);
+  CHECK_THROWS_WITH_AS(sample(abacus, {1, 2, Ids({2}, {0, 0})}, rng),
+                       doctest::Contains("abacus: classes (2) for 2 slots"), BadInput);
 }
 
 TEST_CASE("restart counts anew in each segment; abacus counts digits from 1, with one shift, and signs are 0") {

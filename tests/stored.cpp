@@ -144,7 +144,11 @@ TEST_CASE("stored: what does not fit is refused") {
   CHECK_THROWS_WITH_AS(linear(Tensor::full({1, 2}, 1), m),
                        "linear: x is (1, 2), the stored w (2, 3), b absent; they must be (..., in), (out, in), (out)",
                        BadInput);
+  CHECK_THROWS_WITH_AS(linear(Tensor::full({1, 3}, 1), m, Tensor::full({3}, 1)),
+                       "linear: x is (1, 3), the stored w (2, 3), b (3); they must be (..., in), (out, in), (out)",
+                       BadInput);
   CHECK_THROWS_WITH_AS(gather(m, Ids({1}, {2})), "gather: row 2 of a table of 2 rows", BadInput);
+  CHECK_THROWS_WITH_AS(gather(m, Ids({1}, {-1})), "gather: row -1 of a table of 2 rows", BadInput);
   Tensor x = Tensor::full({1, 3}, 1);
   x.require_grad();
   CHECK_THROWS_AS(linear(x, m), BadInput);

@@ -172,13 +172,26 @@ TEST_CASE("transformer: biases start at 0 and gains at 1, so that a block starts
 }
 
 TEST_CASE("transformer: sizes that make no model are refused") {
-  const auto refused = [](int layers, int heads, int d_model) {
+  const auto refused = [](int layers, int heads, int d_model, int widening = 4) {
     TransformerSpec spec;
-    spec.layers = layers, spec.heads = heads, spec.d_model = d_model;
+    spec.layers = layers, spec.heads = heads, spec.d_model = d_model, spec.ffn_multiplier = widening;
     Transformer(Params(1), spec);
   };
   CHECK_THROWS_WITH_AS(refused(0, 2, 8), doctest::Contains("layers 0, heads 2, d_model 8"), BadInput);
+  CHECK_THROWS_WITH_AS(refused(1, 0, 8), doctest::Contains("heads 0, d_model 8"), BadInput);
+  CHECK_THROWS_WITH_AS(refused(1, 2, 0), doctest::Contains("heads 2, d_model 0"), BadInput);
+  CHECK_THROWS_WITH_AS(refused(1, 2, 8, 0), doctest::Contains("ffn_multiplier 0; all must be at least 1"), BadInput);
   CHECK_THROWS_WITH_AS(refused(1, 3, 8), doctest::Contains("3 heads do not divide d_model 8"), BadInput);
+}
+
+TEST_CASE("transformer: tokens in another shape, and output slots that there are not, are refused") {
+  const Transformer model(Params(1), {.layers = 1, .heads = 2, .d_model = 8});
+  const PositionSample four(choose_sampler("sequential"), Resample::per_forward, {}, 1, 4);
+  const auto pass = [&](Shape shape, int outputs) { model(Ids(std::move(shape), {0, 1, 1, 0}), outputs, {four, {}}); };
+  CHECK_NOTHROW(pass({1, 4}, 4));
+  CHECK_THROWS_WITH_AS(pass({4}, 1), doctest::Contains("tokens have shape (4); they must be (B, T)"), BadInput);
+  for (const int outputs : {0, 5})
+    CHECK_THROWS_WITH_AS(pass({1, 4}, outputs), doctest::Contains("output slots of 4; ask for 1 to 4"), BadInput);
 }
 
 TEST_CASE("params: one that is not there is named, with the one that may be meant") {
