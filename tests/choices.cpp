@@ -65,6 +65,11 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
   }
   CHECK(split("a:base=1e+16*2+b:base=2*2", '+') == std::vector<std::string>{"a:base=1e+16*2", "b:base=2*2"});
   CHECK(split("1e+5", '+') == std::vector<std::string>{"1e+5"});
+  CHECK(split("2e+alibi", '+') == std::vector<std::string>{"2e", "alibi"});  // an exponent has digits
+  CHECK(split("1e+", '+') == std::vector<std::string>{"1e", ""});
+  CHECK(split("1e+-5", '+') == std::vector<std::string>{"1e", "-5"});
+  CHECK(split("e+5", '+') == std::vector<std::string>{"e", "5"});
+  CHECK(split("+5", '+') == std::vector<std::string>{"", "5"});
   CHECK(split("none*4+alibi*4+1e", '+') == std::vector<std::string>{"none*4", "alibi*4", "1e"});
   CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
 }
@@ -114,6 +119,11 @@ TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rich:window=far") == "rich: window = \"far\" is not a whole number; it takes 1 .. 4096");
   CHECK(refused("rich:window=1.5") == "rich: window = \"1.5\" is not a whole number; it takes 1 .. 4096");
   CHECK(refused("rich:window") == "rich: window has no value; write it as in window=512");
+  CHECK(refused("rich:window=-99999999999999999999") ==
+        "rich: window = -99999999999999999999 is out of range; it takes 1 .. 4096");
+  CHECK(
+      refused("near:reach=1025L") ==
+      "near: reach = 1025L is no share of the trained length; it takes 2 .. 4096, or 0.5L: half of the trained length");
   CHECK(refused("rich:window=0") == "rich: window = 0 is out of range; it takes 1 .. 4096");
   CHECK(refused("rich:leaky=nan") == "rich: leaky = nan is out of range; it takes 0 .. 1");
   CHECK(refused("listed:factors=1/0") ==

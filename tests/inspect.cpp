@@ -46,6 +46,9 @@ TEST_CASE("inspect: eigenvectors are orthonormal and give the matrix back") {
   const Eigen small = eigen({2, 1, 1, 2}, 2);
   CHECK(small.values[0] == doctest::Approx(3));
   CHECK(small.values[1] == doctest::Approx(1));
+  const Eigen diagonal = eigen({2, 0, 0, 3}, 2);  // nothing is to be turned
+  CHECK(diagonal.values == std::vector<double>{3, 2});
+  CHECK(diagonal.vectors == std::vector<double>{0, 1, 1, 0});
 }
 
 TEST_CASE("inspect: a line and a turned ellipse") {
@@ -199,6 +202,8 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
   const State one(tiny_config({{"task", "even_pairs"}}));
   CHECK(holds(refusal([&] { pca(one, {6}, 1); }), "give 1 points"));
   CHECK(refusal([&] { pca(one, {6}, 2); }) == "");
+  CHECK(holds(refusal([&] { pca(one, {6}, 0); }), "0 strings of length 6 give 0 points"));
+  CHECK(holds(refusal([&] { pca(one, {6}, 8001); }), "8001 strings at each length; ask for at most 8000"));
 }
 
 TEST_CASE("inspect: of a language model right answers are those of one pass over the text, at its last tokens") {

@@ -146,6 +146,13 @@ TEST_CASE("misfits: runs and their results") {
   const Row row(two, {3., "plain"});
   CHECK(row.word("set") == "plain");
   CHECK(tells(said_of([&] { row.word("length"); }), "no words in a column \"length\""));
+  CHECK(tells(said_of([&] { row.word("lenght"); }), "no words in a column \"lenght\""));
+  CHECK(tells(said_of([&] { row["lenght"]; }), "no numbers in a column \"lenght\""));
+  // Rows that one of the tables lacks have no mean.
+  const Results first = {row, Row(two, {5., "plain"})}, second = {Row(two, {5., "plain"}), Row(two, {3., "noisy"})};
+  const Results means = mean_of({&first, &second});
+  REQUIRE(means.size() == 1);
+  CHECK(means[0]["length"] == 5);
   CHECK(tells(said_of([&] { Row(two, {3.}); }), "a row of 1 cells in a table of 2 columns"));
   CHECK(tells(said_of([] { language::check(language::configure({{"temperature", "aligned:of=x"}})); }),
               "it is of a trained model"));

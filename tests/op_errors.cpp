@@ -166,7 +166,10 @@ TEST_CASE("ops: each size that does not fit is refused by itself") {
                Tensor::from({3}, std::vector<real>{1, 2});
              }),
              {"tensor: shape (3) holds 3 values, not 2"});
-  check_says(complaint([] { Ids({3}, {1, 2}); }), {"(3)", "2"});
+  check_says(complaint([] { Ids({3}, {1, 2}); }), {"ids: shape (3) needs 3 values, got 2"});
+  check_says(complaint([] { ones({2, 3}).reshape({4}); }), {"reshape: (2, 3) has 6 values, (4) would have 4"});
+  for (const int n : {0, 3}) CHECK_THROWS_AS(ones({2, 3}).first(n), Failure);
+  for (const int axis : {-3, 2}) CHECK_THROWS(ones({2, 3}).dim(axis));
 }
 
 TEST_CASE("ops: bad scores of attention are refused") {
