@@ -6,6 +6,7 @@
 
 #include "autograd/tape.h"
 #include "core/params.h"
+#include "encodings/checks/setup.h"
 #include "encodings/compose.h"
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
@@ -41,6 +42,33 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
     }
 }
 
+TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with each of its options") {
+  int said = 0;
+  const auto shows = [](const std::string& spelled, bool causal) {
+    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    return scheme->shows({.layers = 2, .heads = 4, .d_model = 32, .causal = causal, .pool = 16}, scheme.choices);
+  };
+  for (const Scheme& one : all_encodings())
+    for (const Option& option : one.options)
+      for (const std::string& value : checks::other_values(option))
+        for (const bool causal : {false, true}) {
+          const std::string spelled = one.name + ":" + option.name + "=" + value;
+          CAPTURE(spelled);
+          CHECK(shows(spelled, causal).ends_with('.'));
+          ++said;
+        }
+  CHECK(said > 200);
+  // Where options or the mask change what is seen, the sentence changes with them.
+  for (const auto& [one, other] : {std::pair{"alibi", "alibi:learned"},
+                                   {"drope", "drope:dropped"},
+                                   {"window", "window:rope=off"},
+                                   {"grape", "grape:form=a"}}) {
+    CAPTURE(other);
+    CHECK(shows(one, true) != shows(other, true));
+  }
+  CHECK(shows("geometric", true) != shows("geometric", false));
+}
+
 TEST_CASE("pictures: relative positions of every scheme that has them are 0 at a query's own slot, or absent") {
   constexpr int T = 5;
   const auto check = [&](const Chosen<Scheme>& scheme) {
@@ -62,6 +90,31 @@ TEST_CASE("pictures: relative positions of every scheme that has them are 0 at a
   const Chosen<Scheme> rope = choose_encoding("rope");
   const ModelShape shape;
   CHECK(both->frequencies(shape, both.choices, 8, 0) == rope->frequencies(shape, rope.choices, 8, 0));
+}
+
+TEST_CASE("compositions: a law holds where it holds for each part, whichever comes first") {
+  const ModelShape shape{.layers = 2, .heads = 2, .d_model = 16, .causal = true, .pool = 16};
+  const auto laws = [&](const std::string& spelled) {
+    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    return scheme->laws(shape, scheme.choices);
+  };
+  int differ = 0;
+  for (const Scheme& first : all_encodings())
+    for (const Scheme& second : all_encodings()) {
+      if (first.embed || second.embed) continue;
+      CAPTURE(first.name);
+      CAPTURE(second.name);
+      const Laws a = laws(first.name), b = laws(second.name), both = laws(first.name + "|" + second.name);
+      CHECK(both.shift == (a.shift && b.shift));
+      CHECK(both.toeplitz == (a.toeplitz && b.toeplitz));
+      CHECK(both.two_sided == (a.two_sided && b.two_sided));
+      CHECK(both.permutes == (a.permutes && b.permutes));
+      CHECK(both.softmax == (a.softmax && b.softmax));
+      CHECK(both.sums_to_1 == (a.sums_to_1 && b.sums_to_1));
+      CHECK(both.by_length == (a.by_length || b.by_length));
+      differ += a.by_length != b.by_length;
+    }
+  CHECK(differ > 50);
 }
 
 TEST_CASE("temperatures: none alone is absent") {
