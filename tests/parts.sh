@@ -46,10 +46,12 @@ planted_race() {   # is reported, with both threads
 # Tests ask for more memory than there is, which then is refused, as it is without the sanitizer.
 huge=allocator_may_return_null=1
 
-# Python is not built with the sanitizer, so its library comes first, and leaks of the interpreter are none of ours.
+# Python is not built with the sanitizer, so its library comes first, and leaks of the interpreter are none of ours. A
+# test forks a process that has threads, and both go on.
 watched_python() {   # asan|tsan
   LD_PRELOAD="$(g++ -print-file-name="lib$1.so") $(g++ -print-file-name=libstdc++.so)" \
-    ASAN_OPTIONS=detect_leaks=0:$huge TSAN_OPTIONS=$huge PYTHONPATH=$PWD/build/$1/python BUILD=$1 tests/pytest.sh python
+    ASAN_OPTIONS=detect_leaks=0:$huge TSAN_OPTIONS=die_after_fork=0:$huge PYTHONPATH=$PWD/build/$1/python BUILD=$1 \
+    tests/pytest.sh python
 }
 
 part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N failed".
