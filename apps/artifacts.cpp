@@ -86,7 +86,7 @@ std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m
 }
 
 // Of those that are still to be done.
-void check_room(const Plan& trials, const SweepFolder& runs, const Making& m) {
+void check_memory(const Plan& trials, const SweepFolder& runs, const Making& m) {
   const std::vector<TrialState> all = states(trials, runs);
   std::vector<Choices> left;
   for (size_t i = 0; i < trials.size(); ++i)
@@ -153,7 +153,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     if (!m.only_draw) keep_plan(trials, plan, runs);
     return true;
   };
-  if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
+  if (!m.only_plan && !m.only_draw && !m.force) check_memory(trials, runs, m);
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
   if (m.only_plan) {
     fmt::print(
@@ -164,7 +164,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   }
   Counts counts;
   if (!m.only_draw && !trials.empty()) do {
-      if (!m.force) check_room(trials, runs, m);
+      if (!m.force) check_memory(trials, runs, m);
       fmt::print(stderr, "{}\n", outlook(trials, runs, m));
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());

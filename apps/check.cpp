@@ -30,7 +30,7 @@ struct CheckWords {
   bool all = false, markdown = false;
 };
 
-// One check of one scheme, as it is told.
+// One check of one scheme, as the table states it.
 struct Cell {
   std::string holds, error, short_error;   // "yes", "3.1e-07 < 1e-05", "3e-07"
   std::string why_not;
@@ -38,7 +38,7 @@ struct Cell {
   Spellings where = {};
 };
 
-Cell told(const Report& r, bool by_default) {
+Cell stated(const Report& r, bool by_default) {
   if (!r.failures.empty()) return {"NO", fmt::format("{:.1e}, not < {:.0e}", r.worst, r.bound), "**NO**", "", true,
                                    r.failures};
   // Options may be such that nothing is seen in a string of six slots.
@@ -90,7 +90,7 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
   fmt::print("{}\n\n{:<12} {:<12} {:<34} {:>7}\n", spelling, "check", "holds", "worst error", "seconds");
   for (const Check& check : checks::all_checks()) {
     const Report r = run(check, spelling);
-    const Cell cell = told(r, spelled_alone(spelling));
+    const Cell cell = stated(r, spelled_alone(spelling));
     if (cell.why_not.empty())
       fmt::print("{:<12} {:<12} {:<34} {:>7.2f}\n", check.name, cell.holds, cell.error, r.seconds);
     else fmt::print("{:<12} {:<12} {}\n", check.name, cell.holds, cell.why_not);
@@ -150,7 +150,7 @@ Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& 
     rows += fmt::format("| `{}` |", name);
     for (const Check& check : checks::all_checks()) {
       const Report r = run(check, name);
-      const Cell cell = told(r, spelled_alone(name));
+      const Cell cell = stated(r, spelled_alone(name));
       seconds += r.seconds;
       rows += fmt::format(" {} |", cell.why_not.empty() ? cell.short_error : legend.code(cell.why_not));
       if (cell.failed) failed.push_back(fmt::format("{} ({})", name, check.name));

@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// One command at the most: a word behind it that is the name of another may be a run's folder.
+// One command at the most: a word after it that is the name of another may be a run's folder.
 Commands::Commands(CLI::App* of) : of_(of) { of->require_subcommand(0, 1); }
 
 CLI::App* Commands::add(const char* name, const char* summary, const std::string& footer,

@@ -130,7 +130,7 @@ Examples:
   source <(poslab completion zsh)            # in ~/.zshrc
   poslab completion fish | source            # in ~/.config/fish/config.fish
 
-The scripts ask `poslab complete WORDS...` what the last of these words may become: a candidate a line, and behind a tab
+The scripts ask `poslab complete WORDS...` what the last of these words may become: a candidate a line, and after a tab
 what the help says of it.)";
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace poslab {
 
 // Adds its argument to the command `completion`; the result runs it.
 std::function<void()> add_completion(CLI::App* completion);
-// Prints what the last of `words`, which may be empty, may become: a candidate a line, behind a tab what the help says
+// Prints what the last of `words`, which may be empty, may become: a candidate a line, after a tab what the help says
 // of it. Nothing where a file or a number comes.
 void complete(std::vector<std::string> words, const CLI::App& program);
 

@@ -1,4 +1,4 @@
-// Numbers as they are typed behind an option: 40,150.
+// Numbers as they are typed after an option: 40,150.
 #pragma once
 #include <charconv>
 #include <string>

@@ -122,7 +122,7 @@ std::vector<std::string> options_of(const CLI::App& command) {
 
 void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   std::vector<std::string> left = command.remaining();
-  std::erase(left, "--");   // what stands behind it has been taken as words
+  std::erase(left, "--");  // what stands after it has been taken as words
   if (left.empty()) return;
   for (const CLI::Option* o : command.get_options())  // one that took the next option for its value
     if (!o->empty() && o->results().back().rfind("--", 0) == 0 && o->get_type_name() != "KEY=VALUE")
@@ -153,7 +153,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
       }
   refuse_elsewhere(command, full_name, word, name);
   if (const std::string owner = encoding_with(name, command); !owner.empty())
-    bad_input("unknown option \"{}\"; an encoding has its options behind its name, as in {}:{}=VALUE", word, owner,
+    bad_input("unknown option \"{}\"; an encoding has its options after its name, as in {}:{}=VALUE", word, owner,
               name);
   const std::string more = known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : "";
   refuse_letter(word, known, more);

@@ -59,9 +59,9 @@ def commands(options, name, peers, folder, threads):
         yield wanted, [options.python, script, folder, "--precision", options.precision, *shared, *own]
 
 
-def result(told):
-    """What is kept of all sides, {name: table.told(side)}, and how they compare."""
-    fp32 = told.pop(FP32, None)
-    ours = told["poslab"]
+def result(sides):
+    """What is kept of all sides, {name: table.summary(side)}, and how they compare."""
+    fp32 = sides.pop(FP32, None)
+    ours = sides["poslab"]
     beside = {"fp32_ms": fp32["median_ms"], "times_fp32": table.times(fp32["ms"], ours["ms"])} if fp32 else {}
-    return {"sides": told, **table.compare(told), **beside}
+    return {"sides": sides, **table.compare(sides), **beside}

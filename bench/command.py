@@ -42,8 +42,8 @@ def processor():
     """Virtual machines may call generations of processors by one name; AMD's family is 25 for Zen 3 and 4, 26 for 5."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
-        told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        return f"{told['model name']} (family {told['cpu family']}, model {told['model']})"
+        facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        return f"{facts['model name']} (family {facts['cpu family']}, model {facts['model']})"
     except (OSError, KeyError):
         return platform.processor() or platform.machine()
 

@@ -119,7 +119,7 @@ class Configuration:
             side.close()
 
     def result(self):
-        sides = {side.name: table.told(side) for side in self.sides}
+        sides = {side.name: table.summary(side) for side in self.sides}
         kinds = {}
         if self.ceiling:
             kinds = {kind: statistics.median(r[kind] for r in self.ceiling_rates) for kind in ("blas", "ours")}

@@ -111,7 +111,7 @@ void time_decoder() {
   const NoGrad no_gradient;
   fmt::print("{} {}, {} threads; x: times RoPE\n", isa(), sizeof(real) == 4 ? "float" : "double", threads());
   time<Prefill>("attention of one layer over T tokens", 3);
-  time<Step>("a token more behind T cached ones, 6 layers", 3);
+  time<Step>("one more token after T cached ones, 6 layers", 3);
 }
 
 }  // namespace poslab

@@ -4,7 +4,7 @@
 namespace poslab {
 
 // Prints two tables, medians of turns. Attention of one layer over T tokens at once: 8 heads of 32 channels, a causal
-// mask, the rotations in it. And a token more behind T cached ones, in the causal decoder at its standard size: 6
+// mask, the rotations in it. And one more token after T cached ones, in the causal decoder at its standard size: 6
 // layers of width 256, 256 tokens.
 void time_decoder();
 

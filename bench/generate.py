@@ -2,8 +2,8 @@
 """Tokens a second that poslab writes, beside transformers with the same checkpoint: ./dev bench generate.
 
 The checkpoint is a random LLaMA of the size of poslab's decoder, 6 layers of width 256; transformers writes it. All
-sides read 32 tokens and write the 256 most probable ones behind them, and must write the same; in bf16, where near
-ties fall otherwise, their logits behind the prompt must be poslab's in fp32 to 5 %. Then they take turns, A B C,
+sides read 32 tokens and write the 256 most probable ones after them, and must write the same; in bf16, where near
+ties fall otherwise, their logits after the prompt must be poslab's in fp32 to 5 %. Then they take turns, A B C,
 C B A, ..., each alone on the cores while the others are stopped.
 """
 
@@ -22,7 +22,7 @@ PEERS = {"transformers": ["transformers"], "transformers static": ["transformers
 
 def parse():
     parser = checkpoint.parser(__doc__, PEERS, "turns", seconds=60)
-    parser.add_argument("--size", default="32+256", help="tokens of the prompt, and behind it; default: 32+256")
+    parser.add_argument("--size", default="32+256", help="tokens of the prompt, and after it; default: 32+256")
     parser.add_argument("--out", help="a JSON file with all times")
     return checkpoint.parse(parser, PEERS)
 
@@ -52,7 +52,7 @@ def measure(options, folder, threads):
             if far := [f"{name} by {off[name]:.1e}" for name in off if not off[name] <= most]:
                 sys.exit(f"logits are off poslab's in fp32: {', '.join(far)} of their norm; nothing was timed")
         take_turns(sides, options.seconds, "write", [options.size])
-        told = {side.name: table.told(side) for side in sides}
+        summaries = {side.name: table.summary(side) for side in sides}
     finally:
         for side in sides:
             side.close()
@@ -62,14 +62,14 @@ def measure(options, folder, threads):
         "threads": threads,
         "load": os.getloadavg()[0],
         "failed": failed,
-        **checkpoint.result(told),
+        **checkpoint.result(summaries),
     }
 
 
 def main():
     options, results = parse(), []
     read, written = map(int, options.size.split("+"))
-    print(f"{command.processor()}, load {os.getloadavg()[0]:.1f}; {written} tokens behind {read}, greedy", flush=True)
+    print(f"{command.processor()}, load {os.getloadavg()[0]:.1f}; {written} tokens after {read}, greedy", flush=True)
     with checkpoint.written(options, "generate") as folder:
         COMPILED.mkdir(parents=True, exist_ok=True)
         for threads in options.threads:

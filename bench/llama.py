@@ -2,7 +2,7 @@
 """Tokens a second of a LLaMA of transformers with poslab's attention beside its own: ./dev bench llama.
 
 A random LLaMA of 6 layers of width 256 with 8 heads of keys, float32, on all cores; PyTorch does all but attention. The
-sides take turns, A B C D, D C B A, ...; the median of their times is told. sdpa and eager are the attention of
+sides take turns, A B C D, D C B A, ...; the median of their times is reported. sdpa and eager are the attention of
 transformers with RoPE; the others are pt.patch(model, ENCODING), of which rope computes the same. With nothing
 uncommitted, what was measured is kept in bench/results/llama.csv, and results/readme.py --write puts it into
 docs/torch.md.

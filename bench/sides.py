@@ -17,7 +17,7 @@ ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
 # How products round: what is set for the peers on a GPU, where all but poslab let in TF32, JAX by itself; and how far
 # loss and logits may differ from poslab's, relative to their norm; gradients ten times as far. TF32 rounds to 11 bits,
 # an error of 5e-4 in each product, bf16 to 8: there all sides are held to poslab's fp32, and so is poslab's bf16, whose
-# logits behind the decoder's six layers are off by nearly 3e-2.
+# logits after the decoder's six layers are off by nearly 3e-2.
 FULL = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0"}
 PRECISIONS = {
     "fp32": (FULL, 1e-4),

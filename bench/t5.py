@@ -45,7 +45,7 @@ def measure(options, folder, threads, length):
             side.pin()
         take_turns(sides, options.seconds, "encode", [str(length)])
         # Processor time tells more than the clock where other programs run beside.
-        return {side.name: table.told(side) | {"cpu_ms": side.cpu_ms / len(side.ms)} for side in sides}
+        return {side.name: table.summary(side) | {"cpu_ms": side.cpu_ms / len(side.ms)} for side in sides}
     finally:
         for side in sides:
             side.close()
@@ -58,17 +58,17 @@ def main():
     with checkpoint.written(options, "t5") as folder:
         for threads in options.threads:
             for length in options.lengths:
-                told = measure(options, folder, threads, length)
-                ours = told["poslab"]
+                found = measure(options, folder, threads, length)
+                ours = found["poslab"]
                 print(f"{threads} threads, {length} tokens, {len(ours['ms'])} rounds, {ours['isa']}")
-                for name, side in told.items():
+                for name, side in found.items():
                     of_ours = {what: side[what] / ours[what] for what in ("median_ms", "cpu_ms", "peak_mb")}
                     print(f"  {name:20} median {side['median_ms']:8.1f} ms, least {min(side['ms']):8.1f}, of "
                           f"processors {side['cpu_ms']:8.1f}, peak {side['peak_mb']:6.0f} MB; of poslab's "
                           f"{of_ours['median_ms']:5.2f}x the time, {of_ours['cpu_ms']:5.2f}x that of processors, "
                           f"{of_ours['peak_mb']:5.2f}x the memory  ({side['program']})", flush=True)  # fmt: skip
                 work = {"what": "t5", "size": str(length), "threads": threads, "load": os.getloadavg()[0]}
-                results.append(work | checkpoint.result(told))
+                results.append(work | checkpoint.result(found))
                 if options.out:
                     command.save(options.out, "t5", results, precision=options.precision)
 

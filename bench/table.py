@@ -35,7 +35,7 @@ def decoder_flop(what, batch, inputs, outputs, encoding, hello):
     return forward * (3 if what == "train" else 1)
 
 
-def told(side):
+def summary(side):
     """What is kept of a side that had its turns."""
     quarters = statistics.quantiles(side.ms, n=4) if len(side.ms) > 1 else side.ms * 3
     return {
@@ -55,7 +55,7 @@ def times(theirs, ours):
 
 
 def compare(sides, without=()):
-    """The ratios of a configuration: above 1, poslab is better. sides: {name: told(side)}, poslab's first; peers in
+    """The ratios of a configuration: above 1, poslab is better. sides: {name: summary(side)}, poslab's first; peers in
     `without` compute something else."""
     ours = sides["poslab"]
     peers = {name: side for name, side in sides.items() if name != "poslab" and name not in without}

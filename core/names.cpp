@@ -136,7 +136,7 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
                       "; these are {}, and one stands here; {}", n,
                       kind == "list" ? "say the command for each" : "`poslab compare` and `poslab sweep` take several");
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
-    return text + fmt::format("; did you mean \"{}\"? Options stand behind a colon", spelled);
+    return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
   for (const List& other : other_lists())
     if (name != "none" && has(other.names(), name)) {
       text += "; this is " + other.what;

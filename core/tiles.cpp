@@ -19,7 +19,7 @@ namespace poslab {
 double apart(const Tiles& now, const Tiles& known) {
   const int m = std::min(now.rows, 21), n = std::min(now.columns, 19), steps = 3 * now.pairs;
   const int m_all = now.rows, n_all = now.columns;
-  // Numbers from 1 to 2 of either sign, with 7 bits behind the point: what a wrong place or a wrong sign changes.
+  // Numbers from 1 to 2 of either sign, with 7 bits after the point: what a wrong place or a wrong sign changes.
   uint32_t state = 1;
   const auto half = [&] {
     state = state * 1664525u + 1013904223u;

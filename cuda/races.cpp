@@ -57,18 +57,18 @@ std::string name_of(uint32_t code) {
   return all.substr(from, all.find('(', from) - from);
 }
 std::string line_of(uint32_t code) {
-  const std::string all = ask_addr2line("-s", code - 1);         // within the call, not behind it
+  const std::string all = ask_addr2line("-s", code - 1);  // within the call, not after it
   return all.substr(0, all.find(' '));
 }
 
-// "byte 48 behind pointer 2 of the 5 that it is given"
+// "byte 48 after pointer 2 of the 5 that it is given"
 std::string place_of(const char* at) {
   const std::vector<const void*>& given = emulate::launch().pointers;
   size_t nearest = given.size();
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i] <= at && (nearest == given.size() || given[i] > given[nearest])) nearest = i;
   if (nearest == given.size()) return fmt::format("byte {} of the device's memory", at - begin);
-  return fmt::format("byte {} behind pointer {} of the {} that it is given",
+  return fmt::format("byte {} after pointer {} of the {} that it is given",
                      at - static_cast<const char*>(given[nearest]), nearest + 1, given.size());
 }
 

@@ -19,7 +19,7 @@ const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 
 constexpr int end = 64;  // tokens at the end of a text: those that are tested
 struct Lesson {
-  Ids read, expected;  // (sequences, T) twice: the token behind each
+  Ids read, expected;  // (sequences, T) twice: the token after each
   double least;        // nats a token that the best possible model loses at the end of these texts
 };
 Lesson lesson(int sequences, int length, Stream stream) {

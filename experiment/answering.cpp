@@ -215,7 +215,7 @@ const Columns& test_columns() {
   static const Columns all =
       columns({Column::length(), Column::share("accuracy"), Column::share("exact_match"),
                Column::share("teacher_forced"), Column::number("loss", "{:.6g}"), Column::count("samples"),
-               Column::share("guess"), Column::share("majority"), Column::share("content_only")});
+               Column::share("chance"), Column::share("majority"), Column::share("content_only")});
   return all;
 }
 
@@ -437,7 +437,7 @@ const Kind& answering_kind() {
         return std::make_unique<answering::AnsweringLearner>(answering::State(c));
       },
       .columns = answering::test_columns(),
-      .collected = {"length", "accuracy", "exact_match", "samples", "guess", "majority", "content_only"},
+      .collected = {"length", "accuracy", "exact_match", "samples", "chance", "majority", "content_only"},
       .score_columns = answering::score_columns(),
       .scores = answering::scores,
       .shown = answering::shown,

@@ -18,7 +18,7 @@ Option spelling(const std::string& name, const std::string& standard, const std:
   return o;
 }
 
-const std::pair<const char*, const char*> renamed[] = {{"widening", "ffn_multiplier"}};
+const std::pair<const char*, const char*> renamed[] = {{"widening", "ffn_multiplier"}, {"guess", "chance"}};
 
 }  // namespace
 

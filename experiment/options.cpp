@@ -202,7 +202,7 @@ std::vector<ChoiceOption> make_options() {
              {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table"},
              {"first_position", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper"}});
   add_owned(options, all_samplers());
-  add(what, {{"resample", names_of(all_resamplings()), "when positions are drawn anew"}});
+  add(what, {{"resample", names_of(all_resamplings()), "when positions are resampled"}});
   add_owned(options, all_encodings());
   add(what, {spelling("temperature", "none", "a factor on all logits of a query, by the number of keys",
                       names_of(all_temperatures()),

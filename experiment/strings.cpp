@@ -14,7 +14,7 @@ namespace {
 const Columns& string_columns() {
   static const Columns all =
       columns({Column::length(), Column::share("accuracy"), Column::share("unmasked_accuracy"),
-               Column::number("loss", "{:.6g}"), Column::count("samples"), Column::share("guess"),
+               Column::number("loss", "{:.6g}"), Column::count("samples"), Column::share("chance"),
                Column::share("majority"), Column::share("content_only")});
   return all;
 }
@@ -46,7 +46,7 @@ const Kind& strings_kind() {
       .longest = longest,
       .make = make_strings,
       .columns = string_columns(),
-      .collected = {"length", "accuracy", "samples", "guess", "majority", "content_only"},
+      .collected = {"length", "accuracy", "samples", "chance", "majority", "content_only"},
       .score_columns = paper_score_columns(),
       .scores = paper_scores,
       .shown = shown_by_length,
@@ -182,14 +182,14 @@ std::vector<AtLength> at_lengths(const Results& rows) {
                    row["accuracy"],
                    value("unmasked_accuracy"),
                    row["loss"],
-                   {value("guess"), value("majority"), value("content_only")}});
+                   {value("chance"), value("majority"), value("content_only")}});
   }
   return all;
 }
 
 const Columns& paper_score_columns() {
   static const Columns all =
-      columns({Column::share("paper_score"), Column::share("released_score"), Column::share("guess"),
+      columns({Column::share("paper_score"), Column::share("released_score"), Column::share("chance"),
                Column::share("majority"), Column::share("content_only")});
   return all;
 }
@@ -209,7 +209,7 @@ std::string shown_by_length(const Choices& c, const Results& rows) {
   if (c.has("test_positions"))
     text += fmt::format(", positions at test {}, dropout {}", c["test_positions"], c.on("test_dropout") ? "on" : "off");
   text += "\n\n";
-  text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority",
+  text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "chance", "majority",
                       "content only");
   const int each = (int(all.size()) + 9) / 10, last = all.back().length;
   for (int from = all.front().length, to; from <= last; from = to + 1) {

@@ -39,7 +39,7 @@ class StringsLearner final : public Learner {
 Row row_of(const AtLength&);
 std::vector<AtLength> at_lengths(const Results&);
 
-// Of runs that are scored as the paper scores them: paper_score, released_score, guess, majority, content_only.
+// Of runs that are scored as the paper scores them: paper_score, released_score, chance, majority, content_only.
 const Columns& paper_score_columns();
 Row paper_scores(const Choices&, const Results&);
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.

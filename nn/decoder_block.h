@@ -4,7 +4,7 @@
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
 // Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
-// Mistral; queries and keys may have a norm, before any position enters. The other norms may also stand behind what
+// Mistral; queries and keys may have a norm, before any position enters. The other norms may also stand after what
 // they belong to (NormPlace). A sum and the norm that reads it next are one op, so a block is given the norm of its
 // input and computes that of the next block's.
 #pragma once

@@ -30,7 +30,7 @@ plt.style.use("course.mplstyle")
 #
 # $$\text{place}(i, j) = i \cdot 4 + j$$
 #
-# **Predict.** In `x` below, which number stands right behind the 4 in memory? And how many bytes after the 1 does
+# **Predict.** In `x` below, which number stands right after the 4 in memory? And how many bytes after the 1 does
 # the 5 begin, which is below it?
 
 # %%
@@ -40,7 +40,7 @@ x.shape, x.numpy().ravel().tolist(), x.numpy().strides
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The 5 stands behind the 4. NumPy's *strides* say how many bytes one step along each axis is: 16 to the next row, 4 to
+# The 5 stands after the 4. NumPy's *strides* say how many bytes one step along each axis is: 16 to the next row, 4 to
 # the next column. So 1 and 5 are 16 bytes apart. The left picture has the places of `x`. The right one has those that
 # the transposed matrix would have if the numbers stayed where they are.
 #
@@ -228,7 +228,7 @@ def _(place):
 # ```
 #
 # The channels of one head at one time are side by side. The same head one step later is H D places further on. That is
-# why the fast attention kernels first copy the keys of a head behind one another.
+# why the fast attention kernels first copy the keys of a head one after another.
 # </details>
 
 # %% [markdown]

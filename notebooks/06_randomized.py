@@ -105,7 +105,7 @@ figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for name, run in runs.items():
     loss = run.metrics["loss"].rolling(8).mean()
     ax.plot(run.metrics["step"], loss, label=name)
-ax.axhline(np.log(5), linestyle=":", color="#888", label="guess")
+ax.axhline(np.log(5), linestyle=":", color="#888", label="chance")
 ax.set(xlabel="step", ylabel="loss, nats a symbol", title="Training, mean of the last 80 steps", ylim=(0, 2.1))
 ax.legend(fontsize="small", ncols=4, loc="upper center");
 

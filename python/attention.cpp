@@ -40,7 +40,7 @@ void add_attention(nb::module_& m) {
 
   nb::class_<Span>(m, "Span",
                    "Which keys a query may see: those of its own sequence, with a causal mask not those "
-                   "behind its slot.")
+                   "after its slot.")
       .def(
           "__init__",
           [](Span* self, bool causal, int offset, nb::object key_lengths, int window) {

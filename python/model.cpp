@@ -94,7 +94,7 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
   return tokens;
 }
 
-// What comes behind the prompt.
+// What comes after the prompt.
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
                   uint64_t seed) {
   const auto* writer = as_text(m);

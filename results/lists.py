@@ -88,7 +88,7 @@ def in_short():
     positions."""
     shown = [("rope", "sequential"), ("rope", "randomized"), ("relative", "sequential"), ("relative", "randomized")]
     lines = [
-        "| task | RoPE | randomized RoPE | relative | randomized relative | guess | majority | content only |",
+        "| task | RoPE | randomized RoPE | relative | randomized relative | chance | majority | content only |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for task in TASKS:
@@ -96,6 +96,6 @@ def in_short():
         def of(column, encoding="rope", positions="sequential"):
             return points(one("table1-tiny/table1.csv", column, task=task, encoding=encoding, positions=positions))
 
-        cells = [of("mean", *key) for key in shown] + [of(name) for name in ("guess", "majority", "content_only")]
+        cells = [of("mean", *key) for key in shown] + [of(name) for name in ("chance", "majority", "content_only")]
         lines.append(f"| `{task}` | {' | '.join(cells)} |")
     return lines

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Writes the table of docs/gpu.md that says what --matmul costs in accuracy, from the trials of matmul.toml.
+"""What --matmul costs in accuracy, from the trials of matmul.toml and matmul_lm.toml: matmul.csv, and the tables of
+docs/gpu.md that readme.py makes of it.
 
     build/release/poslab sweep plan results/matmul.toml > plan.jsonl
-    build/release/poslab sweep run plan.jsonl --out runs/matmul --jobs 2
-    results/matmul.py runs/matmul
+    build/release/poslab sweep run plan.jsonl --out runs/matmul --jobs 2 --threads 1
+    build/release/poslab sweep plan results/matmul_lm.toml > plan_lm.jsonl
+    build/release/poslab sweep run plan_lm.jsonl --out runs/matmul-lm --jobs 2 --threads 1
+    results/matmul.py runs/matmul runs/matmul-lm     # writes matmul.csv
+    results/readme.py --write                        # and the tables
 
-Keeps the scores of each trial in matmul.csv beside it; without a folder the table is made from these. Standard library
-only.
+Standard library only.
 """
 
 import csv
-import itertools
 import json
 import pathlib
-import re
 import statistics
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCORES, PAGE = HERE / "matmul.csv", HERE.parent / "docs/gpu.md"
 FORMS = ["fp32", "tf32x3", "tf32", "bf16"]
-MARKS = "<!-- matmul: results/matmul.py makes what stands between these lines -->", "<!-- end of matmul -->"
+T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's, of 1 to 9 degrees of freedom
 
 
 def scores_of(folder):
@@ -31,48 +31,42 @@ def scores_of(folder):
         parts = {"trained": [], "unseen": []}
         for row in csv.DictReader((result.parent / "eval.csv").open()):
             unseen = int(row["length"]) > config["train_length"]
-            parts["unseen" if unseen else "trained"].append(float(row["accuracy"]))
+            if row.get("set", "plain") == "plain":  # a language model's other set has windows that repeat themselves
+                parts["unseen" if unseen else "trained"].append(float(row["accuracy"]))
         means = {name: f"{statistics.mean(x):.6f}" for name, x in parts.items()}
-        rows.append({"task": config["task"], "matmul": config.get("matmul", "fp32"), "seed": config["seed"], **means})
+        task = config.get("task", "language model")
+        rows.append({"task": task, "matmul": config.get("matmul", "fp32"), "seed": config["seed"], **means})
     return sorted(rows, key=lambda r: (r["task"], FORMS.index(r["matmul"]), r["seed"]))
 
 
 def interval(values):
-    """The percentile bootstrap of the mean (lab/statistics.h), exactly: of all ways to draw, the middle 95 %."""
-    means = sorted(statistics.mean(drawn) for drawn in itertools.product(values, repeat=len(values)))
-    tail = int(0.025 * len(means))
-    return means[tail], means[-1 - tail]
+    """The mean, and half the width of its 95 % interval by Student's t."""
+    return statistics.mean(values), T_975[len(values) - 2] * statistics.stdev(values) / len(values) ** 0.5
 
 
-def table(scores):
-    lines = [
-        "| task | `--matmul` | seeds | at trained lengths | on unseen lengths | minus fp32 |",
-        "|---|---|---|---|---|---|",
-    ]
+def matmul_lines():
+    with (HERE / "matmul.csv").open() as file:
+        scores = list(csv.DictReader(file))
+    lines = ["| trained on | `--matmul` | seeds | at trained lengths | at longer ones | minus fp32, there | and here |"]
+    lines += ["|---" * 7 + "|"]
     for task, matmul in dict.fromkeys((s["task"], s["matmul"]) for s in scores):
         of = {(s["matmul"], s["seed"]): s for s in scores if s["task"] == task}
         seeds = [seed for name, seed in of if name == matmul]
-        trained, unseen = ([100 * float(of[matmul, seed][name]) for seed in seeds] for name in ("trained", "unseen"))
-        ahead = [100 * (float(of[matmul, seed]["unseen"]) - float(of["fp32", seed]["unseen"])) for seed in seeds]
-        cells = [f"`{task}`", matmul, str(len(seeds))]
-        for values in trained, unseen:
-            low, high = interval(values)
-            cells.append(f"{statistics.mean(values):.1f} ([{low:.1f}, {high:.1f}])")
-        low, high = interval(ahead)
-        cells.append("–" if matmul == "fp32" else f"{statistics.mean(ahead):+.1f} ([{low:+.1f}, {high:+.1f}])")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        score = lambda name, part: [100 * float(of[name, seed][part]) for seed in seeds]
+        cells, ahead = [task if " " in task else f"`{task}`", matmul, str(len(seeds))], []
+        for part in "trained", "unseen":
+            mean, half = interval(score(matmul, part))
+            cells.append(f"{mean:.1f} ± {half:.1f}")
+            mean, half = interval([x - y for x, y in zip(score(matmul, part), score("fp32", part), strict=True)])
+            ahead.append("–" if matmul == "fp32" else f"{mean:+.1f} ± {half:.1f}")
+        lines.append(f"| {' | '.join([*cells, *ahead])} |")
+    return lines
 
 
-if len(sys.argv) > 1:
-    rows = scores_of(sys.argv[1])
-    with SCORES.open("w", newline="") as file:
+if __name__ == "__main__":
+    rows = [row for folder in sys.argv[1:] for row in scores_of(folder)]
+    if not rows:
+        sys.exit("results/matmul.py: no finished trial in the folders given; name those of `poslab sweep run`")
+    with (HERE / "matmul.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader(), writer.writerows(rows)
-made = table(list(csv.DictReader(SCORES.open())))
-page, (begin, end) = PAGE.read_text(), MARKS
-new, found = re.subn(f"{begin}.*?{end}", lambda _: f"{begin}\n{made}\n{end}", page, flags=re.DOTALL)
-if not found:
-    sys.exit(f"{PAGE} lacks the lines {begin} and {end}; put them back")
-PAGE.write_text(new)
-print(made)

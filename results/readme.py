@@ -67,7 +67,7 @@ def generate_lines(rows):
     read, written = rows[0]["size"].split("+")
     lines = [
         f"Tokens a second that a random LLaMA of 6 layers of width 256 writes, in float32: the {written} most probable",
-        f"ones behind {read}. All sides read the same checkpoint, and wrote the same tokens.",
+        f"ones after {read}. All sides read the same checkpoint, and wrote the same tokens.",
         "",
         f"| threads | {' | '.join(names.values())} | ratio to the fastest |",
         "|---" * (2 + len(names)) + "|",

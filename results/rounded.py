@@ -27,7 +27,7 @@ def work_of(r):
         return f"T5-small's encoder, {r['size']} tokens"
     if r["what"] == "generate":
         read, written = r["size"].split("+")
-        return f"{written} tokens written behind {read}"
+        return f"{written} tokens written after {read}"
     if r["size"].startswith("0+"):
         return f"decoder, training, {r['size'][2:]} slots"
     return f"{r['encoding']}, {'training' if r['what'] == 'train' else 'evaluation'}, {r['size']} slots"

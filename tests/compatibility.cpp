@@ -9,6 +9,9 @@
 #include "experiment/evaluate.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/results_csv.h"
+#include "lab/runs/run_record.h"
+#include "lab/runs/sweep/kept.h"
 #include "lab/runs/sweep/plan.h"
 #include "tests/lab_helpers.h"
 
@@ -29,12 +32,13 @@ std::string ids(const Plan& plan) {
 // What an older version wrote, as this one writes it: the names of options are those of now, and nothing else differs.
 std::string in_current_names(std::string text) {
   for (const auto& [before, now] : {std::pair{"widening = 1                    #", "ffn_multiplier = 1              #"},
-                                    {"\"widening\":", "\"ffn_multiplier\":"}})
+                                    {"\"widening\":", "\"ffn_multiplier\":"},
+                                    {"when positions are drawn anew", "when positions are resampled"}})
     for (size_t at; (at = text.find(before)) != std::string::npos;) text.replace(at, std::strlen(before), now);
   return text;
 }
 
-// The header of a checkpoint and what stands behind it. The checksum is of both.
+// The header of a checkpoint and what stands after it. The checksum is of both.
 std::pair<nlohmann::json, std::string> parts_of(const std::string& checkpoint) {
   uint64_t size;
   std::memcpy(&size, checkpoint.data(), sizeof size);
@@ -141,4 +145,29 @@ TEST_CASE("compatibility: old run folders load; what is written again has the sa
     }
 #endif
   }
+}
+
+TEST_CASE("compatibility: the baseline of chance was called guess, in tests, results and what sweeps keep") {
+  const std::string old = "tests/golden/runs/rope", header = "length,accuracy,unmasked_accuracy,loss,samples,guess,";
+  CHECK(read_file(std::string(source_folder) + "/" + old + "/eval.csv").starts_with(header));
+  const Results tested = read_test(std::string(source_folder) + "/" + old);
+  CHECK(tested.front()["chance"] == 0.5);
+  CHECK(to_csv(tested).starts_with("length,accuracy,unmasked_accuracy,loss,samples,chance,"));
+
+  const TemporaryFolder folder;
+  const std::string result =
+      R"({"task": "even_pairs", "baselines": {"guess": 0.5, "majority": 0.6, "content_only": 0.7}})";
+  std::ofstream(folder / "result.json") << result;
+  CHECK(read_record(folder / "result.json").baselines->chance == 0.5);
+
+  // The second trial has the first one's baseline. A trial that is kept today may refer to either.
+  std::ofstream(folder / "kept.jsonl") << R"({"id": "a", "tested": {"length": "1 2", "guess": "0.5 0.25"}})"
+                                       << "\n"
+                                       << R"({"id": "b", "tested": {"length": "= a length", "guess": "= a guess"}})"
+                                       << "\n"
+                                       << R"({"id": "c", "tested": {"length": "3 4", "chance": "= b chance"}})"
+                                       << "\n";
+  const auto kept = read_kept(folder / "kept.jsonl");
+  CHECK(kept.at("b").tested == "length,chance\n1,0.5\n2,0.25\n");
+  CHECK(kept.at("c").tested == "length,chance\n3,0.5\n4,0.25\n");
 }

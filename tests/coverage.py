@@ -29,7 +29,7 @@ gpu, isas, python = ("a GPU's: `./dev test release` has the emulated one",
                      "for Python and the shell, whose tests are not counted")
 own = "own schemes and tasks: tests/own_scheme.sh, tests/python"
 more_values = "of a scheme whose option takes more values than the first that has it: none does today"
-for_compiler = "behind a switch over all values, for the compiler"
+for_compiler = "after a switch over all values, for the compiler"
 reasons = [
     (r"core/(backend|own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
      r"encodings/(sinusoid|written_out)|nn/(block|transformer)", gpu),

@@ -55,7 +55,7 @@ bool in_share(int n) {
   return n % of == part - 1;
 }
 
-// Counts the ops that are whole encoder blocks, and those that are the half behind attention.
+// Counts the ops that are whole encoder blocks, and those that are the half after attention.
 struct BlockCount : TapeWatch {
   int blocks = 0, tails = 0;
   void recorded(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {

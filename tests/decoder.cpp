@@ -181,7 +181,7 @@ TEST_CASE("decoder: 64 tokens, one at a time, with windows, stretched rotations 
     }
 }
 
-TEST_CASE("decoder: norms of queries and keys, and norms behind the sub-layers, decode as they read") {
+TEST_CASE("decoder: norms of queries and keys, and norms after the sub-layers, decode as they read") {
   for (const QueryKeyNorm heads : {QueryKeyNorm::each_head, QueryKeyNorm::all_heads})
     for (const NormPlace norms : {NormPlace::before, NormPlace::after, NormPlace::around})
       for (const char* encoding : {"rope", "rerope:window=16", "forgetting"}) {

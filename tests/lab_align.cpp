@@ -195,5 +195,5 @@ TEST_CASE("align: temperatures by hand suit an external language model, those of
     return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
   };
   CHECK(holds(refused("2.4.0badcafe 8 64:0.5"), "temperature aligned: it is of weights 0badcafe, and this model has"));
-  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes behind, and this checkpoint has none
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes after, and this checkpoint has none
 }

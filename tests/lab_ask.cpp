@@ -43,7 +43,7 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
   CHECK(holds(plain, "draw 0: the one that tests of the same length meet first"));
   CHECK(holds(plain, "\n011010\n  slot      1    2    3    4    5    6\n  correct   0    1    0    1    1    0\n"));
   CHECK(holds(plain, "\n1110\n"));
-  CHECK(holds(plain, "at length 6 (trained): guess 50.0 %"));
+  CHECK(holds(plain, "at length 6 (trained): chance 50.0 %"));
   std::ofstream(run / "strings") << "011010\n\n 1110 \r\n";
   CHECK(run.ask(fmt::format("--file '{}'", run / "strings")) == plain);
   CHECK(run.ask(fmt::format("--file - < '{}'", run / "strings")) == plain);
@@ -56,7 +56,7 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
   CHECK(first["expected"] == "010110");
   CHECK(first["probabilities"].size() == 6);
   CHECK(first["positions"] == "randomized:max_position=64");
-  CHECK(first["baselines"]["guess"] == 0.5);
+  CHECK(first["baselines"]["chance"] == 0.5);
   std::string said = first["answer"];
   int right = 0;
   for (size_t o = 0; o < 6; ++o) {

@@ -22,13 +22,13 @@ namespace {
 void make_run(const SweepFolder& runs, const Trial& t, double beyond, double loss, double trained = 1) {
   const std::string run = runs.run(t);
   std::filesystem::create_directories(run);
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
     eval += fmt::format("{0},{1},{1},{2},32,0.5,0.55,0.7\n", length,
                         length <= t.config().whole("train_length") ? trained : beyond, loss);
   write_file(run + "/eval.csv", eval);
   write_file(run + "/result.json",
-             fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.55,"content_only":0.7}},)"
+             fmt::format(R"({{"paper_score":{},"baselines":{{"chance":0.5,"majority":0.55,"content_only":0.7}},)"
                          R"("seconds":{},"parameters":1234}})",
                          beyond, t.config()["encoding"] == "none" ? 10. : 25.));
 }
@@ -162,7 +162,7 @@ TEST_CASE("compare: the ranking of three seeds") {
               "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 "
               "behind."));
   CHECK(holds(text,
-              "even_pairs: from none (70.0 %) to rope (92.0 %); guess 50.0, majority 55.0, content only 70.0: 2 "
+              "even_pairs: from none (70.0 %) to rope (92.0 %); chance 50.0, majority 55.0, content only 70.0: 2 "
               "of 4 are above all three."));
   CHECK(holds(text, "At the lengths of training all have at least 90 %."));
   CHECK(holds(text, "Equal to the last digit: none, learned."));

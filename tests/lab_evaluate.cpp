@@ -75,7 +75,7 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   const std::string text = shown_by_length(c, rows);
   CHECK(text.substr(text.find('\n')).starts_with(R"(
 
-                 lengths      accuracy    guess  majority  content only
+                 lengths      accuracy   chance  majority  content only
   as in training    3 .. 4         14.0     50.0      25.0           3.5
   as in training    5 .. 6         22.0     50.0      25.0           5.5
   as in training    7 .. 8         30.0     50.0      25.0           7.5

@@ -269,7 +269,7 @@ TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tens
     CHECK(holds(s.refused(), "1: F/model.safetensors is damaged: the tensor model.norm.weight holds NaN or infinity, "
                              "first at (2)"));
   }
-  // 16 bits, and behind the first block of many: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
+  // 16 bits, and after the first block of many: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
   for (const auto& [dtype, largest] : {std::pair{"BF16", 0x7f7f}, {"F16", 0x7bff}}) {
     const TemporaryFolder folder;
     const int rows = 3, columns = 50000;
@@ -337,7 +337,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     const std::string path = s.folder / "model.safetensors", whole = read_file(path);
     write_file(path, whole.substr(0, whole.size() - 8));
     CHECK(s.opened() ==
-          "1: F/model.safetensors is cut off: by its header the tensor model.layers.0.mlp.down_proj.weight ends behind "
+          "1: F/model.safetensors is cut off: by its header the tensor model.layers.0.mlp.down_proj.weight ends after "
           "688 bytes of numbers, and 680 are there; fetch it again");
     write_file(path, whole.substr(0, 100));
     CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or no safetensors file: its header has"));

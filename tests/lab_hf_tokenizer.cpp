@@ -59,7 +59,7 @@ TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at th
 }
 
 // By pre_tokenizers.Split(" ", "merged_with_previous") of tokenizers 0.23.3.
-TEST_CASE("hf: a text is cut behind each match that ends a piece") {
+TEST_CASE("hf: a text is cut after each match that ends a piece") {
   const HfPieces pieces({}, {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}},
                         "t");
   const auto of = [&](const std::string& text, size_t most = 100) {

@@ -18,12 +18,12 @@ const ladder::Registered& registered() { return ladder::registered(); }
 // A run folder as far as the tables read it: `near` at lengths 21 to 40, `far` from 41 on.
 void make_run(const SweepFolder& runs, const Trial& t, double near, double far) {
   std::filesystem::create_directories(runs.run(t));
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int length = 1; length <= 100; ++length)
     eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= 20 ? 1. : length <= 40 ? near : far);
   write_file(runs.run(t) + "/eval.csv", eval);
   write_file(runs.run(t) + "/result.json",
-             R"({"paper_score":0.5,"baselines":{"guess":0.5,"majority":0.5,"content_only":0.6},"seconds":36.0})");
+             R"({"paper_score":0.5,"baselines":{"chance":0.5,"majority":0.5,"content_only":0.6},"seconds":36.0})");
 }
 
 const ladder::Rung* rung_of(const Choices& c, const std::vector<ladder::Rung>& all) {

@@ -19,7 +19,7 @@ namespace {
 Chart chart() {
   Chart c{"accuracy0", "Accuracy & length", "", "length", "accuracy", 1, 4, 0, 1, true, false, 2};
   c.curves = {{"rope|none*4 50%_<", 0, {{1, 1}, {2, .5}, {4, .25}}, {{1, 1}, {0, std::nan("")}, {1, .5}, {4, .5}}},
-              {"guess", Curve::baseline, {{1, .5}, {2, std::nan("")}, {4, .5}}, {}}};
+              {"chance", Curve::baseline, {{1, .5}, {2, std::nan("")}, {4, .5}}, {}}};
   c.curves[0].band = {{1, .9, 1}, {4, .2, .3}};
   return c;
 }
@@ -30,7 +30,7 @@ DotPlot dots() {
           "",
           "accuracy",
           {"even_pairs", "bucket_sort"},
-          {{"guess", .5}},
+          {{"chance", .5}},
           {{"rope", {.75, std::nan("")}, .75, .7, .8}, {"none", {.5, .25}, .375, std::nan(""), std::nan("")}}};
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("figures: an SVG for paper is as wide as it was asked to be, in letter
   CHECK(std::stod(box[1]) * 8 / 13 == doctest::Approx(points).epsilon(1e-4));
   CHECK(holds(one, "font-size=\"13px\""));
   for (const char* never : {"var(", "prefers-color-scheme", "NaN", "nan"}) CHECK(!holds(one, never));
-  CHECK(count(one, ">guess</text>") == 1);  // in its legend
+  CHECK(count(one, ">chance</text>") == 1);  // in its legend
   CHECK(holds(one, "rope|none*4 50%_&lt;</text>"));
   CHECK(count(one, "Accuracy &amp; length") == 1);  // alone, a figure has no heading: papers have captions
   CHECK(count(two, "Accuracy &amp; length</text>") == 2);
@@ -82,7 +82,7 @@ TEST_CASE("figures: names that are too long for a column are broken, and a legen
   std::string all;
   const std::regex text("<text x=\"34\"[^>]*>([^<]*)</text>");
   for (auto it = std::sregex_iterator(svg.begin(), svg.end(), text); it != std::sregex_iterator(); ++it)
-    if ((*it)[1] != "guess") all += (*it)[1];
+    if ((*it)[1] != "chance") all += (*it)[1];
   CHECK(all == c.curves[0].name);  // nothing is lost
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("figures: LaTeX has the numbers of the chart in percent, its names in 
   CHECK(holds(tex, "coordinates {(1,100)};"));                 // one seed, and
   CHECK(holds(tex, "coordinates {(1,50)(4,50)};"));            // the other
   CHECK(holds(tex, "coordinates {(1,50)};"));                  // the baseline is broken where a number is missing
-  CHECK(holds(tex, "coordinates {(4,50)};\n\\addlegendentry{guess}"));
+  CHECK(holds(tex, "coordinates {(4,50)};\n\\addlegendentry{chance}"));
   CHECK(count(tex, "\\addlegendentry") == 2);
   CHECK(holds(tex, "(1,0)(2,0)(2,100)(1,100)} -- cycle;  % trained"));
   CHECK(holds(tex, "\\definecolor{poslab0072b2}{HTML}{0072B2}"));
@@ -196,8 +196,8 @@ TEST_CASE("figures: CSV has a row for each point that has a number") {
   CHECK(paper_csv({c}) ==
         "panel,series,x,y,low,high\n"
         "Accuracy & length,\"a \"\"b\"\", c\",1,1,0.9,1\nAccuracy & length,\"a \"\"b\"\", c\",2,0.5,,\n"
-        "Accuracy & length,\"a \"\"b\"\", c\",4,0.25,0.2,0.3\nAccuracy & length,guess,1,0.5,,\n"
-        "Accuracy & length,guess,4,0.5,,\n");
+        "Accuracy & length,\"a \"\"b\"\", c\",4,0.25,0.2,0.3\nAccuracy & length,chance,1,0.5,,\n"
+        "Accuracy & length,chance,4,0.5,,\n");
   CHECK(holds(paper_csv({dots()}), "Ranked,mean,rope,0.75,0.7,0.8\n"));
   CHECK(paper_csv({map()}) ==
         "panel,series,x,y,low,high\nrerope,query 0,0,0,,\nrerope,query 3,0,4,,\nrerope,query 3,3,2,,\n");

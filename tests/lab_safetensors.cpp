@@ -52,8 +52,8 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   CHECK(says("[2]", "[0, 8]") == damage("begins at byte 0 of the numbers, and the one before it ends at 8"));
   CHECK(says("[2]", "[8, 16]") ==
         "1: F is damaged: its tensors end at byte 16 of the numbers, and 24 are there" + remedy);
-  CHECK(holds(says("[6]", "[8, 32]"),
-              "1: F is cut off: by its header the tensor b ends behind 32 bytes of numbers, and"));
+  CHECK(
+      holds(says("[6]", "[8, 32]"), "1: F is cut off: by its header the tensor b ends after 32 bytes of numbers, and"));
   CHECK(says("[3, 2]", "[8, 24]") == damage("is F32 (3, 2), which does not fill its bytes 8 to 24"));
   CHECK(says("[1073741824, 1073741824, 4]", "[8, 24]") ==
         damage("is F32 (1073741824, 1073741824, 4), which does not fill its bytes 8 to 24"));

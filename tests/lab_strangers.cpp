@@ -101,7 +101,7 @@ TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not writ
   CHECK(!fs::exists(run));
 }
 
-TEST_CASE("a checkpoint beyond 4 GB: what lies behind is read, and nothing else") {
+TEST_CASE("a checkpoint beyond 4 GB: what lies beyond is read, and nothing else") {
   const TemporaryFolder model;
   const int64_t before = (int64_t(1) << 32) + 256;
   const std::string header = fmt::format(R"({{"large": {{"dtype": "F32", "shape": [{0}], "data_offsets": [0, {1}]}}, )"

@@ -54,7 +54,7 @@ double worst_error(const Tensor& x, const std::vector<int>& at, const Json& expe
   return worst / largest;
 }
 
-// transformers fills up behind a text with padding
+// transformers fills up after a text with padding
 std::vector<int> without_end(std::vector<int> tokens) {
   while (!tokens.empty() && tokens.back() <= 1) tokens.pop_back();
   return tokens;

@@ -40,7 +40,7 @@ std::vector<std::string> words(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("words: a space goes with what is behind it, and nothing of a text is lost") {
+TEST_CASE("words: a space goes with what is after it, and nothing of a text is lost") {
   using list = std::vector<std::string>;
   CHECK(words("the cat_2 sat") == list{"the", " cat_", "2", " sat"});
   CHECK(words("x+=1;\n  y") == list{"x", "+=", "1", ";", "\n ", " y"});

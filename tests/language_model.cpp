@@ -49,7 +49,7 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK_THROWS_AS(language::check(with({{"merges", "10"}})), BadInput);
 }
 
-TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token behind each") {
+TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token after each") {
   const Choices c = with({});
   const Source source = of_grammar();
   const Batch one = draw_batch(c, source, 3), same = draw_batch(c, source, 3), other = draw_batch(c, source, 4);

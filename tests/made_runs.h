@@ -19,13 +19,13 @@ using namespace reproduce;
 inline void make_run(const std::string& folder, const Trial& t, double beyond) {
   const std::string run = SweepFolder(folder).run(t);
   std::filesystem::create_directories(run);
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
     eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length,
                         length <= t.config().whole("train_length") ? 1. : beyond);
   write_file(run + "/eval.csv", eval);
   write_file(run + "/result.json",
-             fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
+             fmt::format(R"({{"paper_score":{},"baselines":{{"chance":0.5,"majority":0.5,"content_only":0.6}},)"
                          R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})",
                          beyond));
 }
@@ -34,7 +34,7 @@ inline void make_run(const std::string& folder, const Trial& t, double beyond) {
 inline void make_run(const std::string& folder, const Trial& t, double near, double far) {
   make_run(folder, t, far);
   const std::string path = SweepFolder(folder).run(t) + "/eval.csv";
-  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int length = 1; length <= 100; ++length)
     eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= 20 ? 1. : length <= 40 ? near : far);
   write_file(path, eval);

@@ -183,7 +183,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last),
              {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
-  // the farthest pair alone, of the last query and the first key; and behind it, where there is none
+  // the farthest pair alone, of the last query and the first key; and after it, where there is none
   check_says(says({.pieces = {{q, k, -4}, {q, k, -far, -3}}}, k, last), {"attention: pieces 0 and 1 overlap"});
   check_says(says({.pieces = {{q, k, -5}, {q, k, -far, -4}}}, k, last), {"no complaint"});
   // no key there to meet in

@@ -34,7 +34,7 @@ Whole whole(const Tensor& x) {
   for (const real v : x.values()) w.at.push_back(std::lround(v));
   return w;
 }
-// a b + bias, of which a, b or both may be turned
+// a b + bias, of which a, b or both may be transposed
 template <class A, class B>
 Whole product(int m, int n, int k, const A& a, const B& b, const Whole* bias = nullptr) {
   Whole c{m, n, {}};
@@ -46,7 +46,7 @@ Whole product(int m, int n, int k, const A& a, const B& b, const Whole* bias = n
     }
   return c;
 }
-auto turned(const Whole& x) {
+auto transposed(const Whole& x) {
   return [&x](int i, int j) { return x(j, i); };
 }
 bool same(const Tensor& x, const Whole& expected) { return whole(x).at == expected.at; }
@@ -80,7 +80,7 @@ void check_linear(int m, int in, int out) {
                b = leaf(small_numbers({out}, 3)), dy = small_numbers({m, out}, 4);
   const Whole X = whole(x), W = whole(w), B = whole(b), DY = whole(dy);
   const Whole without = product(m, out, in, X, W), with = product(m, out, in, X, W, &B),
-              dx = product(m, in, out, DY, turned(W)), dw = product(in, out, m, turned(X), DY);
+              dx = product(m, in, out, DY, transposed(W)), dw = product(in, out, m, transposed(X), DY);
   in_every_form([&] {
     const Tensor y = linear(x, w, b);
     CHECK(same(y, with));
@@ -97,11 +97,11 @@ void check_network(int m, int in, int d_ff, int out) {
                b1 = small_numbers({d_ff}, 3), w2 = leaf(small_numbers({d_ff, out}, 4)), b2 = small_numbers({out}, 5),
                dy = small_numbers({m, out}, 6);
   const Whole X = whole(x), W1 = whole(w1), W2 = whole(w2), B1 = whole(b1), B2 = whole(b2), DY = whole(dy);
-  Whole h = product(m, d_ff, in, X, W1, &B1), dh = product(m, d_ff, out, DY, turned(W2));
+  Whole h = product(m, d_ff, in, X, W1, &B1), dh = product(m, d_ff, out, DY, transposed(W2));
   for (size_t e = 0; e < h.at.size(); ++e)
     if (h.at[e] <= 0) h.at[e] = dh.at[e] = 0;
-  const Whole expected = product(m, out, d_ff, h, W2, &B2), dx = product(m, in, d_ff, dh, turned(W1)),
-              dw1 = product(in, d_ff, m, turned(X), dh), dw2 = product(d_ff, out, m, turned(h), DY);
+  const Whole expected = product(m, out, d_ff, h, W2, &B2), dx = product(m, in, d_ff, dh, transposed(W1)),
+              dw1 = product(in, d_ff, m, transposed(X), dh), dw2 = product(d_ff, out, m, transposed(h), DY);
   in_every_form([&] {
     const Tensor y = feed_forward(x, w1, b1, w2, b2);
     CHECK(same(y, expected));

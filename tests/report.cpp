@@ -49,7 +49,7 @@ std::string make_run(const Folder& folder, const std::string& name, const std::s
   write(run / "config.toml", fmt::format("task = \"even_pairs\"\nencoding = \"relative\"\npositions = "
                                          "\"{}\"\ntrain_length = 4\nlr = 0.001\n{}",
                                          positions, more));
-  std::string metrics, eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  std::string metrics, eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int step = 0; step < 50; ++step)
     metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step,
                            .7 / (1 + step));
@@ -102,7 +102,7 @@ TEST_CASE("report: two runs come apart, and the page says so") {
   CHECK(holds(html, "class=\"trained\""));
   CHECK(holds(html, "<nav class=\"side\" aria-label=\"Contents\">"));
   CHECK(holds(html, "<li><a href=\"#accuracy\">Accuracy against length</a></li>"));
-  CHECK(holds(html, "guess, majority"));  // equal baselines share a curve
+  CHECK(holds(html, "chance, majority"));  // equal baselines share a curve
   CHECK(holds(html, "data-name=\"content only\">60.0&#8239;%</td>"));
   CHECK(holds(html, "poslab report " + plain + "-again " + random + "-again -o "));
   for (const char* chart : {"accuracy0-wide", "accuracy0-narrow", "loss0-wide", "log0-narrow"})
@@ -289,7 +289,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   broken("config.toml", "task = \"even_pairs\"\nencoding = \"none\"\npositions = \"sequential\"",
          "lacks \"train_length\"");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo", "metrics.jsonl, line 2");
-  const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");
   broken("eval.csv", header, "no length");
   broken("eval.csv", header + "1,1,1,0.1,512,0.5,0.5\n", "line 2");

@@ -149,16 +149,17 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
           for (int j = 0; j < columns; ++j) y[size_t(j * rows + i)] = x[size_t(i * columns + j)];
         return y;
       };
-      const std::vector<real> a_turned = transposed(a, m, k), b_turned = transposed(b, k, n);
+      const std::vector<real> a_transposed = transposed(a, m, k), b_transposed = transposed(b, k, n);
       on_each_isa([&, m = m, n = n, k = k] {
-        for (const bool turn_a : {false, true})
-          for (const bool turn_b : {false, true}) {
-            INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", turn_a, " b_transposed ", turn_b);
-            const Product p{.m = m, .n = n, .k = k, .a_transposed = turn_a, .b_transposed = turn_b};
+        for (const bool transpose_a : {false, true})
+          for (const bool transpose_b : {false, true}) {
+            INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", transpose_a, " b_transposed ", transpose_b);
+            const Product p{.m = m, .n = n, .k = k, .a_transposed = transpose_a, .b_transposed = transpose_b};
             std::vector<real> c(size_t(m * n), 3);
             const MatmulPrecision as(Device::cpu, form.how);
-            kernels(Device::cpu).matmul({c.data(), false}, (turn_a ? a_turned : a).data(),
-                                        (turn_b ? b_turned : b).data(), p);
+            kernels(Device::cpu)
+                .matmul({c.data(), false}, (transpose_a ? a_transposed : a).data(),
+                        (transpose_b ? b_transposed : b).data(), p);
             double off = 0, off_unrounded = 0;
             for (size_t e = 0; e < c.size(); ++e) {
               off = std::max(off, std::abs(c[e] - sum[e]));

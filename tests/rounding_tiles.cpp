@@ -63,15 +63,15 @@ TEST_CASE("tiles: products have the bits of the instructions' definitions, which
   for (const bool tiny : {false, true})  // sums that are normal numbers, and some that are not
     for (const auto& [m, n, k] : {Sizes{1, 1, 1}, {13, 71, 2}, {70, 33, 64}, {9, 40, 97}, {33, 520, 520}}) {
       if (tiny && k > 100) continue;
-      std::vector<real> a(size_t(m * k)), b(size_t(n * k)), a_turned(a), b_turned(b);  // (m, k), (n, k)
+      std::vector<real> a(size_t(m * k)), b(size_t(n * k)), a_transposed(a), b_transposed(b);  // (m, k), (n, k)
       for (auto* x : {&a, &b})
         for (real& v : *x) {
           const double wide = std::ldexp(2 * rng.uniform() - 1, int(rng.below(tiny ? 16 : 40)) - (tiny ? 70 : 20));
           v = __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, float(wide)) & 0xFFFF0000u);
         }
       for (int p = 0; p < k; ++p) {
-        for (int i = 0; i < m; ++i) a_turned[size_t(p * m + i)] = a[size_t(i * k + p)];
-        for (int j = 0; j < n; ++j) b_turned[size_t(p * n + j)] = b[size_t(j * k + p)];
+        for (int i = 0; i < m; ++i) a_transposed[size_t(p * m + i)] = a[size_t(i * k + p)];
+        for (int j = 0; j < n; ++j) b_transposed[size_t(p * n + j)] = b[size_t(j * k + p)];
       }
       for (const TileKind& kind : tile_kinds) {
         // What is larger than the cache is cut into 512 places, the sums of which are added up in fp32; there a look at
@@ -88,14 +88,16 @@ TEST_CASE("tiles: products have the bits of the instructions' definitions, which
         const MatmulPrecision as(Device::cpu, Matmul::bf16);
         on_each_isa([&, m = m, n = n, k = k] {
           if (isa() != available_isas().back() && large) return;
-          for (const bool turn_a : {false, true})
-            for (const bool turn_b : {false, true}) {
-              if (large && turn_a != turn_b) continue;
-              INFO(bf16_products(), " ", m, "x", k, "x", n, turn_a ? " a^T" : "", turn_b ? " b^T" : "", " tiny ", tiny);
+          for (const bool transpose_a : {false, true})
+            for (const bool transpose_b : {false, true}) {
+              if (large && transpose_a != transpose_b) continue;
+              INFO(bf16_products(), " ", m, "x", k, "x", n, transpose_a ? " a^T" : "", transpose_b ? " b^T" : "",
+                   " tiny ", tiny);
               std::vector<real> c(size_t(m * n)), looked_at;
-              const Product p{.m = m, .n = n, .k = k, .a_transposed = turn_a, .b_transposed = !turn_b};
+              const Product p{.m = m, .n = n, .k = k, .a_transposed = transpose_a, .b_transposed = !transpose_b};
               kernels(Device::cpu)
-                  .matmul({c.data(), true}, (turn_a ? a_turned : a).data(), (turn_b ? b_turned : b).data(), p);
+                  .matmul({c.data(), true}, (transpose_a ? a_transposed : a).data(),
+                          (transpose_b ? b_transposed : b).data(), p);
               for (int e = 0; e < m * n; e += step) looked_at.push_back(c[size_t(e)]);
               CHECK(std::memcmp(looked_at.data(), expected.data(), expected.size() * sizeof(real)) == 0);
             }

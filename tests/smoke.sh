@@ -188,14 +188,14 @@ asked under randomized:max_position=64 positions, draw 0: the one that tests of 
   answer    0
   sure     68%
   right    1 of 1 slots, 100.0 %
-  at length 4 (trained): guess 50.0 %, majority 47.2 %, content only 61.4 %
+  at length 4 (trained): chance 50.0 %, majority 47.2 %, content only 61.4 %
 10
   slot      1
   correct   1
   answer    0!
   sure     68%
   right    0 of 1 slots, 0.0 %
-  at length 2 (trained): guess 50.0 %, majority 50.4 %, content only 100.0 %
+  at length 2 (trained): chance 50.0 %, majority 50.4 %, content only 100.0 %
 END
 asked() {   # the words that the checkpoint of a fixed seed answers with, and an object for each string
   "$program" ask twenty 0110 10 > asked && cat asked && diff expected asked && "$program" ask twenty 0110 --json &&

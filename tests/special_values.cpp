@@ -190,7 +190,7 @@ TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity h
     CAPTURE(set);
     Tensor q = Tensor::full({1, T, H, D}, 0.5), v = Tensor::full({1, T, H, D}, 2);
     q.require_grad(), v.require_grad();
-    std::vector<double> bias;                    // distance -(T-1) .. T-1: keys behind the query are hidden, and itself
+    std::vector<double> bias;  // distance -(T-1) .. T-1: keys after the query are hidden, and itself
     for (int d = 1 - T; d < T; ++d)
       for (int h = 0; h < H; ++h) bias.push_back(d > 0 || h == 1 ? -INFINITY : 0);
     Scores s;
@@ -243,7 +243,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
   use_isa(before);
 }
 
-TEST_CASE("scan: an infinity stays where it is or behind, and exclusive does not meet its own") {
+TEST_CASE("scan: an infinity stays where it is or after, and exclusive does not meet its own") {
   const real inf = INFINITY;
   const Tensor x = Tensor::from<real>({4}, {1, inf, 2, 3});
   CHECK(scan(x, 0).values() == std::vector<real>{1, inf, inf, inf});

@@ -1,5 +1,5 @@
 // A result below the smallest normal number costs Intel's processors some 150 cycles a vector. The processor's
-// underflow flag tells of one in any lane, also in those behind a row's end, which no tensor shows.
+// underflow flag tells of one in any lane, also in those after a row's end, which no tensor shows.
 #include <doctest/doctest.h>
 
 #include <cfenv>

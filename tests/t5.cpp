@@ -56,7 +56,7 @@ const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 bool fits(const T5Spec& s) { return s.encoding->causal_only(s.encoding.choices).empty(); }
 bool by_length(const T5Spec& s) { return s.encoding->laws(s.shape(true), s.encoding.choices).by_length; }
 
-// The worst error of decoding one token after the other behind sources of 9 tokens, of which so many count.
+// The worst error of decoding token by token after sources of 9 tokens, of which so many count.
 double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   const Model model(spec);
   const NoGrad still;

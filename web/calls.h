@@ -25,7 +25,7 @@ class Asked {
 
  private:
   std::vector<std::string> words_;
-  size_t at_ = 1;                                // behind the name of the function
+  size_t at_ = 1;  // after the name of the function
 };
 
 struct Answered {

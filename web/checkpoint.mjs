@@ -46,7 +46,7 @@ export function from_toml(text, name) {
   return config;
 }
 
-// config: as TOML; parts: [{name, shape}], whose numbers lie one behind the other
+// config: as TOML; parts: [{name, shape}], whose numbers lie one after the other
 export function write_checkpoint({ format, step, seed, config }, parts, numbers) {
   const header = { __metadata__: { crc32: zeros, format, step: String(step), seed: String(seed), config } };
   let at = 0;

@@ -174,7 +174,7 @@ export class Model {
     const test_temperature = temperature === undefined ? undefined : temperature_words(temperature);
     return this.call('test', list(lengths), strings, ...settings({ test_positions: positions, test_temperature })).json;
   }
-  // What answers without any understanding come to -> [{length, guess, majority, content_only}]
+  // What answers without any understanding come to -> [{length, chance, majority, content_only}]
   baselines(lengths, strings = 200) { return this.call('baselines', list(lengths), strings).json; }
 
   // {name: text} of all options

@@ -165,7 +165,7 @@ Answered baselines_of(Asked& asked) {
   return {Json::list(lengths, [&](int length) {
     const Baselines b = baselines(task(c["task"]), length, strings, uint64_t(c.count("seed")));
     return Json::object({{"length", length},
-                         {"guess", b.chance},
+                         {"chance", b.chance},
                          {"majority", b.majority},
                          {"content_only", b.content_only}});
   })};

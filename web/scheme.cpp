@@ -16,7 +16,7 @@ const std::vector<Option>& options() {
   static const std::vector<Option> all = {
       {"heads", 8, {1, 256}, "of the model that it is drawn in"},
       {"d_model", 64, {1, 4096}, "its width"},
-      {"causal", false, "keys behind the query are masked"},
+      {"causal", false, "keys after the query are masked"},
       {"layer", 0, {0, 99}, "which one is drawn, from 0"},
       {"head", 0, {0, 255}, "likewise"},
       Option::text("positions", "sequential", "the sampler that draws positions"),

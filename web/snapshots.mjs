@@ -47,7 +47,7 @@ function look_closer(model) {
   ];
 }
 
-// The weights of the lanes that one can look into, one behind the other, for web/page/weights.bin.
+// The weights of the lanes that one can look into, one after the other, for web/page/weights.bin.
 const weights = [];
 let weights_end = 0;
 function keep(model) {

@@ -1,6 +1,6 @@
 """A checkpoint in JAX that writes on command: a peer of bench/generate.py.
 
-The cache has room for all tokens from the start, and all steps behind the prompt are one compiled loop.
+The cache has room for all tokens from the start, and all steps after the prompt are one compiled loop.
 """
 
 import functools
@@ -34,7 +34,7 @@ def rotate(x, cos, sin):
 
 
 def read(w, cache, tokens, start):
-    """Logits behind the last of n tokens, of which the first has the position `start`; the cache with them.
+    """Logits after the last of n tokens, of which the first has the position `start`; the cache with them.
     cache: keys and values of each layer, (L, 2, H, T, D)"""
     at = start + jnp.arange(len(tokens))
     angle = at[:, None, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2)).astype(np.float32)
@@ -59,7 +59,7 @@ def read(w, cache, tokens, start):
 
 @functools.partial(jax.jit, static_argnums=2)
 def write(w, prompt, count):
-    """The most probable tokens behind it, (count), and the logits of the first."""
+    """The most probable tokens after it, (count), and the logits of the first."""
     number = jnp.bfloat16 if options.precision == "bf16" else jnp.float32
     room = jnp.zeros((LAYERS, 2, HEADS, len(prompt) + count, HEAD), number)
     logits, cache = read(w, room, prompt, 0)

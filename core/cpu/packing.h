@@ -46,7 +46,7 @@ struct Packing {
         }
   }
   // The same of x^T: 16 rows of pairs and 64 columns at a time stay in the cache        x: (k, m)   to: (m, steps(k))
-  void turned(Side side, int k, int m, const real* x, ptrdiff_t x_row, real* to) const {
+  void transposed(Side side, int k, int m, const real* x, ptrdiff_t x_row, real* to) const {
     constexpr int wide = 64, most = 16;
     real block[most * wide];
     const int all = steps(k), together = parts == 1 ? most : unit;

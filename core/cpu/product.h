@@ -79,7 +79,7 @@ class Multiply {
       if (a.column == 1) {
         packing_.columns(Side::left, m, k, a.at, a.row, to);
       } else if (tiles_) {  // which are loaded row by row
-        packing_.turned(Side::left, k, m, a.at, a.column, to);
+        packing_.transposed(Side::left, k, m, a.at, a.column, to);
       } else {
         packing_.rows(Side::left, k, m, a.at, a.column, to, m);
         return {to, 1, m};
@@ -178,7 +178,7 @@ class Multiply {
   }
 #endif
   static int smaller(int a, int b) { return a < b ? a : b; }
-  // Rows behind the last of a, and numbers behind the last of b: tiles read them.
+  // Rows past the last of a, and numbers past the last of b: tiles read them.
   int spare() const { return tiles_ ? 32 : 0; }
 
   struct Rounded {

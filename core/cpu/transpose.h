@@ -1,4 +1,4 @@
-// Matrices turned, eight rows and columns at a time.
+// Matrices transposed, eight rows and columns at a time.
 #pragma once
 #include "core/cpu/simd.h"
 

@@ -82,7 +82,7 @@ CASE("a product on the GPU: a thread for each result") {
     emulated("y_ij = b_j + sum_k x_ik w_kj", [&] {
       cuda::naive::linear(y.data(), rx.data(), rw.data(), with_bias ? rb.data() : nullptr, rows, in, out);
     });
-    check("nothing behind the last result is written", of_reals({y.end() - 4, y.end()}), Values(4, untouched));
+    check("nothing after the last result is written", of_reals({y.end() - 4, y.end()}), Values(4, untouched));
     return of_reals({y.begin(), y.end() - 4});
   };
   Values last_alone = product(0, in - 1, in);
@@ -178,7 +178,7 @@ Values softmax_of_kernel(const Values& x, int rows, int n) {
   std::vector<real> y(size_t(rows * n + 8), real(untouched));
   const std::vector<real> rx = reals(x);
   emulated("y_j = exp(x_j - m) / sum_k exp(x_k - m)", [&] { cuda::softmax(y.data(), rx.data(), rows, n); });
-  check("nothing behind the last row is written", of_reals({y.end() - 8, y.end()}), Values(8, untouched));
+  check("nothing after the last row is written", of_reals({y.end() - 8, y.end()}), Values(8, untouched));
   return of_reals({y.begin(), y.end() - 8});
 }
 void compare_softmax(int rows, int n, int team, const std::string& what) {
@@ -254,12 +254,12 @@ CASE("softmax with vectors") {
     const std::string formula = fmt::format("y_j = exp(x_j - top) / z, a row of {} in vectors of {}", n, lanes);
     const double beyond = n % lanes == 0 ? 0 : (lanes - n % lanes) * std::exp(-top);
     check(formula, of_reals({y.begin(), y.begin() + n}), divided_by(z),
-          {{"the lanes behind the row's end count as numbers: give load_or -infinity for them", divided_by(z + beyond)},
+          {{"the lanes after the row's end count as numbers: give load_or -infinity for them", divided_by(z + beyond)},
            {"the last vector, which is not full, is missing in the sum", divided_by(z - of_last)},
            {"it is not divided by the sum", divided_by(1)}});
     Values zeros(size_t(lanes), untouched);
     std::fill_n(zeros.begin(), n % lanes == 0 ? 0 : lanes - n % lanes, 0.);
-    check("nothing behind the row is written", of_reals({y.begin() + n, y.end()}), Values(size_t(lanes), untouched),
+    check("nothing after the row is written", of_reals({y.begin() + n, y.end()}), Values(size_t(lanes), untouched),
           {{"the last vector is stored whole: store_some(.., count)", zeros}});
     check("z = sum_j exp(x_j - top) is returned", double(returned), z,
           {{"that is 1 / z", {1 / z}}, {"that is the sum of the y, which is 1", {1}}});

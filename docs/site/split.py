@@ -1,6 +1,6 @@
 """Source files as they are read: the comments that begin a line as prose, and the code that each stands above.
 
-Comments within a function or behind code stay in the code.
+Comments within a function or after code stay in the code.
 """
 
 import re

@@ -13,7 +13,7 @@ namespace poslab::language {
 // for, or, where they are kept, maps of all heads beyond 2 GB.
 void check_lengths(const State&, const std::vector<int>& lengths, const std::string& command = "inspect",
                    bool maps = true);
-// The n-th text of the test with so many tokens, and the token behind it; for another purpose, of the training
+// The n-th text of the test with so many tokens, and the token after it; for another purpose, of the training
 // text where there is one.
 std::vector<int> test_window(const Choices&, const Source&, int length, int n, Purpose = Purpose::test_tokens);
 

@@ -43,7 +43,9 @@ struct State {
   bool trained_elsewhere = false;
 };
 
-struct Batch { Ids read, expected; };            // (B, T) twice: the token behind each
+struct Batch {
+  Ids read, expected;
+};  // (B, T) twice: the token after each
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
 Batch draw_batch(const Choices&, const Source&, int64_t step);
 

@@ -100,11 +100,11 @@ void check(const Choices& c) {
       bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",
                 tail, length, double(length) / c.whole("train_length"));
     if (length < parts)
-      bad_input("eval_times = {}: windows of {} tokens; what is lost is told for {} parts of them, so test {} at least",
+      bad_input("eval_times = {}: windows of {} tokens; the loss is reported for {} parts of them, so test {} at least",
                 c["eval_times"], length, parts, parts);
   }
   if (tail && tail < parts)
-    bad_input("eval_tail = {}: what is lost is told for {} parts of these tokens; count {} at least", tail, parts,
+    bad_input("eval_tail = {}: the loss is reported for {} parts of these tokens; count {} at least", tail, parts,
               parts);
   if (const int pool = pool_of(drawn); pool < longest)
     bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; raise its max_position",

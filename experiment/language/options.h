@@ -9,7 +9,7 @@ namespace poslab::language {
 const ChoiceTable& all_choices();
 using poslab::Settings;
 
-constexpr int parts = 8;   // of a window: losses are told by position too
+constexpr int parts = 8;  // of a window: losses are reported by position too
 
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.

@@ -142,7 +142,7 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
            .heads = spec.heads,
            .matrices = matrices_of(state.config["encoding"], spec.shape(false)),
            .block = "encoder.block",
-           .slots = "the context and the question behind it, as the encoder reads them."};
+           .slots = "the context and the question after it, as the encoder reads them."};
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
   s.pass = [this, at, batch, length](Trace& trace) {
     const NoGrad no_grad;

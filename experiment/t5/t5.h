@@ -43,7 +43,7 @@ struct TestQuestions {
 Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
 PositionSample test_positions(const Choices&, int length, const Batch&);
 
-constexpr int places = 8;                        // of a context: answers are told by where they stood too
+constexpr int places = 8;  // of a context: answers are reported by where they stood too
 
 inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 

@@ -66,7 +66,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   std::vector<Json*> open_;             // objects and lists that have not ended, the outermost first
-  Json* next_ = nullptr;                // the value behind the last key
+  Json* next_ = nullptr;                // the value after the last key
   std::vector<std::string_view> keys_;  // of the object that ends
   size_t values_ = 0;
 };

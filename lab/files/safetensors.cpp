@@ -106,7 +106,7 @@ SafetensorsHeader read_safetensors(std::string_view file, const std::string& pat
   for (const TensorRecord& t : all.tensors) {
     if (t.to > held)
       failure(
-          "{} is cut off: by its header the tensor {} ends behind {} bytes of numbers, and {} are there; fetch it "
+          "{} is cut off: by its header the tensor {} ends after {} bytes of numbers, and {} are there; fetch it "
           "again",
           path, t.name, t.to, held);
     check_size(t, path);

@@ -1,6 +1,6 @@
 // Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The form of Hugging
 // Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is believed only where all of it fits:
-// kinds of numbers, shapes, and bytes that lie one tensor behind the other, without a hole, to the end of the file.
+// kinds of numbers, shapes, and bytes that lie one tensor after the other, without a hole, to the end of the file.
 #pragma once
 #include <cstdint>
 #include <string>

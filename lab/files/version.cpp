@@ -56,13 +56,13 @@ std::vector<std::pair<std::string, std::string>> about() {
 // AMD's virtual machines share one name: its family is 25 for Zen 3 and 4, 26 for 5.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
-  std::map<std::string, std::string> told;  // of the first core
+  std::map<std::string, std::string> facts;  // of the first core
   for (std::string line; std::getline(file, line) && !line.empty();) {
     const size_t colon = line.find(':'), name = line.find_last_not_of(" \t", colon - 1);
-    if (colon != std::string::npos && colon + 2 < line.size()) told[line.substr(0, name + 1)] = line.substr(colon + 2);
+    if (colon != std::string::npos && colon + 2 < line.size()) facts[line.substr(0, name + 1)] = line.substr(colon + 2);
   }
-  if (!told.count("model name")) return "";
-  return fmt::format("{} (family {}, model {})", told["model name"], told["cpu family"], told["model"]);
+  if (!facts.count("model name")) return "";
+  return fmt::format("{} (family {}, model {})", facts["model name"], facts["cpu family"], facts["model"]);
 }
 
 std::string today() {

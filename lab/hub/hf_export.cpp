@@ -101,7 +101,7 @@ std::string word_expression() {
     const std::string one = "[" + of[sign] + "]";  // 64 bytes, the space among them
     all += space + one + "{1,63}|" + one + "{1,64}|";
   }
-  // a run of blanks without the space that goes with the word behind it
+  // a run of blanks without the space that goes with the word after it
   return all + blank + "{1,63}(?=" + space + "[^" + of["blank"] + "])|" + blank + "{1,64}";
 }
 

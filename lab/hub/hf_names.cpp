@@ -10,7 +10,7 @@ namespace {
 using Names = std::map<std::string, std::string>;
 
 // Of one layer, by the parameter's name in its block. The norm before the feed-forward network has LLaMA's name for it,
-// which in families with norms behind attention is theirs.
+// which in families with norms after attention is theirs.
 std::string in_layer(const std::string& parameter, NormPlace norms) {
   static const Names all = {{"norm1.gain", "input_layernorm.weight"},
                             {"attention.query", "self_attn.q_proj.weight"},

@@ -87,7 +87,7 @@ bool at_matches(const Regex& regex, const std::string& text, bool between, const
   return more;
 }
 
-// What matches ends the piece before it, "a b" at " " is "a ", "b"; one right behind another is a piece of its own.
+// What matches ends the piece before it, "a b" at " " is "a ", "b"; one right after another is a piece of its own.
 bool ending_at_matches(const Regex& regex, const std::string& text, const HfPieces::Take& take) {
   size_t from = 0, last = 0;  // of the piece that has not been taken, and of the last match
   bool more = true;
@@ -96,7 +96,7 @@ bool ending_at_matches(const Regex& regex, const std::string& text, const HfPiec
     from = to;
   };
   regex.each(text, [&](size_t begin, size_t end) {
-    if (begin == last) piece(begin);  // at the start, or behind a match
+    if (begin == last) piece(begin);  // at the start, or after a match
     piece(end), last = end;
     return more;
   });

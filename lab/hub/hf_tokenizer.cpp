@@ -126,14 +126,14 @@ void HfTokenizer::read_post_processor(const json& step) {
   if (type == "\"Sequence\"") {
     for (const json& one : step.at("processors")) read_post_processor(one);
   } else if (type == "\"TemplateProcessing\"") {
-    bool behind = false;
+    bool after = false;
     for (const json& one : step.at("single")) {
       if (one.contains("Sequence")) {
-        behind = true;
+        after = true;
         continue;
       }
       const std::string name = one.at("SpecialToken").at("id");
-      if (behind) bad_input("{}: it puts {} behind every text; only tokens before a text are added", path_, name);
+      if (after) bad_input("{}: it puts {} after every text; only tokens before a text are added", path_, name);
       for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(number_of(name, id));
     }
   } else {

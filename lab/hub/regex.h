@@ -9,7 +9,7 @@ namespace poslab {
 class Regex {
  public:
   Regex(const std::string& pattern, const std::string& where);   // throws BadInput for what is none
-  // Each match in valid UTF-8, from left to right: its first byte and the one behind it. Ends where found() says false.
+  // Each match in valid UTF-8, from left to right: its first byte and the one after it. Ends where found() says false.
   void each(const std::string& text, const std::function<bool(size_t from, size_t to)>& found) const;
 
  private:

@@ -35,10 +35,10 @@ struct HfModel {
 // damaged.
 HfModel open_hf_model(const std::string& folder);
 
-// Of spiece.model, with the <extra_id_0> ... that stand behind its tokens, or of a tokenizer.json of byte pairs. Throws
+// Of spiece.model, with the <extra_id_0> ... that stand after its tokens, or of a tokenizer.json of byte pairs. Throws
 // BadInput: it has neither, one that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
-// What the encoder reads: the tokens, and behind them the end of a text, which T5 was trained with.
+// What the encoder reads: the tokens, and after them the end of a text, which T5 was trained with.
 std::vector<int> tokens_of(const HfModel&, const Tokenizer&, const std::string& text);
 // Tokens as text, without a space at the beginning; tokens of padding are left out.
 std::string text_of(const T5Spec&, const Tokenizer&, const std::vector<int>& tokens);

@@ -33,7 +33,7 @@ void read_activation(Keys& config, T5Spec& s) {
   const Activation* found = nullptr;
   for (const Activation& a : activations)
     if (name == a.name) found = &a;
-  if (!found) config.refuse("feed_forward_proj", "relu, gelu or silu, or one of these behind \"gated-\"");
+  if (!found) config.refuse("feed_forward_proj", "relu, gelu or silu, or one of these after \"gated-\"");
   s.activation = found->gate;
   if (has_gate) s.gate = found->gate;
   if (const std::string also = config.word("dense_act_fn", name); also != name)

@@ -1,4 +1,4 @@
-// The tokens of a T5: those of its spiece.model, and behind them the sentinels <extra_id_99> ... <extra_id_0>, with
+// The tokens of a T5: those of its spiece.model, and after them the sentinels <extra_id_99> ... <extra_id_0>, with
 // which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, and each
 // part is read for itself, as transformers reads it.
 #pragma once
@@ -10,7 +10,7 @@ namespace poslab::t5 {
 
 class Tokens : public Tokenizer {
  public:
-  // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit behind the
+  // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit after the
   // pieces into a vocabulary of that size, or none. Throws BadInput: it is no such file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
   int size() const override { return pieces_.size() + int(sentinels_.size()); }

@@ -78,7 +78,7 @@ std::string demo(const std::string& folder, const Settings& more) {
   report::write(runs, page);
   const std::vector<AtLength> plain = at_lengths(read_test(runs[0])), randomized = at_lengths(read_test(runs[1]));
   std::string table = "accuracy in %                      without understanding:\n"
-                      "length     plain  randomized     guess  majority  content only\n";
+                      "length     plain  randomized    chance  majority  content only\n";
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)
     if (const AtLength& row = plain[n]; row.length % 10 == 0 || plain.size() < 10)
       table += fmt::format("{:6} {:9.1f} {:11.1f} {:9.1f} {:9.1f} {:13.1f}\n", row.length, 100 * row.accuracy,

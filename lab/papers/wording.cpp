@@ -35,7 +35,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
     if (o.trial->config()["task"] == task && o.record.baselines) {
       const Baselines& b = *o.record.baselines;
-      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
+      return {task, fmt::format("chance {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
                                 points(b.content_only))};
     }
   return {task};
@@ -109,7 +109,7 @@ page::Curve by_length(const std::string& name, int color, const std::vector<AtLe
 }
 
 void add_baselines(page::Chart& chart, const std::vector<AtLength>& all) {
-  for (const auto& [name, value] : {std::pair{"guess", &Baselines::chance},
+  for (const auto& [name, value] : {std::pair{"chance", &Baselines::chance},
                                     {"majority", &Baselines::majority},
                                     {"content only", &Baselines::content_only}}) {
     page::Curve curve{name, page::Curve::baseline, {}, {}};

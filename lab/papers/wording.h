@@ -12,7 +12,7 @@ std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in poi
 // "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
 std::string ahead_text(double, const Interval&, const std::string& unit = "");
 nlohmann::json number(double x);  // null for NaN
-// Columns guess, majority, content_only of a .csv; nulls if no run is done.
+// Columns chance, majority, content_only of a .csv; nulls if no run is done.
 std::vector<nlohmann::json> baseline_cells(const Summary&);
 Cell task_cell(const Outcomes&, const std::string& task);  // its name, and below it its three baselines
 std::vector<Line> of_tasks(const Outcomes&);               // such rows
@@ -29,7 +29,7 @@ void add_point(page::Curve&, double x, const BySeed&);  // the mean with its int
 void add_curve(page::Chart&, page::Curve,
                const std::string& x_word = "");  // unless it is empty; its ends are described
 page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>&);
-void add_baselines(page::Chart&, const std::vector<AtLength>&);  // guess, majority, content only
+void add_baselines(page::Chart&, const std::vector<AtLength>&);  // chance, majority, content only
 
 std::vector<double> values(const BySeed&);
 double mean(const BySeed&);

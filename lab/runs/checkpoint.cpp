@@ -17,7 +17,7 @@ namespace poslab {
 namespace {
 
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
-const size_t crc_at = 8 + mark.size();  // behind the header's length
+const size_t crc_at = 8 + mark.size();  // after the header's length
 
 // In file order, which is that of the flat buffer.
 std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {

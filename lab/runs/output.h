@@ -1,4 +1,4 @@
-// The one guard for files and folders that a user names behind -o and --out: a slip loses nothing.
+// The one guard for files and folders that a user names after -o and --out: a slip loses nothing.
 #pragma once
 #include <string>
 #include <vector>

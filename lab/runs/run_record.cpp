@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/version.h"
@@ -34,7 +35,7 @@ struct Write {
     result[name] = value ? json(*value) : json(nullptr);
   }
   void operator()(const char* name, const std::optional<Baselines>& b) const {
-    if (b) result[name] = {{"guess", b->chance}, {"majority", b->majority}, {"content_only", b->content_only}};
+    if (b) result[name] = {{"chance", b->chance}, {"majority", b->majority}, {"content_only", b->content_only}};
   }
   void operator()(const char* name, const Values& said) const {
     if (!said.empty()) result[name] = said;
@@ -48,8 +49,10 @@ struct Read {
     if (const auto found = result.find(name); found != result.end() && !found->is_null()) value = found->get<T>();
   }
   void operator()(const char* name, std::optional<Baselines>& b) const {
-    if (const auto found = result.find(name); found != result.end() && !found->is_null())
-      b = Baselines{found->at("guess"), found->at("majority"), found->at("content_only")};
+    const auto found = result.find(name);
+    if (found == result.end() || found->is_null()) return;
+    const std::string chance = found->contains("chance") ? "chance" : former_name("chance");
+    b = Baselines{found->at(chance), found->at("majority"), found->at("content_only")};
   }
   void operator()(const char* name, Values& said) const {
     if (const auto found = result.find(name); found != result.end()) said = found->get<Values>();

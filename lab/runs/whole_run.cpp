@@ -44,7 +44,7 @@ RunRecord record_of(const Learner& l, const Choices& tested, const Results& all)
   const auto known = [](double x) { return std::isnan(x) ? std::nullopt : std::optional(x); };
   if (const Row s = kind_of(c).scores(tested, all); s.has("paper_score")) {
     r.paper_score = known(s["paper_score"]), r.released_score = known(s["released_score"]);
-    if (r.paper_score) r.baselines = Baselines{s["guess"], s["majority"], s["content_only"]};
+    if (r.paper_score) r.baselines = Baselines{s["chance"], s["majority"], s["content_only"]};
   }
   const bool on_cpu = !c.has("device") || device(c) == Device::cpu;
   add_origin(r, products(c), on_cpu ? matmul(c) : Matmul::fp32);

@@ -62,7 +62,7 @@ class Model:
         return self._model.tokens(text)
 
     def write(self, prompt="", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=0):
-        """What a language model writes behind the prompt, as `poslab lm generate` does: a text of `count` tokens.
+        """What a language model writes after the prompt, as `poslab lm generate` does: a text of `count` tokens.
 
         temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones."""
         return self._model.write(prompt, count, temperature, top_k, top_p, seed).decode(errors="replace")

@@ -1,4 +1,4 @@
-// Words of a command line, one on each line. They are parsed, and nothing is done. Words behind `complete` are the
+// Words of a command line, one on each line. They are parsed, and nothing is done. Words after `complete` are the
 // beginning of another command, as shells ask for it.
 #include "apps/command_line.h"
 

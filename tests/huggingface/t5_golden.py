@@ -62,7 +62,7 @@ def search(model, tokens, mask, how):
                              max_new_tokens=written, do_sample=False, return_dict_in_generate=True,
                              output_scores=True, use_cache=as_deep(model.config), **how)  # fmt: skip
         text = out.sequences[0, 1:].tolist()
-        while text and text[-1] in (0, 1):  # the end, and what fills up behind it
+        while text and text[-1] in (0, 1):  # the end, and what fills up after it
             text.pop()
         all_of.append(dict(tokens=text, score=float(out.sequences_scores[0]) if "num_beams" in how else None))
     return all_of

@@ -63,7 +63,7 @@ TEST_CASE("planted: scratch memory that was not asked for is read" * doctest::sk
   for (int i = 0; i < 100; ++i) at[i] = 1;
   look_at(scratch(3, 10)[10]);
 }
-TEST_CASE("planted: the place behind a buffer is written" * doctest::skip()) {
+TEST_CASE("planted: the place past a buffer is written" * doctest::skip()) {
   const Block block(33);
   const_cast<volatile real*>(block.get())[33] = 1;
 }

@@ -24,7 +24,7 @@ may 'planted: a new buffer is read' reported 'a new buffer*'
 may 'planted: a buffer that another tensor had' reported 'a buffer that another*'
 may 'planted: scratch memory of the kernel before' reported 'scratch memory of the*'
 may 'planted: scratch memory that was not asked for' reported 'scratch memory that was*'
-may 'planted: the place behind a buffer is written' reported 'the place behind*'
+may 'planted: the place past a buffer is written' reported 'the place past*'
 
 strings=(train --task even_pairs --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16 --batch 8
          --train-length 8 --eval-lengths 1:12 --eval-samples 8 --steps 10)

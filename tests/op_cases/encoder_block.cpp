@@ -168,7 +168,7 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-// The half behind attention: rows that fill tiles and rows that do not, of fewer thread blocks than an H100 has
+// The half after attention: rows that fill tiles and rows that do not, of fewer thread blocks than an H100 has
 // multiprocessors and of as many; a width that no kernel is written for.
 const Cases tails([](std::vector<OpCase>& all) {
   struct Sizes { Shape shape; int d_ff; double rate; };

@@ -14,8 +14,8 @@ std::string title(const Sizes& s, Pairing pairing, const char* learned = "") {
                      pairing == Pairing::interleaved ? "interleaved" : "half", learned);
 }
 
-// x turned by cosines and sines, which need not be those of any angle
-Array turned(const Sizes& s, Pairing pairing, Array& x, Array& cosine, Array& sine) {
+// x rotated by cosines and sines, which need not be those of any angle
+Array rotated(const Sizes& s, Pairing pairing, Array& x, Array& cosine, Array& sine) {
   Array y(x.shape);
   const bool interleaved = pairing == Pairing::interleaved;
   const int half = s.head_dim / 2;
@@ -31,11 +31,11 @@ Array turned(const Sizes& s, Pairing pairing, Array& x, Array& cosine, Array& si
         }
   return y;
 }
-Array turned(const Sizes& s, Pairing pairing, Array& x, Array& angle) {
+Array rotated(const Sizes& s, Pairing pairing, Array& x, Array& angle) {
   Array cosine = angle, sine = angle;
   for (double& v : cosine.at) v = std::cos(v);
   for (double& v : sine.at) v = std::sin(v);
-  return turned(s, pairing, x, cosine, sine);
+  return rotated(s, pairing, x, cosine, sine);
 }
 
 OpCase rotation(const Sizes& s, Pairing pairing) {
@@ -45,7 +45,7 @@ OpCase rotation(const Sizes& s, Pairing pairing) {
   const Tensor angles = Tensor::from(angle.shape, angle.at);
   OpCase c{"rotate", title(s, pairing), {{s.batch, s.time, s.heads, s.head_dim}}};
   c.op = [=](auto& x) { return rotate(x[0], angles, pairing); };
-  c.reference = [=](Arrays x) mutable { return turned(s, pairing, x[0], angle); };
+  c.reference = [=](Arrays x) mutable { return rotated(s, pairing, x[0], angle); };
   return c;
 }
 
@@ -54,7 +54,7 @@ OpCase rotation_by_learned_angles(const Sizes& s, Pairing pairing) {
   OpCase c{"rotate", title(s, pairing, ", learned angles"), {{s.batch, s.time, s.heads, s.head_dim}, table}};
   c.ranges = {{}, {-4, 4}};
   c.op = [=](auto& x) { return rotate(x[0], x[1], pairing); };
-  c.reference = [=](Arrays x) { return turned(s, pairing, x[0], x[1]); };
+  c.reference = [=](Arrays x) { return rotated(s, pairing, x[0], x[1]); };
   return c;
 }
 
@@ -62,7 +62,7 @@ OpCase rotation_by_any_table(const Sizes& s, Pairing pairing) {
   const Shape table = {s.table_batch, s.time, s.head_dim / 2};
   OpCase c{"rotate", title(s, pairing, ", learned tables"), {{s.batch, s.time, s.heads, s.head_dim}, table, table}};
   c.op = [=](auto& x) { return rotate(x[0], Rotation{x[1], x[2]}, pairing); };
-  c.reference = [=](Arrays x) { return turned(s, pairing, x[0], x[1], x[2]); };
+  c.reference = [=](Arrays x) { return rotated(s, pairing, x[0], x[1], x[2]); };
   return c;
 }
 

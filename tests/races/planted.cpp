@@ -54,7 +54,7 @@ __global__ void within_sixteen_bytes(real* y, bool race) {
   if (threadIdx.x == 40) y[race ? 3 : 4] = 1;
 }
 
-// One reads, two others of its warp read again behind a __syncwarp: the first read is still there to be met.
+// One reads, two others of its warp read again after a __syncwarp: the first read is still there to be met.
 __global__ void written_after_other_warps_read(real* y, bool race) {
   real seen = 0;
   if (threadIdx.x % 32 == 0) seen = y[0], y[64 + threadIdx.x] = seen;
@@ -77,7 +77,7 @@ const Planted planted[] = {
     {"written_after_reads", start<written_after_reads, 4>, "thread 9 of block (3, 0, 0) writes"},
     {"exchange", start<exchange, 1>, "which thread 0 of block (0, 0, 0) read"},
     {"exchange_of_warps", start<exchange_of_warps, 1>, "thread 63 of block (0, 0, 0) writes"},
-    {"within_sixteen_bytes", start<within_sixteen_bytes, 1>, "byte 12 behind pointer 1 of the 1"},
+    {"within_sixteen_bytes", start<within_sixteen_bytes, 1>, "byte 12 after pointer 1 of the 1"},
     {"written_after_other_warps_read", start<written_after_other_warps_read, 1>, "thread 33 of block (0, 0, 0) writes"},
 };
 const int planted_count = int(std::size(planted));

@@ -181,7 +181,7 @@ def test_what_cannot_be_done_is_named():
     for x in (x_of(4, 16), x_of(1, 4, 8)):
         with pytest.raises(ValueError, match=r"it must be \(batch, time, 16\)"):
             layer(x)
-    with pytest.raises(ValueError, match="torch.nn.Dropout behind the layer"):
+    with pytest.raises(ValueError, match="torch.nn.Dropout after the layer"):
         pt.Attention("rope", 16, 2, dropout=.1)
     with pytest.raises(ValueError, match="causal is 'yes'; it is True or False"):
         pt.Attention("rope", 16, 2, causal="yes")

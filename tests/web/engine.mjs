@@ -201,7 +201,7 @@ for (const module of ['lab', 'lab_relaxed']) {
     const native_test = csv(join(folder, 'eval.csv'));
     made.baselines.forEach((b) => {
       const row = native_test.find((n) => n.length === b.length);
-      for (const one of ['guess', 'majority', 'content_only'])
+      for (const one of ['chance', 'majority', 'content_only'])
         must(Math.abs(row[one] - b[one]) < 1e-6, `${one} is ${b[one]}, natively ${row[one]}`);
     });
     return beside(back.test, native_test, 1e-6) + ', the same bytes';

@@ -150,7 +150,7 @@ test('a model that learned nothing is said to have learned nothing, by its mean 
   Object.assign(lane, {
     status: 'done',
     tests: [{step: 3, curve: [[10, .55], [20, .52]]}],
-    baselines: {guess: [[10, .5], [20, .5]], majority: [[10, .5], [20, .51]]},
+    baselines: {chance: [[10, .5], [20, .5]], majority: [[10, .5], [20, .51]]},
     log: [{step: 1, loss: 1}, {step: 2, loss: .5}, {step: 3, loss: 0}]
   });
   assert.ok(status_of(lane, 20).startsWith('trained 3 steps, loss 0.500. Not learned: even at length 20'));
@@ -262,9 +262,9 @@ test('tables, citations and names of files', () => {
   assert.equal(csv(['a', 'b'], [['x,y', 1], ['"', NaN]]), 'a,b\n"x,y",1\n"""",\n');
   const lane = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1, step: 9, curve: [[5, .5]]};
   assert.equal(
-      curves_csv('sort', [lane], [{name: 'guess', points: [[5, .2]]}]),
+      curves_csv('sort', [lane], [{name: 'chance', points: [[5, .2]]}]),
       'task,encoding,positions,temperature,seed,step,length,accuracy\n' +
-          'sort,rope,sequential,none,1,9,5,0.5\nsort,guess,,,,,5,0.2\n');
+          'sort,rope,sequential,none,1,9,5,0.5\nsort,chance,,,,,5,0.2\n');
   const cited = bibtex('0.1', ['Su et al. 2021', 'Su et al. 2021', 'Chi, Fan, Rudnicky 2023', 'yours']);
   assert.equal(cited.match(/@/g).length, 3);
   assert.ok(cited.includes('author = {Chi and Fan and Rudnicky}') && cited.includes('{Su and others}'));

@@ -29,8 +29,8 @@ export function curves_of(lane, limit = Infinity) {
     });
   return curve.points.length ? [...all, curve] : all;
 }
-// guess, majority and content_only by length, as grey lines; and what they are, a line of each beside its words.
-const BASELINES = {majority: '6 4', content_only: '2 3', guess: '9 3 2 3'};
+// chance, majority and content_only by length, as grey lines; and what they are, a line of each beside its words.
+const BASELINES = {majority: '6 4', content_only: '2 3', chance: '9 3 2 3'};
 export function baseline_curves(baselines) {
   const grey = {colour: 'var(--faint)', thin: true};
   return Object.entries(BASELINES).filter(([name]) => baselines[name])
@@ -44,7 +44,7 @@ export const lanes_legend = edge => element(
     ` is what the scheme reads. A string of ${edge} with as many slots for its answer has ${2 * edge} positions. `,
     'Values are counted one by one: a whole string of neighbours may be new where each gap is not (lecture, scene 5). ',
     'Grey lines take no understanding: ',
-    baseline_legend('each place’s most frequent symbol', 'the content alone', 'a guess'));
+    baseline_legend('each place’s most frequent symbol', 'the content alone', 'chance'));
 export const baseline_legend = (...words) => Object.values(BASELINES).map((dash, n) => {
   const line = element('span', {class: 'key', 'aria-hidden': 'true'});
   line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +

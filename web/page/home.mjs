@@ -14,7 +14,7 @@ export const commands_of = lanes => lanes.map(lane => lane.about?.command).filte
 // All curves in one picture with a legend below, as it is saved.
 export function picture_of(lanes, edge) {
   const curves = lanes.filter(lane => lane.curve.length).map(lane => line_of(lane, lane.curve));
-  const grey = baseline_curves(lanes.find(lane => lane.baselines.guess)?.baselines ?? {});
+  const grey = baseline_curves(lanes.find(lane => lane.baselines.chance)?.baselines ?? {});
   const legend = curves.map((curve, n) => {
     const y = HEIGHT + 14 + 20 * n, words = curve.name.replace(/[&<>]/g, '');
     return mark(curve.mark, 60, y, 5, curve.colour) +

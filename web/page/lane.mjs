@@ -50,10 +50,10 @@ export function strips_at(seen, length) {
   return strips;
 }
 
-// [{length, guess, majority, content_only}] as curves.
+// [{length, chance, majority, content_only}] as curves.
 export function by_name(rows) {
   return Object.fromEntries(
-      ['guess', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
+      ['chance', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
 }
 
 export function name_of({encoding, positions, unsorted}) {

@@ -67,7 +67,7 @@ std::string text_of(const State& state, const Exchange& exchange) {
   text += fmt::format("\n{}", a.expected.size() <= in_table ? table(a) : lines(a));
   text += fmt::format("  right    {} of {} slots, {:.1f} %", a.right(), a.scored, 100 * a.accuracy());
   if (a.draws > 1) text += fmt::format("; a single draw of positions: {:.1f} % on average", 100 * a.accuracy_per_draw);
-  return text + fmt::format("\n  at length {} ({}): guess {:.1f} %, majority {:.1f} %, content only {:.1f} %\n",
+  return text + fmt::format("\n  at length {} ({}): chance {:.1f} %, majority {:.1f} %, content only {:.1f} %\n",
                             a.input.size(), int(a.input.size()) <= c.whole("train_length") ? "trained" : "unseen",
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
 }
@@ -98,7 +98,7 @@ nlohmann::ordered_json json_of(const State& state, const Exchange& exchange) {
           {"share_of_each_draw", a.accuracy_per_draw},
           {"probabilities", rows},
           {"baselines",
-           {{"guess", exchange.baselines.chance},
+           {{"chance", exchange.baselines.chance},
             {"majority", exchange.baselines.majority},
             {"content_only", exchange.baselines.content_only}}}};
 }

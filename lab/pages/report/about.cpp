@@ -8,7 +8,7 @@ namespace poslab::report {
 std::string about(const std::vector<Group>& groups) {
   std::vector<std::string> tasks, encodings;
   for (const Group& g : groups) {
-    if (g.has("guess")) tasks.push_back(g.task);
+    if (g.has("chance")) tasks.push_back(g.task);
     for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
   }
   return about_section(tasks, encodings);

@@ -14,7 +14,7 @@ using namespace page;
 // The three baselines as curves; those that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Line& line) {
   const std::pair<const char*, const char*> kinds[] = {
-      {"guess", "guess"}, {"majority", "majority"}, {"content only", "content_only"}};
+      {"chance", "chance"}, {"majority", "majority"}, {"content only", "content_only"}};
   std::vector<Curve> curves;
   for (const auto& [name, column] : kinds) {
     std::vector<Point> points;

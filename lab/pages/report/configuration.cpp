@@ -33,7 +33,7 @@ std::string command_for(const Run& run) {
 
 std::string configuration(const std::vector<Group>& groups, const std::string& out) {
   std::vector<const Line*> all;
-  std::set<std::string> keys, told;
+  std::set<std::string> keys, named;
   for (const Group& g : groups)
     for (const Line& line : g.lines) all.push_back(&line);
   for (const Line* line : all)
@@ -58,10 +58,10 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Line* line : all) {
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
     for (const Run* run : line->runs) {
-      if (!told.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
+      if (!named.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
       (run->test.empty() ? trainings : tests) += command_for(*run);
       const bool checkpoint = !run->again.empty();  // which stays where it is; without a name its page is the command's
-      if (run->test.empty() != checkpoint && told.insert("report " + run->folder).second)
+      if (run->test.empty() != checkpoint && named.insert("report " + run->folder).second)
         folders += " " + escape(shell_word(checkpoint ? run->folder : run->folder + "-again"));
     }
   }

@@ -55,11 +55,11 @@ void finish(Chart& c, const Group& g, const char* x) {
         c.y_high = std::max(c.y_high, 1.05 * p.y);
       }
     if (curve.points.empty()) continue;
-    const auto told = [&](Point p) {
+    const auto stated = [&](Point p) {
       return c.percent ? fmt::format("{:.1f} % at {} {}", 100 * p.y, x, p.x)
                        : fmt::format("{:.3f} at {} {}", p.y, x, p.x);
     };
-    c.description += fmt::format("{}: {}, {}. ", curve.name, told(curve.points.front()), told(curve.points.back()));
+    c.description += fmt::format("{}: {}, {}. ", curve.name, stated(curve.points.front()), stated(curve.points.back()));
   }
   if (c.y_high == 0) c.y_high = 1;
   if (c.percent) c.y_high = std::min(1., std::ceil(10 * c.y_high) / 10);

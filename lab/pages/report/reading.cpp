@@ -31,7 +31,7 @@ Standing standing(const Line& line) {
   for (const Row& row : line.tested)
     if (row.length() > line.train_length()) {
       if (!n++) s.from = row.length();
-      s.chance += std::max({row["guess"], row["majority"], row["content_only"]});
+      s.chance += std::max({row["chance"], row["majority"], row["content_only"]});
     }
   s.chance /= std::max(n, 1);
   return s;

@@ -25,7 +25,7 @@ std::string figure_of(const std::vector<Group>& groups, const std::string& out, 
   std::vector<Chart> charts;
   for (const Group& g : groups) {
     const std::string id = fmt::format("accuracy{}", charts.size());
-    charts.push_back(g.has("guess") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+    charts.push_back(g.has("chance") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
   }
   const std::vector<Panel> panels(charts.begin(), charts.end());
   return out.ends_with(".csv")   ? paper_csv(panels)
@@ -70,7 +70,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
   std::string notes;
   for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
   if (groups.front().has("set")) return language_page(groups, notes, out);
-  return groups.front().has("guess") ? tasks_page(groups, notes, out) : t5_page(groups, notes, out);
+  return groups.front().has("chance") ? tasks_page(groups, notes, out) : t5_page(groups, notes, out);
 }
 
 struct Drawn {

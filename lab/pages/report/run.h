@@ -39,7 +39,7 @@ struct Run {
 };
 
 // The run under its own test and under each other; of a T5, one for each task of each test. Tests of a step that the
-// run has left behind are passed over, which is told in `passed`.
+// run has left behind are passed over; `passed` says so.
 // Of an external checkpoint its tests that are kept (lab/hub/hf_run.h), which have no training.
 std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed);
 

@@ -61,7 +61,7 @@ std::string row(const Line& line, const std::string& task) {
          cell("trained lengths", "", percent(line.accuracy(1, line.train_length()))) +
          cell("paper score", "score", with_below(percent(mean(all)), interval_text(bootstrap(all), false))) +
          cell("released score", "", percent(mean_of(line, [](auto& r) { return r.released_score; }))) +
-         cell("guess", "quiet", percent(mean_beyond(line, "guess"))) +
+         cell("chance", "quiet", percent(mean_beyond(line, "chance"))) +
          cell("majority", "quiet", percent(mean_beyond(line, "majority"))) +
          cell("content only", "quiet", percent(mean_beyond(line, "content_only"))) + "</tr>\n";
 }
@@ -110,7 +110,7 @@ std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }
 
-std::string heading(const Group& g) { return g.has("guess") ? headed(g.task) : escape(g.task); }
+std::string heading(const Group& g) { return g.has("chance") ? headed(g.task) : escape(g.task); }
 
 std::string cell(const char* name, const char* kind, const std::string& text) {
   return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
@@ -142,7 +142,7 @@ std::string table(const std::vector<Group>& groups) {
 scope="colgroup"><span>baselines</span></th></tr>
 <tr><th scope="col" class="text">run</th>{}<th scope="col">steps</th><th scope="col">steps/s</th><th
 scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">released score</th>
-<th scope="col">guess</th><th scope="col">majority</th><th scope="col">content only</th></tr>
+<th scope="col">chance</th><th scope="col">majority</th><th scope="col">content only</th></tr>
 </thead>
 <tbody>
 {}</tbody>

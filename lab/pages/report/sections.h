@@ -17,7 +17,7 @@ struct Figures {
   std::string show(const page::Chart&);
   std::string captioned(const page::Chart&, const std::string& words);  // below it its title, then these words
   // The loss of training on a linear axis and on a logarithmic one, of which the page shows one. The ids of the charts:
-  // loss and log, with `suffix` behind.
+  // loss and log, with `suffix` appended.
   std::string losses(const Group&, const std::string& suffix, const std::string& caption);
 };
 

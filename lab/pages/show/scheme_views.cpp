@@ -97,14 +97,14 @@ std::optional<Matrix> relative_positions(const Part& part, const Subject& s) {
   return {};
 }
 
-struct Turning {
+struct RotaryHeads {
   std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;
   int head;                                  // the first of them, from 0 on
 };
-// Neighbouring heads that turn alike are one.
-std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
-  std::vector<Turning> all;
+// Neighbouring heads with the same frequencies are one entry.
+std::vector<RotaryHeads> rotary_heads(const Part& part, const Subject& s) {
+  std::vector<RotaryHeads> all;
   std::vector<int> last;                     // head of each, from 1 on
   for (int h = 0; h < s.shape.heads; ++h) {
     std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, h);
@@ -226,7 +226,7 @@ std::optional<View> frequencies_view(const Subject& s) {
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
   for (const Part& part : s.parts) {
     if (!part.scheme->frequencies) continue;
-    for (const auto& [name, f, head] : turning_alike(part, s)) {
+    for (const auto& [name, f, head] : rotary_heads(part, s)) {
       page::Curve curve{name, int(c.curves.size()), {}};
       for (size_t m = 0; m < f.size(); ++m) {
         const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
@@ -279,7 +279,7 @@ std::optional<View> rotation_view(const Subject& s) {
   for (const Part& part : s.parts) {
     const std::optional<Matrix> of_pairs = relative_positions(part, s);
     if (!part.scheme->frequencies || !of_pairs) continue;
-    for (const auto& [name, f, head] : turning_alike(part, s)) {
+    for (const auto& [name, f, head] : rotary_heads(part, s)) {
       const std::vector<double>& of = of_pairs->heads[of_pairs->heads.size() == 1 ? 0 : size_t(head)];
       Hands hands{name, f, turned_by(of, s.positions(part).tokens(name))};
       Matrix m{name, int(f.size()), drawn, {{}}};

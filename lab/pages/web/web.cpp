@@ -56,7 +56,7 @@ json run_json(const std::string& path) {
   const Results tested = read_test(run.path());
   json config, baselines;
   for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];
-  for (const char* name : {"guess", "majority", "content_only"}) baselines[name] = curve_of(tested, name);
+  for (const char* name : {"chance", "majority", "content_only"}) baselines[name] = curve_of(tested, name);
   return {{"name", fs::path(run.path()).filename().string()},
           {"config", config},
           {"step", state.adam.step},

@@ -154,7 +154,7 @@ class Tables {
   Measured measured_;
 };
 
-std::string told(const BySeed& difference) {
+std::string stated(const BySeed& difference) {
   return ahead_text(mean(difference), bootstrap(values(difference)), " points");
 }
 
@@ -178,7 +178,7 @@ std::vector<std::string> readings(const std::vector<Row>& rows, const Choices& c
     if (i.low > 0 || i.high < 0)
       (i.low > 0 ? add : cost).push_back(fmt::format("{} ({} points)", all[n].name, signed_points(mean(randomized))));
     said.push_back(fmt::format("{}: {} with plain positions, {} with randomized ones, mean over the schemes.",
-                               all[n].name, told(plain), told(randomized)));
+                               all[n].name, stated(plain), stated(randomized)));
   }
   if (said.empty()) return {"Nothing can be compared yet."};
   const auto named = [](const std::vector<std::string>& names) {
@@ -198,7 +198,7 @@ std::vector<std::string> readings(const std::vector<Row>& rows, const Choices& c
       for (const Row& r : rows)
         if (r.randomized == randomized && !r.cost[n].empty()) of.push_back(r.cost[n]);
       if (!of.empty())
-        costs += fmt::format("{}{} {}", costs.empty() ? "" : ", ", questions()[n].name, told(average(of)));
+        costs += fmt::format("{}{} {}", costs.empty() ? "" : ", ", questions()[n].name, stated(average(of)));
     }
     if (!costs.empty())
       said.push_back(fmt::format("What moves accuracy at the trained length, {} positions, points lost: {}.",

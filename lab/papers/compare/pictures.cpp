@@ -17,9 +17,9 @@ namespace {
 constexpr size_t few = 5;  // curves of a chart
 
 constexpr std::pair<const char*, double Baselines::*> kinds[] = {
-    {"guess", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
+    {"chance", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
 
-// Those with the best means on a task, and `none` behind them.
+// Those with the best means on a task, and `none` after them.
 std::vector<const Entry*> best_on(const Ranking& r, const std::string& task) {
   std::vector<const Entry*> all;
   for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})

@@ -44,7 +44,7 @@ Grid ranked_grid(const Ranking& r, const std::vector<std::string>& tasks) {
     for (const std::string& task : tasks) {
       const auto b = baselines(r, task);
       row.push_back({!b                   ? "–"
-                     : name == "guess"    ? points(b->chance)
+                     : name == "chance"    ? points(b->chance)
                      : name == "majority" ? points(b->majority)
                                           : points(b->content_only)});
     }
@@ -79,7 +79,7 @@ Table data(const Ranking& r, const std::vector<std::string>& tasks) {
   Table table{
       {"encoding", "positions",  "causal",       "task",          "rank",       "runs",           "planned",
        "seeds",    "mean",       "interval_low", "interval_high", "minus_none", "minus_none_low", "minus_none_high",
-       "trained",  "parameters", "time_of_none", "guess",         "majority",   "content_only"},
+       "trained",  "parameters", "time_of_none", "chance",         "majority",   "content_only"},
       {}};
   const auto none = std::find_if(r.ranked.begin(), r.ranked.end(), [](const Entry& e) { return e.name == "none"; });
   const auto row = [&](const Entry& e, const std::string& task, json rank, int runs, int planned, size_t seeds,

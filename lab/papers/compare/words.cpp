@@ -79,7 +79,7 @@ std::string of_task(const Ranking& r, const std::string& task) {
   if (const auto b = baselines(r, task)) {
     const double best = std::max({b->chance, b->majority, b->content_only});
     const auto above = std::count_if(r.ranked.begin(), r.ranked.end(), [&](auto& e) { return mean(e) > best; });
-    text += fmt::format("; guess {}, majority {}, content only {}: {} of {} are above all three", points(b->chance),
+    text += fmt::format("; chance {}, majority {}, content only {}: {} of {} are above all three", points(b->chance),
                         points(b->majority), points(b->content_only), above, r.ranked.size());
   }
   return text + ".";

@@ -61,13 +61,13 @@ struct FromLength {
   std::vector<std::string> readings(int longest) const {
     if (by_gap.empty())
       return {fmt::format("No setting has learned the strings of length {} well enough to lose anything.", length)};
-    const auto told = [](const std::vector<BySeed>& gap, const std::vector<BySeed>& length) {
+    const auto stated = [](const std::vector<BySeed>& gap, const std::vector<BySeed>& length) {
       return fmt::format("{} {}", which_first(average(gap), average(length)), one_by_one(gap, length));
     };
     std::vector<std::string> said = {fmt::format("From length {} to {} with uniform sampling, mean of {}: {}", length,
-                                                 longest, counted(by_gap.size(), "setting"), told(by_gap, by_length)),
+                                                 longest, counted(by_gap.size(), "setting"), stated(by_gap, by_length)),
                                      fmt::format("From length {} to {} with the gap all the way down to 1: {}", length,
-                                                 longest, told(to_one, by_length_at_one))};
+                                                 longest, stated(to_one, by_length_at_one))};
     if (!unlearned.empty())
       said.push_back(
           fmt::format("Not in these means, as they are less than {:.0f} % of the way from the majority to all "

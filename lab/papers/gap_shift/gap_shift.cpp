@@ -102,13 +102,13 @@ std::string which_first(const BySeed& by_gap, const BySeed& by_length) {
   const BySeed &more = gap ? by_gap : by_length, &less = gap ? by_length : by_gap;
   const Paired difference = paired(more, less);
   if (!difference.seeds) return "No setting has been tested both ways yet.";
-  const auto told = [](double x, const Interval& i) {
+  const auto stated = [](double x, const Interval& i) {
     return fmt::format("{} points{}{}", points(x), std::isnan(i.low) ? "" : " ", interval_text(i, false));
   };
-  const auto cost = [&](const BySeed& loss) { return told(mean(loss), bootstrap(values(loss))); };
+  const auto cost = [&](const BySeed& loss) { return stated(mean(loss), bootstrap(values(loss))); };
   const std::string both = fmt::format("The gap alone costs {}, the length alone {}.", cost(by_gap), cost(by_length));
   if (mean(more) <= 0) return both + " Neither loses accuracy.";
-  const std::string by = told(difference.mean, difference.interval);
+  const std::string by = stated(difference.mean, difference.interval);
   if (!difference.interval.excludes(0))
     return fmt::format("{} Which comes first is inconclusive: they differ by {}.", both, by);
   return fmt::format("{} The {} comes first: it costs more by {}.", both, gap ? "gap" : "length", by);

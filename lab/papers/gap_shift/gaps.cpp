@@ -21,7 +21,7 @@ Spread spread(const Histogram& counts) {
   return {sum / all, close / all};
 }
 
-std::string told(const Spread& s) { return fmt::format("mean gap {:.3g}\n1 or less: {} %", s.mean, points(s.close)); }
+std::string stated(const Spread& s) { return fmt::format("mean gap {:.3g}\n1 or less: {} %", s.mean, points(s.close)); }
 
 page::Curve curve(const std::string& name, int color, const Histogram& counts, int most) {
   double all = 0;
@@ -69,12 +69,12 @@ Section gaps(const Outcomes&, const Choices& defaults) {
         c.set("test_positions", even ? even_positions(c) : "same");
         const Coverage met = poslab::gaps(c, lengths(c));
         const Spread trained = spread(met.trained);
-        std::vector<Cell> row = {{even ? t.name + ", in equal steps at test" : t.name}, {"", told(trained)}};
+        std::vector<Cell> row = {{even ? t.name + ", in equal steps at test" : t.name}, {"", stated(trained)}};
         if (!even) s.data.rows.push_back({name, t.positions, "", nullptr, trained.mean, trained.close, 1});
         for (const Coverage::Test& test : met.tests) {
           const double overlap = in_common(met.trained, test.met);
           const Spread at = spread(test.met);
-          row.push_back({points(overlap), told(at)});
+          row.push_back({points(overlap), stated(at)});
           s.data.rows.push_back({name, t.positions, c["test_positions"], test.length, at.mean, at.close, overlap});
         }
         table.rows.push_back(std::move(row));

@@ -77,7 +77,7 @@ Section matched(const Outcomes& outcomes, const Choices& defaults) {
   }
   s.data = {
       {"task", "encoding", "trained", "test_positions", "lengths", "seeds", "accuracy", "interval_low", "interval_high",
-       "minus_uniform", "difference_low", "difference_high", "guess", "majority", "content_only"},
+       "minus_uniform", "difference_low", "difference_high", "chance", "majority", "content_only"},
       {}};
   const std::string range = fmt::format("{} to {}", far.front(), far.back());
   const std::vector<Setting> all = settings(outcomes, defaults);

@@ -43,7 +43,7 @@ const Prediction& prediction(const std::string& task) {
 }
 
 // "3 of 15 tasks have a verdict. Above the best scheme ... is 1 of them: reverse_string (two-ended, +29.1 points). ..."
-std::vector<std::string> told(const std::vector<Contest>& all) {
+std::vector<std::string> stated(const std::vector<Contest>& all) {
   std::vector<std::string> above, level, open;
   for (const Contest& c : all) {
     if (!c.done) {
@@ -258,7 +258,7 @@ Section verdict(const Outcomes& outcomes, const Choices& c) {
   const std::vector<Contest> own = contests(outcomes, Family::own_candidate),
                              same = contests(outcomes, Family::one_for_all);
   if (const std::string why = unlike(c); !why.empty()) s.readings.push_back(why);
-  for (const std::string& one : told(own)) s.readings.push_back(one);
+  for (const std::string& one : stated(own)) s.readings.push_back(one);
   const auto above = size_t(std::count_if(own.begin(), own.end(), [](const Contest& one) { return one.above(); }));
   const auto open = size_t(std::count_if(own.begin(), own.end(), [](const Contest& one) { return !one.done; }));
   s.readings.push_back(fmt::format("The goal, {} tasks above, is {}.", r.goal,
@@ -273,7 +273,7 @@ Section verdict(const Outcomes& outcomes, const Choices& c) {
     s.grids.push_back(contest_grid(own, "Each task's candidate against its opponent: " + what, outcomes));
   add_data(s.data, own, "each task's");
   if (for_all_tasks(outcomes)) {
-    for (const std::string& one : told(same)) s.readings.push_back("One configuration for all tasks. " + one);
+    for (const std::string& one : stated(same)) s.readings.push_back("One configuration for all tasks. " + one);
     s.grids.push_back(contest_grid(same, "One configuration for all tasks: " + what, outcomes));
     add_data(s.data, same, "one for all");
   }

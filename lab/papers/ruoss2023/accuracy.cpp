@@ -14,7 +14,7 @@ using nlohmann::json;
 
 const std::vector<std::string> summary_columns = {"runs",  "planned", "best",      "best_lr",      "lr",
                                                   "seeds", "mean",    "deviation", "interval_low", "interval_high",
-                                                  "paper", "guess",   "majority",  "content_only"};
+                                                  "paper", "chance",   "majority",  "content_only"};
 
 // The columns above; accuracies are fractions, the paper's too.
 std::vector<json> summary_data(const Summary& s, double paper) {

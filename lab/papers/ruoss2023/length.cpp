@@ -13,7 +13,7 @@ using namespace page;
 
 Section fig4(const Outcomes& outcomes, const Choices&) {
   Section s;
-  s.data = {{"task", "encoding", "positions", "length", "accuracy", "seeds", "guess", "majority", "content_only"}, {}};
+  s.data = {{"task", "encoding", "positions", "length", "accuracy", "seeds", "chance", "majority", "content_only"}, {}};
   for (const std::string& task : outcomes.tasks())
     for (const char* positions : {"sequential", "randomized"}) {
       Chart chart = accuracy_chart(fmt::format("lengths-{}-{}", task, positions),
@@ -49,7 +49,7 @@ Section fig4(const Outcomes& outcomes, const Choices&) {
 
 Section fig3(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
-  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess",
+  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "chance",
              "majority", "content_only"},
             {}};
   std::set<int> all;

@@ -1,12 +1,12 @@
 // The results of a sweep as two tables. `trials` has a row for each trial of the plan, in its order:
 //
-//   id, name, state, the options that differ within the plan, paper_score, released_score, guess, majority,
+//   id, name, state, the options that differ within the plan, paper_score, released_score, chance, majority,
 //   content_only, seconds, commit, reason, all other options, isa, numerics, processor, date
 //
 // so tables of several sweeps have the same columns but for their order. `name` is the same for trials that differ in
 // task and seed only (lab/runs/naming.h). `lengths` has a row for each length that a trial was tested at:
 //
-//   id, task, name, seed, length, accuracy, samples, guess, majority, content_only
+//   id, task, name, seed, length, accuracy, samples, chance, majority, content_only
 //
 // Trials of language models have other scores: loss, accuracy and bits_per_byte of texts that are not repeated, at the
 // trained length and, as longest_loss, ..., at the longest tested one. Their rows of `lengths`:

@@ -7,6 +7,7 @@
 
 #include "core/choices.h"
 #include "core/error.h"
+#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 
@@ -43,9 +44,13 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
   std::vector<std::vector<std::string>> columns;
   for (const auto& [name, said] : tested.items()) {
     std::string cells = said.get<std::string>();
-    if (cells.starts_with("= ")) cells = known.at(cells.substr(2));
-    known[fmt::format("{} {}", id, name)] = cells;
-    names.push_back(name), columns.push_back(split(cells, ' '));
+    if (cells.starts_with("= ")) {
+      const std::vector<std::string> other = split(cells.substr(2), ' ');
+      cells = known.at(fmt::format("{} {}", other.at(0), current_name(other.at(1))));
+    }
+    names.push_back(current_name(name));
+    known[fmt::format("{} {}", id, names.back())] = cells;
+    columns.push_back(split(cells, ' '));
     if (columns.back().size() != columns[0].size()) failure("{} has another number of cells than {}", name, names[0]);
   }
   std::string text = fmt::format("{}\n", fmt::join(names, ","));

@@ -1,4 +1,4 @@
-"""LM-Infinite without a mask: a first key behind the query is at distance -w."""
+"""LM-Infinite without a mask: a first key after the query is at distance -w."""
 
 import numpy as np
 

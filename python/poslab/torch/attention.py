@@ -12,7 +12,7 @@ class Scheme(nn.Module):
     """An encoding, a sampler and a temperature for `layers` layers: logits, weights and results of queries and keys.
 
     Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. What they learn
-    are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are drawn anew by
+    are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are resampled by
     next_pass() while training, and are always the same in evaluation. head_dim: d_model / heads if it is not said.
     train_length: what a window of 0.5L is half of."""
 
@@ -65,7 +65,7 @@ class Scheme(nn.Module):
         return self._built.reads_states
 
     def next_pass(self):
-        """While training, positions that are random are drawn anew from here on."""
+        """While training, positions that are random are resampled from here on."""
         if self.training:
             self.passes += 1
 
@@ -114,7 +114,7 @@ class Attention(nn.Module):
         super().__init__()
         if "dropout" in options:
             raise ValueError("poslab.torch: attention weights have no dropout here; leave it out, or put "
-                             "torch.nn.Dropout behind the layer")
+                             "torch.nn.Dropout after the layer")
         self.shares = isinstance(encoding, Scheme)
         if self.shares and options:
             raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; say it "
@@ -141,7 +141,7 @@ class Attention(nn.Module):
         return q, k, v
 
     def forward(self, x, *, positions=None, lengths=None, cache=None):
-        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots behind those
+        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after those
         that it has, and it keeps these, too."""
         if not self.shares:
             self.scheme.next_pass()
@@ -190,7 +190,7 @@ class Cache:
                                  "cache needs; choose another sampler, such as sequential")
 
     def append(self, *newest):
-        """All keys, values and states, the newest (B, T, ...) behind the others."""
+        """All keys, values and states, the newest (B, T, ...) after the others."""
         until = self.length + newest[0].shape[1]
         if until > self.capacity or newest[0].shape[0] != len(self._kept[0]):
             raise ValueError(f"poslab.torch: this cache is for {len(self._kept[0])} sequences of {self.capacity} "
