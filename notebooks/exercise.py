@@ -19,12 +19,21 @@ def check(answer):
             print("Not answered yet: put your answer in the place of the dots above, and run both cells.")
         except AssertionError as wrong:
             print(f"Not yet: {wrong}")
+        except Exception as error:
+            if isinstance(answer, type) or getattr(error, "of_answer", False):  # its own line is to be seen
+                raise
+            print(f"Not yet: the answer is not what the check asks for, which stops with {type(error).__name__}: "
+                  f"{error}")
     return run
 
 
 def _asked(function):
     def of(*args, **named):
-        value = function(*args, **named)
+        try:
+            value = function(*args, **named)
+        except Exception as error:
+            error.of_answer = True
+            raise
         if value is ...:
             raise NotYet
         assert value is not None, "it gives None; is there a return?"

@@ -1,5 +1,6 @@
 """Trained models, seen from inside: logits of tokens of your own, activations kept and replaced, weights."""
 
+import fnmatch
 import os
 
 from ._poslab import _inside
@@ -39,7 +40,18 @@ class Model:
         patterns of names(). With None, what matches is kept in `seen`; a function (name, x) gives what takes the place
         of x, a tensor of its shape, or None to leave it. Functions come in the order of the dict, and what is kept is
         what the pass went on with."""
-        logits, self.seen = self._model.run(tokens, outputs, read, positions, list((trace or {}).items()), gradient)
+        called = set()
+
+        def noting(pattern, function):
+            def noted(name, x):
+                called.add(pattern)
+                return function(name, x)
+            return noted if callable(function) else function
+        traced = [(pattern, noting(pattern, function)) for pattern, function in (trace or {}).items()]
+        logits, self.seen = self._model.run(tokens, outputs, read, positions, traced, gradient)
+        for pattern, function in traced:
+            if pattern not in called and not (function is None and fnmatch.filter(self.seen, pattern)):
+                raise ValueError(f'trace: no activation is called "{pattern}"; names() of the model has all')
         return logits
 
     @property

@@ -9,10 +9,24 @@ from ._poslab import Piece, Scores, _inside
 written_in_python = set()      # kinds and names
 
 
-def _join(cls, add, things, *more):
-    for name in cls.options:
+def _join(cls, called, add, things, *more):
+    """called: the method that makes it what it is, which a class may leave as it is here."""
+    base = cls.__mro__[-2]
+    for said in ("options", "laws"):
+        if not isinstance(getattr(cls, said, {}), dict):
+            raise ValueError(f"{cls.__name__}: {said} is a {type(getattr(cls, said)).__name__}; write a dict, as in "
+                             + {"options": '{"slope": 0.5}', "laws": '{"two_sided": True}'}[said])
+    for name, value in cls.options.items():
         if callable(getattr(cls, str(name), None)):
             raise ValueError(f'option "{name}": a method has that name; give the option another one')
+        if isinstance(value, tuple) and len(value) == 3 and not value[1] <= value[0] <= value[2]:
+            raise ValueError(f'option "{name}": its default {value[0]} is not from {value[1]} to {value[2]}; write '
+                             "(default, least, most)")
+    if getattr(cls, called) is getattr(base, called):
+        for name, value in vars(cls).items():
+            if callable(value) and not name.startswith("_") and not hasattr(base, name):
+                raise ValueError(f"{cls.__name__} has a method {name} and no {called}, which is the one that is "
+                                 "called; give it that name")
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
     written_in_python.add((things.kind, cls.name))
@@ -45,9 +59,12 @@ class Encoding:
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
-        _join(cls, _inside.add_encoding, chosen.encodings, cls.laws)
+        _join(cls, "scores", _inside.add_encoding, chosen.encodings, cls.laws)
 
-    def __init__(self, parameters, heads, head_size, layer, causal, **options):
+    def __init__(self, parameters=None, heads=None, head_size=None, layer=None, causal=None, **options):
+        if parameters is None:
+            raise ValueError(f"{type(self).__name__}(): models make the objects; give the class itself, or "
+                             f"pl.encodings.{self.name}(...) with options")
         self.heads, self.head_size, self.layer, self.causal = heads, head_size, layer, causal
         self.__dict__.update(options)
         self.learn(parameters)
@@ -79,7 +96,7 @@ class Sampler:
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
-        _join(cls, _inside.add_sampler, chosen.samplers)
+        _join(cls, "draw", _inside.add_sampler, chosen.samplers)
 
     def __init__(self, **options):
         self.__dict__.update(options)
@@ -117,7 +134,7 @@ class Task:
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
         own = [m for m in ("input", "shuffled", "scored_slots") if getattr(cls, m) is not getattr(Task, m)]
-        _join(cls, _inside.add_task, chosen.tasks, own)
+        _join(cls, "answer", _inside.add_task, chosen.tasks, own)
 
     def __init__(self, **options):
         self.__dict__.update(options)
@@ -197,6 +214,8 @@ def check(thing):
     for kind, things in ((Sampler, chosen.samplers), (Task, chosen.tasks)):
         if isinstance(thing, type) and issubclass(thing, kind):
             thing = getattr(things, thing.name)
+    if isinstance(thing, type) and not issubclass(thing, Encoding):
+        raise ValueError(f"check: {thing!r} is no class of pl.Encoding, pl.Sampler or pl.Task; derive it from one")
     if thing is Encoding:
         raise ValueError("check: pl.Encoding itself is no encoding; give a class that derives from it")
     if isinstance(thing, chosen.Sampler):

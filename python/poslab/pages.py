@@ -19,6 +19,10 @@ class Page:
         return cls(Path(folder, "index.html").read_text(encoding="utf-8"))
 
     def save(self, path):
+        kind = ".svg" if self.text.startswith("<svg") else ".html"
+        if Path(path).suffix != kind:
+            raise ValueError(f"{os.fspath(path)}: what is saved here is {kind[1:].upper()}; name it {kind}. `poslab "
+                             "report`, `show` and `graph` write other kinds with -o")
         Path(path).write_text(self.text, encoding="utf-8")
 
     def _repr_html_(self):

@@ -61,6 +61,9 @@ def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=Tr
     plt = pyplot()
     if not isinstance(matrices, dict):
         matrices = {"": matrices}
+    for m in matrices.values():
+        if isinstance(m, str) or hasattr(m, "spelled"):
+            raise ValueError(f"plot_matrices: {m!r} is no matrix; say pl.encodings[\"{m}\"].matrix(12)[0]")
     matrices = {name: np.asarray(m, dtype=float) for name, m in matrices.items()}
     for name, m in matrices.items():
         if m.ndim != 2:
@@ -98,8 +101,14 @@ def _write_numbers(ax, matrix, image):
 
 
 def plot_lengths(runs, axes=None):
-    """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a dict of name and
-    Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each slot."""
+    """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a Run, or a
+    dict of name and Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each
+    slot."""
+    for run in runs.values() if isinstance(runs, dict) else [runs]:
+        if not hasattr(run, "rows"):
+            raise ValueError(f"plot_lengths: {run!r} is no run; say plot_lengths({{'plain': pl.Run('runs/plain')}})")
+    if not isinstance(runs, dict):
+        runs = {runs.path: runs}
     if axes is None:
         axes = pyplot().subplots(figsize=(6.4, 3.6), layout="constrained")[1]
     for name, run in runs.items():

@@ -77,6 +77,9 @@ def train(*unnamed, force=False, progress=True, trace=None, **options):
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
+    for name in ("task", "encoding"):
+        if isinstance(options.get(name), (list, tuple)):
+            raise ValueError(f"{name} is {options[name]!r}, and train makes one run; pl.sweep takes lists")
     seen = _inside.train_run(_texts(options), force, progress, list((trace or {}).items()))
     return Run(options["out"], seen)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import poslab as pl
+from poslab import formulas
 
 X = pl.Tensor(np.arange(6.0).reshape(2, 3))
 Q = pl.Tensor(np.ones((1, 4, 2, 8)))
@@ -28,6 +29,12 @@ def unaligned():
 def throws(rows):
     yield X
     raise KeyError("of the caller")
+
+
+class Plain(pl.Encoding):
+    """Without positions."""
+
+    name = "plainly"
 
 
 class Hostile:
@@ -250,6 +257,22 @@ BAD = {
     "a test of length": (lambda: pl.evaluate("nowhere", length="1:9"),
                          'unknown option "length"; did you mean "lengths"'),
     "two runs of nowhere": (lambda: pl.report("nowhere", "neither"), "nowhere"),
+    "no run for a picture": (lambda: pl.plot_lengths("runs/plain"), r"'runs/plain' is no run; say .*pl.Run"),
+    "a name for a matrix": (lambda: pl.plot_matrices({"rope": "rope"}), r"'rope' is no matrix; say pl.encodings"),
+    "a page as a picture": (lambda: pl.Page("<!doctype html>").save("x.pdf"), "x.pdf: .* HTML; name it .html"),
+    "a formula with options": (lambda: formulas.load("rope:base=100"), r"no options but those of its CASE; copy"),
+    "a formula of no heads": (lambda: formulas.logits("rope", X.numpy(), X.numpy()), r"q is \(2, 3\).*heads"),
+    "several encodings for one": (lambda: pl.train(task="even_pairs", encoding=["rope", "t5"], out="never"),
+                                  "and train makes one run; pl.sweep takes lists"),
+    "the laws of a dict": (lambda: pl.check(dict), "is no class of pl.Encoding"),
+    "scores by another name": (lambda: type("Typo", (pl.Encoding,), {"score": lambda *_: None}),
+                               "Typo has a method score and no scores"),
+    "draw by another name": (lambda: type("Typo", (pl.Sampler,), {"sample": lambda *_: None}), "sample and no draw"),
+    "laws as a set": (lambda: type("Typo", (pl.Encoding,), {"laws": {"two_sided"}}), "laws is a set; write a dict"),
+    "options as a list": (lambda: type("Typo", (pl.Task,), {"options": ["slope"]}), "options is a list; write a dict"),
+    "a default beyond its most": (lambda: type("Typo", (pl.Encoding,), {"options": {"slope": (20, 0, 10)}}),
+                                  "its default 20 is not from 0 to 10"),
+    "an encoding's object": (lambda: Plain(), r"give the class itself, or pl.encodings.plainly\(...\)"),
     "the law of no encoding": (lambda: pl.check(pl.Encoding), "a class that derives from it"),
 }
 

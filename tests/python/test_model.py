@@ -1,6 +1,7 @@
 """Trained models from Python: the bits of the engine, activations kept and replaced, one run's put into another."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def model(runs):
 
 BATCH = pl.tasks.reverse_string.batch(3, length=4)
 TOKENS = BATCH["tokens"]
+
+
+def test_a_name_that_no_activation_has_is_refused(model):
+    for nothing in ("block9.out", "block0.atention.*"):
+        for what in (None, lambda name, x: x):
+            with pytest.raises(ValueError, match=f'no activation is called "{re.escape(nothing)}"; names'):
+                model(TOKENS, trace={nothing: what, "embedding": None})
 
 
 def test_a_model_says_what_poslab_ask_says(runs, model):

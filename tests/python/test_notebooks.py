@@ -21,7 +21,10 @@ def twice(x):
 @pytest.mark.parametrize("answer, words", [(6, "Right."), (5, "Not yet: it should be 6"), (..., "Not answered yet"),
                                            (lambda x: 2 * x, "Right."), (lambda x: x, "Not yet: it should be 6"),
                                            (lambda x: ..., "Not answered yet"),
-                                           (lambda x: None, "Not yet: it gives None; is there a return?")])
+                                           (lambda x: None, "Not yet: it gives None; is there a return?"),
+                                           ({}, "Not yet: it should be 6"),
+                                           (lambda x: np.ones(2), "Not yet: the answer is not what the check asks "
+                                                                  "for, which stops with ValueError: The truth")])
 def test_answers_are_checked(answer, words, capsys):
     exercise.check(answer)(twice)
     assert capsys.readouterr().out.startswith(words)

@@ -169,15 +169,30 @@ def test_threads_may_go_back_where_others_went_forward():
     assert all(torch.equal(p.grad, w) for p, w in zip(layer.parameters(), wanted))
 
 
+def test_under_autocast_the_encoding_computes_in_float32():
+    layer, x = pt.Attention("rope", 16, 2), x_of(1, 4, 16).requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = layer(layer(x))
+    y.float().sum().backward()
+    assert y.dtype == torch.bfloat16 and x.grad.dtype == torch.float32
+    assert torch.allclose(y.float(), layer(layer(x)), atol=0.02)
+
+
 def test_what_cannot_be_done_is_named():
     layer = pt.Attention("rope", 16, 2)
-    with pytest.raises(ValueError, match=r"q is torch.float64.*use .float\(\)"):
+    with pytest.raises(ValueError, match=r"the layer is torch.float64.*use layer.float\(\)"):
         layer.double()(x_of(1, 4, 16).double())
+    with pytest.raises(ValueError, match=r"q is torch.float64.*use .float\(\)"):
+        layer.scheme(*(x_of(1, 4, 2, 8).double() for _ in range(3)))
     with pytest.raises(ValueError, match=r"q is on meta.*move the model and its inputs there with .cpu\(\)"):
         pt.Attention("rope", 16, 2).to("meta")(x_of(1, 4, 16).to("meta"))
     layer = pt.Attention("rope", 16, 2)
     with pytest.raises(ValueError, match=r"x is torch.float64, and the layer is torch.float32; use x.float\(\)"):
         layer(x_of(1, 4, 16).double())
+    with pytest.raises(ValueError, match="x is a ndarray; give a tensor"):
+        layer(np.ones((1, 4, 16), "float32"))
+    with pytest.raises(ValueError, match="'randomized' is a sampler; give it to the layer when it is made"):
+        layer(x_of(1, 4, 16), positions="randomized")
     for x in (x_of(4, 16), x_of(1, 4, 8)):
         with pytest.raises(ValueError, match=r"it must be \(batch, time, 16\)"):
             layer(x)

@@ -36,6 +36,9 @@ def names():
 
 def load(name):
     """The module of a formula; import does not take the name of lambda."""
+    if str(name).partition(":")[0] in names() and ":" in name:
+        raise ValueError(f"'{name}': a formula has no options but those of its CASE; copy source('"
+                         f"{name.partition(':')[0]}') and change the numbers there")
     if name not in names():
         raise ValueError(f"there is no formula '{name}'; formulas.names() lists those that there are")
     return importlib.import_module("." + name, __name__)
@@ -70,6 +73,8 @@ def logits(name, q, k, positions=None, w=None, **sizes):
     """Logits of a formula, -infinity where masked. q, k: (B, T, H, D); positions: (T,) or (B, T), or 0, 1, ...; w: its
     parameters by name, and "x" for one that reads the states. sizes: such as causal=True, in place of its own."""
     scheme = load(name)
+    if np.ndim(q) != 4 or np.ndim(k) != 4:
+        raise ValueError(f"q is {np.shape(q)} and k {np.shape(k)}; give (batch, time, heads, head size)")
     if not hasattr(scheme, "logits"):
         raise ValueError(f"{name} has weights and no logits; use load('{name}').weights")
     case = SIZES | scheme.CASE | {"heads": q.shape[2], "d_model": q.shape[2] * q.shape[3]} | sizes

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from .. import _poslab as engine
-from ..chosen import samplers, whole
+from ..chosen import Sampler, samplers, whole
 from .bridge import call, of_engine
 
 
@@ -71,6 +71,9 @@ class Scheme(nn.Module):
 
     def _call(self, function, inputs, **how):
         own, step = self._built.parameters, self.passes if self.training else 0
+        if isinstance(how.get("positions"), (str, Sampler)):
+            raise ValueError(f"poslab.torch: positions are numbers here, and {str(how['positions'])!r} is a sampler; "
+                             "give it to the layer when it is made")
         positions, lengths = (None if how.get(name) is None else torch.as_tensor(how[name]).numpy(force=True)
                               for name in ("positions", "lengths"))
         how |= {"positions": positions, "step": step} | ({"lengths": lengths} if "lengths" in how else {})
@@ -133,9 +136,14 @@ class Attention(nn.Module):
 
     def _of(self, x):
         width, kind = self.query.in_features, self.query.weight.dtype
+        if not isinstance(x, torch.Tensor):
+            raise ValueError(f"poslab.torch: x is a {type(x).__name__}; give a tensor, as torch.as_tensor(x) is")
+        if kind != torch.float32:
+            raise ValueError(f"poslab.torch: the layer is {kind}, and the engine computes in float32; use "
+                             "layer.float()")
         if x.dim() != 3 or x.shape[2] != width:
             raise ValueError(f"poslab.torch: x is {tuple(x.shape)}; it must be (batch, time, {width})")
-        if x.dtype != kind:
+        if x.dtype != kind and not torch.is_autocast_enabled("cpu"):
             raise ValueError(f"poslab.torch: x is {x.dtype}, and the layer is {kind}; use x.float()")
         q, k, v = (project(x).unflatten(-1, (-1, self.head_dim)) for project in (self.query, self.key, self.value))
         return q, k, v

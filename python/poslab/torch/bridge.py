@@ -29,6 +29,8 @@ def call(function, inputs, parameters):
     """function(**inputs), with gradients. inputs: tensors of PyTorch by name; what is None is left out. parameters:
     pairs of a parameter of the engine and the tensor of PyTorch that has its values and gets its gradient."""
     inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
+    if torch.is_autocast_enabled("cpu"):        # what is around has rounded to bfloat16
+        inputs = {name: tensor.float() for name, tensor in inputs.items()}
     own, theirs = [p[0] for p in parameters], [p[1] for p in parameters]
     tensors = [*inputs.values(), *theirs]
     recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
