@@ -2,10 +2,11 @@
 can load language models but not train them."""
 
 import csv
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from poslab import program
 
 HEADS, WIDTH, TRAINED = 4, 64, 32                    # 16 channels a head; windows of 32 tokens in training
 
@@ -30,7 +31,6 @@ class Model:
                 for row in csv.DictReader(out.read_text().splitlines()) if row["set"] == "plain"]
 
     def _run(self, *words):
-        program = shutil.which("poslab") or Path(__file__).resolve().parents[1] / "build/release/poslab"
-        done = subprocess.run([program, "lm", *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+        done = subprocess.run([program.path(), "lm", *map(str, words)], capture_output=True, text=True, cwd=self.folder)
         if done.returncode:
             raise RuntimeError(done.stderr)

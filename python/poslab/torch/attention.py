@@ -111,7 +111,7 @@ class Attention(nn.Module):
 
     encoding: as for Scheme, which takes the other options, or a Scheme that several layers share; then `layer` says
     which one this is, and the model calls scheme.next_pass() before each pass. key_heads: fewer heads of keys and
-    values than of queries."""
+    values than of queries. options: positions, temperature, causal, head_dim, pool, train_length, seed, of Scheme."""
 
     def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
         super().__init__()
