@@ -19,8 +19,8 @@ nb::dict batch(const std::string& spelled, int sequences, int length, uint64_t s
   return d;
 }
 
-std::vector<std::pair<std::string, double>> guesses(const std::string& spelled, int length, int samples,
-                                                    uint64_t seed) {
+std::vector<std::pair<std::string, double>> baselines_by_name(const std::string& spelled, int length, int samples,
+                                                              uint64_t seed) {
   limit(spelled, samples, length);
   const Baselines b = baselines(task(spelled), length, samples, seed);
   return {{"chance", b.chance}, {"majority", b.majority}, {"content_only", b.content_only}};
@@ -46,7 +46,7 @@ void add_tasks(nb::module_& m) {
         return std::pair(written_input(t, e.input), written_answer(e.answer));
       },
       "task"_a, "length"_a);
-  m.def("task_baselines", guesses, "task"_a, "length"_a, "samples"_a, "seed"_a);
+  m.def("task_baselines", baselines_by_name, "task"_a, "length"_a, "samples"_a, "seed"_a);
 }
 
 }  // namespace poslab::python

@@ -12,9 +12,9 @@
 namespace poslab::web {
 
 // The words of a call, and numbers that come with them.
-class Asked {
+class Request {
  public:
-  Asked(std::vector<std::string> words, std::vector<float> numbers)
+  Request(std::vector<std::string> words, std::vector<float> numbers)
       : numbers(std::move(numbers)), words_(std::move(words)) {}
   const std::string& next();                     // the next word. Throws Failure if there is none
   bool more() const { return at_ < words_.size(); }
@@ -28,18 +28,18 @@ class Asked {
   size_t at_ = 1;  // after the name of the function
 };
 
-struct Answered {
+struct Response {
   Json json;
   std::vector<float> numbers = {};               // matrices
 };
 
 struct Call {
   const char* name;
-  Answered (*answer)(Asked&);
+  Response (*answer)(Request&);
 };
 std::vector<Call> catalog_calls(), model_calls(), look_calls(), scheme_calls();
 
-State& model(Asked&);                            // whose number is the next word. Throws BadInput for one that is gone
+State& model(Request&);  // whose number is the next word. Throws BadInput for one that is gone
 Json options_of(const std::vector<Option>&);
 
 }  // namespace poslab::web

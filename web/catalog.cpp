@@ -94,7 +94,7 @@ Json preset_json(const ChoicePreset& p) {
                         })}});
 }
 
-Answered catalog(Asked&) {
+Response catalog(Request&) {
   return {Json::object(
       {{"version", POSLAB_VERSION},
        {"tasks", Json::list(all_tasks(), task_json)},

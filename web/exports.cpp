@@ -45,12 +45,12 @@ std::vector<std::string> split_words() {
 }
 
 void answer() {
-  Asked asked(split_words(), std::move(given_numbers));
+  Request request(split_words(), std::move(given_numbers));
   const std::string name = split_words().at(0);
   const std::vector<Call>& all = all_calls();
   const auto called = std::find_if(all.begin(), all.end(), [&](const Call& c) { return c.name == name; });
   if (called == all.end()) failure("the page asks for \"{}\", which this engine does not have", name);
-  Answered a = called->answer(asked);
+  Response a = called->answer(request);
   text = a.json.text(), numbers = std::move(a.numbers);
 }
 
@@ -84,21 +84,21 @@ __attribute__((export_name("call"))) const Reply* call() {
 
 }  // extern "C"
 
-const std::string& Asked::next() {
+const std::string& Request::next() {
   if (!more()) failure("\"{}\" was asked with {} words, which are too few", words_[0], words_.size() - 1);
   return words_[at_++];
 }
-int Asked::whole(const std::string& name, int least, int most) {
+int Request::whole(const std::string& name, int least, int most) {
   const Range range{double(least), double(most)};
   return int(read_whole(name, next(), range, to_string(range)));
 }
-std::vector<int> Asked::lengths() {
+std::vector<int> Request::lengths() {
   std::vector<int> all;
   for (const std::string& one : split(next(), ' '))
     all.push_back(int(read_whole("length", one, {1, 10000}, "1 .. 10000")));
   return all;
 }
-Settings Asked::settings() {
+Settings Request::settings() {
   Settings all;
   while (more()) {
     const std::string name = next();

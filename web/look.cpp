@@ -38,10 +38,10 @@ Json met_json(Met what, const Choices& c, const std::vector<int>& lengths, int64
 }
 
 // Words: the lengths, and of how many steps of training; 0: of all that the run will have.
-Answered seen(Asked& asked) {
-  const Choices& c = model(asked).config;
-  const std::vector<int> lengths = asked.lengths();
-  const int asked_steps = asked.whole("steps", 0, 1 << 30);
+Response seen(Request& request) {
+  const Choices& c = model(request).config;
+  const std::vector<int> lengths = request.lengths();
+  const int asked_steps = request.whole("steps", 0, 1 << 30);
   const int64_t steps = asked_steps ? asked_steps : c.count("steps");
   const Coverage reads = coverage(c, {lengths.front()}, 1);
   return {Json::object({{"reads", reads.counted == Reads::positions   ? "positions"
@@ -59,14 +59,14 @@ std::optional<Chosen<TemperaturePolicy>> temperature(const std::string& spelled)
 
 // Words: the string, positions ("" for those of the test), a temperature ("" for the model's own), silenced heads as
 // "layer head layer head".
-Answered ask_it(Asked& asked) {
-  const State& s = model(asked);
+Response ask_it(Request& request) {
+  const State& s = model(request);
   const Task& t = task(s.config["task"]);
-  const Tokens input = read_input(t, asked.next());
+  const Tokens input = read_input(t, request.next());
   Asking how;
-  how.positions = numbers_of(asked.next());
-  how.temperature = temperature(asked.next());
-  for (const std::string silenced = asked.next(); const std::string& one : split(silenced, ';')) {
+  how.positions = numbers_of(request.next());
+  how.temperature = temperature(request.next());
+  for (const std::string silenced = request.next(); const std::string& one : split(silenced, ';')) {
     if (one.empty()) continue;
     const std::vector<double> place = numbers_of(one);
     if (place.size() != 2) bad_input("silenced: \"{}\" is no layer and head, such as 0 3", one);
@@ -100,11 +100,11 @@ Json row_means(const RowMeans& m) {
 }
 
 // Words: the lengths, a temperature ("" for the model's own), how many strings of each.
-Answered dispersion_of(Asked& asked) {
-  const State& s = model(asked);
-  const std::vector<int> lengths = asked.lengths();
-  const auto policy = temperature(asked.next());
-  const Probed inside = probed(s, asked.whole("strings", 1, 10000));
+Response dispersion_of(Request& request) {
+  const State& s = model(request);
+  const std::vector<int> lengths = request.lengths();
+  const auto policy = temperature(request.next());
+  const Probed inside = probed(s, request.whole("strings", 1, 10000));
   check_lengths(s.config, lengths, "dispersion");
   return {Json::list(lengths, [&](int length) {
     const Dispersion d = dispersion(inside, length, policy);
@@ -120,12 +120,12 @@ Answered dispersion_of(Asked& asked) {
 }
 
 // Words: the long length, how many strings.
-Answered align_it(Asked& asked) {
-  const State& s = model(asked);
-  const int length = asked.whole("length", 1, 10000);
+Response align_it(Request& request) {
+  const State& s = model(request);
+  const int length = request.whole("length", 1, 10000);
   check_lengths(s.config, {length}, "align");
   const Aligning wanted{.shortest = s.config.whole("train_length"), .longer = {length}};
-  const Alignment found = align(probed(s, asked.whole("strings", 1, 10000)), wanted, {});
+  const Alignment found = align(probed(s, request.whole("strings", 1, 10000)), wanted, {});
   const AlignedAt& at = found.lengths.front();
   return {Json::object({{"length", length},
                         {"temperature", at.found.tau.front()},

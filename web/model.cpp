@@ -68,7 +68,7 @@ Json config_json(const Choices& c) {
   });
 }
 
-Answered added(std::unique_ptr<State> s) {
+Response added(std::unique_ptr<State> s) {
   static int last = 0;
   const Choices& c = s->config;
   const Json about = Json::object(
@@ -85,28 +85,28 @@ Answered added(std::unique_ptr<State> s) {
   return {about};
 }
 
-Answered train_new(Asked& asked) {
-  const Choices c = configure(of_new_run(asked.settings()));
+Response train_new(Request& request) {
+  const Choices c = configure(of_new_run(request.settings()));
   check_memory(c);
   return added(std::make_unique<State>(c));
 }
 
 // "load", the name of a file, how many weights it holds, its configuration; then "fill" gives it the numbers.
-Answered load(Asked& asked) {
-  const std::string file = asked.next();
-  const int most = asked.whole("weights", 0, 1 << 30);
-  const Choices c = configure(asked.settings());
+Response load(Request& request) {
+  const std::string file = request.next();
+  const int most = request.whole("weights", 0, 1 << 30);
+  const Choices c = configure(request.settings());
   check_memory(c);
   const MostParameters of_file(file, most);
   return added(std::make_unique<State>(c));
 }
 
-Answered fill(Asked& asked) {
-  State& s = model(asked);
-  s.adam.step = read_whole("step", asked.next(), {0, 1e15}, "a number of steps");
-  const float* at = asked.numbers.data();
+Response fill(Request& request) {
+  State& s = model(request);
+  s.adam.step = read_whole("step", request.next(), {0, 1e15}, "a number of steps");
+  const float* at = request.numbers.data();
   for (const Part& p : parts(s)) {
-    if (p.values.size() > asked.numbers.data() + asked.numbers.size() - at)
+    if (p.values.size() > request.numbers.data() + request.numbers.size() - at)
       failure("the checkpoint ends before {}; restore it from a copy, or train again", p.name);
     const std::vector<real> values(at, at + p.values.size());
     p.values.set(values.data()), at += p.values.size();
@@ -114,9 +114,9 @@ Answered fill(Asked& asked) {
   return {Json(true)};
 }
 
-Answered weights(Asked& asked) {
-  const State& s = model(asked);
-  Answered a{Json::object({{"step", double(s.adam.step)}, {"seed", double(s.config.count("seed"))}})};
+Response weights(Request& request) {
+  const State& s = model(request);
+  Response a{Json::object({{"step", double(s.adam.step)}, {"seed", double(s.config.count("seed"))}})};
   for (const Part& p : parts(s)) {
     const std::vector<real> values = p.values.values();
     a.numbers.insert(a.numbers.end(), values.begin(), values.end());
@@ -124,13 +124,13 @@ Answered weights(Asked& asked) {
   return a;
 }
 
-Answered free(Asked& asked) {
-  const int number = asked.whole("model", 1, 1 << 30);
+Response free(Request& request) {
+  const int number = request.whole("model", 1, 1 << 30);
   return {Json(models().erase(number) > 0)};
 }
 
-Answered step(Asked& asked) {
-  State& s = model(asked);
+Response step(Request& request) {
+  State& s = model(request);
   const Step done = finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step)));
   return {Json::object({{"step", double(s.adam.step)},
                         {"loss", done.loss},
@@ -140,12 +140,12 @@ Answered step(Asked& asked) {
 }
 
 // Words: a length, how many strings, and the options of the test that differ.
-Answered test(Asked& asked) {
-  State& s = model(asked);
-  const std::vector<int> lengths = asked.lengths();
-  const int strings = asked.whole("strings", 1, 100000);
+Response test(Request& request) {
+  State& s = model(request);
+  const std::vector<int> lengths = request.lengths();
+  const int strings = request.whole("strings", 1, 100000);
   State tested = s;
-  for (const auto& [name, text] : asked.settings()) tested.config.set(name, text);
+  for (const auto& [name, text] : request.settings()) tested.config.set(name, text);
   check(tested.config);
   check_lengths(tested.config, lengths, "test");
   return {Json::list(lengths, [&](int length) {
@@ -158,10 +158,10 @@ Answered test(Asked& asked) {
   })};
 }
 
-Answered baselines_of(Asked& asked) {
-  const Choices& c = model(asked).config;
-  const std::vector<int> lengths = asked.lengths();
-  const int strings = asked.whole("strings", 1, 100000);
+Response baselines_of(Request& request) {
+  const Choices& c = model(request).config;
+  const std::vector<int> lengths = request.lengths();
+  const int strings = request.whole("strings", 1, 100000);
   return {Json::list(lengths, [&](int length) {
     const Baselines b = baselines(task(c["task"]), length, strings, uint64_t(c.count("seed")));
     return Json::object({{"length", length},
@@ -173,8 +173,8 @@ Answered baselines_of(Asked& asked) {
 
 }  // namespace
 
-State& model(Asked& asked) {
-  const int number = asked.whole("model", 1, 1 << 30);
+State& model(Request& request) {
+  const int number = request.whole("model", 1, 1 << 30);
   const auto found = models().find(number);
   if (found == models().end()) bad_input("model {} is no longer there; train it again, or load a checkpoint", number);
   return *found->second;

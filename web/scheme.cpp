@@ -36,10 +36,10 @@ struct Drawn {
   std::shared_ptr<const PositionLayers> layers{};
   std::shared_ptr<const PositionSample> sample{};
 
-  explicit Drawn(Asked& asked) : params(0) {
-    const std::string spelled = asked.next();
-    slots = asked.whole("length", 1, 1024);
-    for (const auto& [name, text] : asked.settings()) c.set(name, text);
+  explicit Drawn(Request& request) : params(0) {
+    const std::string spelled = request.next();
+    slots = request.whole("length", 1, 1024);
+    for (const auto& [name, text] : request.settings()) c.set(name, text);
     if (c.whole("d_model") % c.whole("heads"))
       bad_input("d_model = {} does not fall into heads = {}; make it a multiple", c["d_model"], c["heads"]);
     if (c.whole("head") >= c.whole("heads"))
@@ -84,17 +84,17 @@ std::vector<float> cells(const PositionLayers& layers, const ModelShape& shape, 
 }
 
 // Words: the scheme, how many slots, settings of `options`.
-Answered matrix(Asked& asked) {
-  const Drawn d(asked);
+Response matrix(Request& request) {
+  const Drawn d(request);
   return {Json::object({{"quantity", words(quantity_of(*d.layers, d.c.whole("layer")))}}),
           cells(*d.layers, d.shape, *d.sample, d.c.whole("layer"), d.c.whole("head"))};
 }
 
 // The same of a trained model's own scheme, at positions of its test. Words: model, slots, layer, head.
-Answered matrix_of_model(Asked& asked) {
-  const State& s = model(asked);
-  const int slots = asked.whole("length", 1, 1024), layer = asked.whole("layer", 0, s.config.whole("layers") - 1);
-  const int head = asked.whole("head", 0, s.config.whole("heads") - 1);
+Response matrix_of_model(Request& request) {
+  const State& s = model(request);
+  const int slots = request.whole("length", 1, 1024), layer = request.whole("layer", 0, s.config.whole("layers") - 1);
+  const int head = request.whole("head", 0, s.config.whole("heads") - 1);
   const PositionSample sample =
       draw(s.config, test_sampler(s.config), stream(uint64_t(s.config.count("seed")), Purpose::test_positions, 0), 1,
            slots, Ids({1, slots}, std::vector<int>(size_t(slots), 0)));
@@ -114,8 +114,8 @@ Json reads_json(Reads what) {
 }
 
 // Words: as of matrix.
-Answered explain(Asked& asked) {
-  const Drawn d(asked);
+Response explain(Request& request) {
+  const Drawn d(request);
   const Scheme& s = d.scheme.thing;
   const Laws laws = s.laws(d.shape, d.scheme.choices);
   const std::vector<double> frequencies =
