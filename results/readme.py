@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, gpu-measured.md, torch.md, web.md,
-trust.md and README.md, from what measured runs left: results/*/ and bench/results/.
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, gpu.md, gpu-measured.md, torch.md,
+web.md, trust.md and README.md, from what measured runs left: results/*/ and bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
 Standard library only.
@@ -14,6 +14,7 @@ import sys
 
 import gpu
 import lists
+from matmul import matmul_lines
 from query import ROOT
 from rounded import bf16_lines, cell, ladder_lines
 
@@ -316,6 +317,7 @@ def main():
         ROOT / "docs/gpu-measured.md": {"tested": gpu.tested(), "rates": gpu.rates(), "peers": gpu.peers(),
                                          "profile": gpu.profile(), "samples": gpu.samples(),
                                          "variants": gpu.variants(), "naive": gpu.naive()},
+        ROOT / "docs/gpu.md": {"matmul": matmul_lines()},
         ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
         ROOT / "docs/trust.md": {"fuzz": fuzz_lines(), "sanitizers": sanitizer_lines()},

@@ -14,7 +14,7 @@ namespace poslab::language {
 // What is read: a text by its tokens, or the made-up language.
 struct Source {
   Vocabulary vocabulary;
-  Text training, test;  // empty with a grammar, and training for a checkpoint of others
+  Text training, test;  // empty with a grammar, and training for an external checkpoint
   std::optional<CopyGrammar> grammar;
   std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins

@@ -1,4 +1,4 @@
-// Safetensors, of a checkpoint of others.
+// Safetensors, of an external checkpoint.
 #include "lab/files/safetensors.h"
 
 #include "tests/fuzz/target.h"
