@@ -161,6 +161,7 @@ TEST_CASE("figures: LaTeX has the numbers of the chart in percent, its names in 
   CHECK(holds(tex, "coordinates {(4,50)};\n\\addlegendentry{chance}"));
   CHECK(count(tex, "\\addlegendentry") == 2);
   CHECK(holds(tex, "(1,0)(2,0)(2,100)(1,100)} -- cycle;  % trained"));
+  CHECK(holds(tex, "anchor=south west] at (axis cs:1,0) {trained};"));
   CHECK(holds(tex, "\\definecolor{poslab0072b2}{HTML}{0072B2}"));
   CHECK(holds(tex, "width=84mm"));
   CHECK(!holds(tex, "title={"));
@@ -174,6 +175,7 @@ TEST_CASE("figures: LaTeX has the numbers of the chart in percent, its names in 
   log.log = true, log.y_low = .01, log.curves[1].points[0].y = 0;  // no logarithm, so no point
   CHECK(holds(paper_tex({log}, 84), "ymode=log"));
   CHECK(count(paper_tex({log}, 84), "(1,0)") == 0);
+  CHECK(holds(paper_tex({log}, 84), "xtick={1,2,3,4}"));  // of lengths and pairs, not at 1.5
   log.doubling = true;
   CHECK(holds(paper_tex({log}, 84), "xtick={1,2,4}"));
 }
@@ -182,6 +184,8 @@ TEST_CASE("figures: LaTeX of a matrix has its cells by slot, masked ones as nan;
   const std::string cells = paper_tex({map()}, 84);
   CHECK(holds(cells, "mesh/cols=2] coordinates {\n(0,0)[0](3,0)[nan]\n(0,3)[4](3,3)[2]\n};"));
   CHECK(holds(cells, "point meta min=0, point meta max=4"));
+  CHECK(std::regex_search(cells, std::regex("poslab/.try, width=(\\S+)mm, height=\\1mm\\]")));  // square in any style
+  CHECK(holds(paper_tex({chart()}, 84), "poslab/.try]"));
   const std::string ranked = paper_tex({dots()}, 84);
   CHECK(holds(ranked, "yticklabels={{rope},{none}}"));
   CHECK(holds(ranked, "coordinates {(75,1)(50,2)};\n\\addlegendentry{even\\_pairs}"));

@@ -97,12 +97,14 @@ std::string legend_columns(const std::vector<Key>& keys, double millimetres) {
   return fmt::format("{}", std::clamp<size_t>(size_t(millimetres / each), 1, std::max<size_t>(keys.size(), 1)));
 }
 
-// The options that all panels have. What the paper says of poslab counts last.
+// The options that all panels have. What the paper says of poslab counts last, but a matrix keeps its shape.
 std::string axis(const Panel& p, double width, double height, bool titled, const std::string& more) {
+  const std::string size = fmt::format("width={:.4g}mm, height={:.4g}mm", width, height);
   return fmt::format(
       "\\begin{{tikzpicture}}[baseline=(current axis.south)]\n"
-      "\\begin{{axis}}[poslab figure, width={:.4g}mm, height={:.4g}mm,{}\n  {},\n  poslab/.try]\n",
-      width, height, titled ? fmt::format("\n  title={{{}}},", tex(title_of(p))) : "", more);
+      "\\begin{{axis}}[poslab figure, {},{}\n  {},\n  poslab/.try{}]\n",
+      size, titled ? fmt::format("\n  title={{{}}},", tex(title_of(p))) : "", more,
+      std::holds_alternative<HeatMap>(p) ? ", " + size : "");
 }
 const char* const axis_end = "\\end{axis}\n\\end{tikzpicture}";
 
@@ -113,9 +115,8 @@ std::string panel(const Chart& c, double width, bool titled) {
       tex(c.x_label), tex(c.y_label), c.percent ? " (\\%)" : "", c.x_low, c.x_high, times * c.y_low, times * c.y_high,
       legend_columns(keys(c), width));
   if (c.log) options += ", ymode=log";
-  if (c.doubling)
-    options += fmt::format(", xmode=log, log basis x=2, log ticks with fixed point, xtick={{{}}}",
-                           fmt::join(x_ticks(c, width < 120 ? 5 : 9), ","));
+  if (c.doubling) options += ", xmode=log, log basis x=2, log ticks with fixed point";
+  options += fmt::format(", xtick={{{:.6g}}}", fmt::join(x_ticks(c, width < 120 ? 5 : 9), ","));
   std::string made = axis(c, width, std::clamp(.62 * width, 50., 90.), titled, options);
   if (c.shaded > c.x_low) {
     const double end = std::min(c.shaded, c.x_high);
@@ -124,6 +125,10 @@ std::string panel(const Chart& c, double width, bool titled) {
         "{{({:.6g},{:.5g})({:.6g},{:.5g})({:.6g},{:.5g})({:.6g},{:.5g})}} -- cycle;  % trained\n",
         color(drawn_as("trained").at("fill")), c.x_low, times * c.y_low, end, times * c.y_low, end, times * c.y_high,
         c.x_low, times * c.y_high);
+    if (const double share = (end - c.x_low) / (c.x_high - c.x_low); share * width > 12 && !c.doubling)
+      made += fmt::format(
+          "\\node[{}, font=\\scriptsize, anchor=south west] at (axis cs:{:.6g},{:.5g}) {{trained}};\n",
+          color(Curve::baseline), c.x_low, times * c.y_low);
   }
   for (const Curve& curve : c.curves) {
     std::vector<Point> around;
