@@ -31,22 +31,36 @@ void say(const std::string& line) {
   if (Progress::shown) fmt::print(log_of_thread(), "{}\n", line);
 }
 
-// The run of these positions, which is there when this returns.
-std::string trained(const std::string& folder, const std::string& positions, const Settings& more) {
+struct DemoRun {
+  std::string folder;
+  Settings all;
+  Choices wanted;
+};
+
+// What the run of these positions is to be. One of other options that is there stays as it is.
+DemoRun planned(const std::string& folder, const std::string& positions, const Settings& more) {
   Settings all = both;
   all.insert(all.end(), more.begin(), more.end());
   all.insert(all.end(), {{"positions", positions}, {"out", folder}});
   const Choices wanted = configure(all);
   const std::string config = folder + "/config.toml";
-  if (fs::exists(config) && read_file(config) == to_toml(wanted)) {
+  if (fs::exists(config) && read_file(config) != to_toml(wanted))
+    bad_input("{0} is a run with other options, or of another version; say --out with another folder, or rm -r {0}",
+              shell_word(folder));
+  return {folder, all, wanted};
+}
+
+// The run is there when this returns.
+std::string trained(const DemoRun& run) {
+  const auto& [folder, all, wanted] = run;
+  if (fs::exists(folder + "/config.toml")) {
     if (fs::exists(folder + "/result.json"))
       say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_word(folder)));
     else
       resume_run(folder, {{"threads", wanted["threads"]}});
     return folder;
   }
-  if (fs::exists(config)) fs::remove_all(folder);
-  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], positions,
+  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], wanted["positions"],
                   wanted["train_length"]));
   train_run(strings_kind(), all, false);
   return folder;
@@ -71,9 +85,10 @@ const ChoiceTable& demo_choices() {
 std::string demo(const std::string& folder, const Settings& more) {
   for (const auto& [name, value] : more)
     if (name == "positions") bad_input("positions = {}: they are what the two runs of the demo differ in", value);
+  const DemoRun plans[] = {planned(folder + "/demo-plain", "sequential", more),
+                           planned(folder + "/demo-randomized", "randomized", more)};
   make_folder(folder);
-  const std::vector<std::string> runs = {trained(folder + "/demo-plain", "sequential", more),
-                                         trained(folder + "/demo-randomized", "randomized", more)};
+  const std::vector<std::string> runs = {trained(plans[0]), trained(plans[1])};
   const std::string page = folder + "/demo.html";
   report::write(runs, page);
   const std::vector<AtLength> plain = at_lengths(read_test(runs[0])), randomized = at_lengths(read_test(runs[1]));
