@@ -316,8 +316,8 @@ std::string explained(const std::string& spelling) {
   if (composed_spelling(spelling)) return of_encoding(spelling);
   const std::string name = read_spelling(spelling).name;
   if (const ExplainedKind* kind = kind_named(name))
-    bad_input("which {0}? Say its name, as in `poslab explain {1}`; `poslab list` shows them", kind->name,
-              kind->names().back());
+    bad_input("which {}? Say its name, as in `poslab explain {}`; `poslab list {}` shows them", kind->name,
+              kind->names().back(), kind->name == "curriculum" ? "curricula" : kind->name + "s");
   std::vector<const ExplainedKind*> of;
   std::vector<std::string> known, ways;
   for (const ExplainedKind& kind : explained_kinds())

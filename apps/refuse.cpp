@@ -20,14 +20,18 @@ std::string takes(const CLI::App& command, const std::string& option) {
   return o ? o->get_type_name() : "one";
 }
 
-// "even_pairs" typed alone is `--task even_pairs`, if the command has that option.
-void refuse_bare_name(const std::string& word, const std::vector<std::string>& options) {
+// "even_pairs" typed alone, or as --even_pairs, is `--task even_pairs`, if the command has that option.
+void refuse_bare_name(const std::string& typed, const std::vector<std::string>& options) {
+  const bool dashes = typed.starts_with("--");
+  const std::string word = dashes ? typed.substr(2) : typed;
   for (const ChoiceOption& of_run : all_choices().options) {
     const Option& o = of_run.option;
     if (o.kind != Option::Kind::word || std::find(options.begin(), options.end(), dashed(o.name)) == options.end())
       continue;
-    if (std::find(o.words.begin(), o.words.end(), word) != o.words.end())
-      bad_input("\"{0}\" stands alone; say {1} {0}", word, dashed(o.name));
+    const std::string first = word.substr(0, word.find(','));  // "rope,alibi", for poslab compare
+    if (std::find(o.words.begin(), o.words.end(), first) != o.words.end())
+      bad_input("{}\"{}\"{}; say {} {}", dashes ? "unknown option " : "", typed, dashes ? "" : " stands alone",
+                dashed(o.name), word);
   }
 }
 
@@ -85,6 +89,9 @@ void refuse_elsewhere(const CLI::App& command, const std::string& full_name, con
   for (const CLI::App* other : commands_in_help(*command.get_parent()))
     if (full_name == "poslab explain" && other->get_name() == "show" && other->get_option_no_throw(word))
       bad_input("{} prints text and has no {}; `poslab show` draws, and has it", full_name, word);
+  const bool explains = full_name == "poslab explain" && all_choices().standard.has(name);
+  if (explains || (name.starts_with("encoding") && (full_name == "poslab show" || full_name == "poslab check")))
+    bad_input("{0} has no {1}: names stand alone, as in `{0} rope`", full_name, word);
   const std::vector<std::string> siblings = commands_of(*command.get_parent());
   if (word.starts_with("--") && std::find(siblings.begin(), siblings.end(), word.substr(2)) != siblings.end())
     bad_input("unknown option \"{0}\"; {1} is a command of its own: see `{2} {1} --help`", word, word.substr(2),
@@ -143,7 +150,9 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
         full_name, word);
   std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::replace(name.begin(), name.end(), '-', '_');
-  if (const CLI::Option* set = command.get_option_no_throw("--set"); set && set->get_type_name() == "KEY=VALUE")
+  const CLI::Option* set = command.get_option_no_throw("--set");
+  const bool of_tasks = !full_name.starts_with("poslab lm") && !full_name.starts_with("poslab t5");
+  if (set && set->get_type_name() == "KEY=VALUE" && of_tasks)
     for (const ChoiceOption& o : all)
       if (o.kept && dashed(o.option.name) == word) {
         const std::string value = left.front() != word                   ? left.front().substr(word.size() + 1)
@@ -155,6 +164,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   if (const std::string owner = encoding_with(name, command); !owner.empty())
     bad_input("unknown option \"{}\"; an encoding has its options after its name, as in {}:{}=VALUE", word, owner,
               name);
+  refuse_bare_name(word, known);
   const std::string more = known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : "";
   refuse_letter(word, known, more);
   throw BadInput(unknown("option", word, known) + more);
@@ -184,6 +194,10 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
       for (const auto& [ending, command] : {std::pair{".toml", "plan"}, {".jsonl", "run"}})
         if (word.ends_with(ending) && is_command(command))
           bad_input("unknown command \"{1}\"; say {0} {2} {1}", full_name, shell_word(word), command);
+      if (const CLI::App* program = of.get_parent())
+        if (const auto above = commands_of(*program); std::find(above.begin(), above.end(), word) != above.end())
+          bad_input("{0} has no {1}, which is a command of its own; see `{2} {1} --help`. Commands of {0} are {3}",
+                    full_name, word, full_name.substr(0, full_name.rfind(' ')), fmt::join(names, ", "));
       throw BadInput(unknown("command", word, names));
     }
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);

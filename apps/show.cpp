@@ -95,6 +95,9 @@ void run(ShowWords w) {
   }
   if (w.slides && !page) bad_input("--slides: slides are a page; say -o slides.html");
   check_apart(w.options.encodings);
+  for (const char* value : {"on", "off", "true", "false"})  // as in `poslab train --causal on`
+    if (const auto& e = w.options.encodings; w.options.causal && std::find(e.begin(), e.end(), value) != e.end())
+      bad_input("{}: --causal takes no value here; without --causal there is no mask", value);
   for (const std::string& e : w.options.encodings)
     if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
       bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_word(e));

@@ -240,6 +240,10 @@ void Choices::set(const std::string& option, const std::string& text) {
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
     bad_input("{}: \"{}\" stands where the name of an option would; write it as in {}={}, and a list as 0/1/2.5",
               owner_, option, options_->front().name, option);
+  const size_t colon = option.find(':');
+  if (colon != option.npos && has(option.substr(0, colon)))
+    bad_input("{}: \"{}\": a value stands behind =, as in {}={}", owner_, option, option.substr(0, colon),
+              option.substr(colon + 1));
   raise<BadInput>(unknown(owner_.empty() ? "option" : owner_ + " option", option, names_of(*options_)));
 }
 

@@ -37,15 +37,16 @@ std::vector<List>& other_lists() {
   return all;
 }
 
-// Levenshtein: the fewest insertions, deletions and replacements that turn a into b.
+// Levenshtein: the fewest insertions, deletions, replacements and exchanges of neighbours that turn a into b.
 size_t edits(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1), above, two_above;
   std::iota(row.begin(), row.end(), size_t(0));
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+    two_above = std::exchange(above, row), row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return row.back();
@@ -60,13 +61,17 @@ bool word_of(const std::string& part, const std::string& whole) {
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 
-// The number of edits if it is small; more if one is a word of the other or its beginning; `unlike` if neither.
+// Small for an edit; then the beginning of a name, as "temp" is of "temperature"; then a few edits; then a name or a
+// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, and no more.
 size_t distance(const std::string& said, const std::string& known) {
   const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
   const size_t wrong = edits(said, known);
-  if (wrong <= 1 + longer / 3 && wrong < longer) return wrong;
-  if (word_of(said, known) || word_of(known, said)) return 100 + longer - shorter;
-  return known.starts_with(said) ? 200 + longer - shorter : unlike;
+  const bool begins = known.starts_with(said);
+  if (wrong > 1 && said.size() > 2 && begins) return 100 + longer - shorter;
+  if (wrong <= 1 + longer / 3 && wrong < longer && 2 * wrong <= shorter) return wrong <= 1 ? wrong : 1000 * wrong;
+  const bool in_front = known.size() > 2 && said.starts_with(known);
+  if (word_of(said, known) || word_of(known, said) || in_front) return 100000 + longer - shorter;
+  return begins ? 200000 + longer - shorter : unlike;
 }
 
 using Names = std::vector<std::string>;
@@ -74,16 +79,28 @@ bool has(const Names& known, const std::string& name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// "even_pairs,bucket_sort", "rope alibi": names of the list, where one is asked for. How many; 0 if they are not.
+// "even_pairs,bucket_sort", "rope alibi", "rope/alibi": names of the list, where one is asked for. How many; 0 if they
+// are not.
 size_t several(std::string name, const Names& known) {
   size_t n = 0;
-  std::replace(name.begin(), name.end(), ',', ' ');
+  for (char& c : name) c = c == ',' || c == '/' ? ' ' : c;
   for (size_t from = 0; (from = name.find_first_not_of(' ', from)) != std::string::npos; ++n) {
     const size_t end = std::min(name.find(' ', from), name.size());
     if (!has(known, name.substr(from, end - from))) return 0;
     from = end;
   }
   return n > 1 ? n : 0;
+}
+
+// "randomized rope", "randomized_rope", as papers call them: a name of another list and one of this. What to say of it.
+std::string of_two_lists(const std::string& name, const Names& known) {
+  for (size_t at = 0; (at = name.find_first_of(" _-+", at + 1)) != std::string::npos;)
+    for (const auto& [here, there] :
+         {std::pair{name.substr(at + 1), name.substr(0, at)}, std::pair{name.substr(0, at), name.substr(at + 1)}})
+      for (const List& other : other_lists())
+        if (has(known, here) && !has(known, there) && has(other.names(), there))
+          return fmt::format("; \"{}\" is {}, and \"{}\" stands here alone", there, other.what, here);
+  return "";
 }
 
 // rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if it is no
@@ -132,9 +149,10 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
   if (name.find(" --") != name.npos) return text + "; quotes make it one word, options included; leave them out";
   if (const size_t n = several(name, known))
-    return text + fmt::format(
-                      "; these are {}, and one stands here; {}", n,
-                      kind == "list" ? "say the command for each" : "`poslab compare` and `poslab sweep` take several");
+    return text + fmt::format("; these are {}, and one stands here; {}", n,
+                              kind == "list" ? "say the command for each"
+                                             : "`poslab compare` takes several, as in a,b, and so does `poslab sweep`");
+  if (const std::string both = of_two_lists(name, known); !both.empty()) return text + both;
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
   for (const List& other : other_lists())

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import shlex
 import sys
 
 import build
@@ -73,7 +74,7 @@ def begin(folder, step, solved, again):
     print(f"Step {marks.title_of(step)}\n\n  read   {marks.root / marks.page_of(step)}")
     for region in marks.of_folder(folder, step).values():
         print(f"  {'write' if region.is_hole else 'stays'}  {folder / region.path}:{region.first + 2}   {region.name}")
-    print(f"  then   ./dev course check {folder}")
+    print(f"  then   ./dev course check {shlex.quote(str(folder))}")
     if kept:
         print(f"\nWhat you wrote for {', '.join(kept)} stays; --again cuts holes anew.")
 
@@ -119,7 +120,7 @@ def check(folder, step, out):
     print(f"{result['passed']} of {result['of']} cases pass" + (f"; go on with ./dev course {step + 1} {folder}"
                                                                 if good and step < marks.steps else ""))
     if good and curve.first <= step <= curve.last:
-        print(f"see what it does with longer strings: ./dev course curve {folder}")
+        print(f"see what it does with longer strings: ./dev course curve {shlex.quote(str(folder))}")
     if out:
         write(out, json.dumps(result, indent=1) + "\n")
     return 0 if good else 1

@@ -127,6 +127,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   int total = 0;
   for (const std::string& part : groups) {
     const size_t star = part.rfind('*');
+    if (part.empty()) bad_input("{}: a group is missing beside +; groups are spelled as in none*4+alibi*4", text);
     if (star == std::string::npos)
       bad_input("{}: how many heads has \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
     const int heads = int(read_whole(fmt::format("{}: heads of {}", text, part.substr(0, star)), part.substr(star + 1),

@@ -7,7 +7,7 @@
 namespace poslab {
 namespace {
 
-const OtherNames words_for_sincos("sincos", {"sinusoidal", "sin-cos", "absolute"});
+const OtherNames words_for_sincos("sincos", {"sinusoidal", "sin-cos", "sin", "absolute"});
 
 Tensor add_sinusoids(const Tensor& x, const Positions& p) {
   // course 9: sincos

@@ -80,7 +80,7 @@ def command(*words):
 def as_a_student_begins():
     """The command itself, from step 1 on, and each later step in a folder of its own."""
     with tempfile.TemporaryDirectory() as scratch:
-        mine = pathlib.Path(scratch) / "mine"
+        mine = pathlib.Path(scratch) / "my course"
         of_first = sorted(key for key, r in ours.items() if r.step == 1)
 
         def holes():
@@ -88,6 +88,7 @@ def as_a_student_begins():
 
         done = command(1, mine)
         check("step 1 begins with its holes and no others", done.returncode == 0 and holes() == of_first, done.stderr)
+        check("what is to be typed next can be", f"./dev course check '{mine}'\n" in done.stdout, done.stdout)
         first = ours[of_first[0]]
         at = mine / first.path
         at.write_text(marks.with_bodies(first.path, at.read_text(),
