@@ -1,6 +1,8 @@
 // Golden values of the schemes (spec A.7), their formulas written out a second time, and what they refuse.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "encodings/picture.h"
 #include "encodings/sinusoid.h"
 #include "tests/schemes.h"
@@ -19,6 +21,14 @@ Tensor alibi_bias(const std::string& spelled, const ModelShape& shape) {
 int64_t count(const std::string& spelled) { return model_of(spelled, {}).params.count(); }
 
 }  // namespace
+
+TEST_CASE("encodings: no two have one name, and each option takes its default") {
+  std::set<std::string> names;
+  for (const Scheme& s : all_encodings()) {
+    CHECK_MESSAGE(names.insert(s.name).second, s.name, " stands in the list twice");
+    for (const Option& o : s.options) CHECK_NOTHROW_MESSAGE(o.value(o.standard), s.name, ": ", o.name);
+  }
+}
 
 TEST_CASE("sinusoid: golden values, sine half first") {
   const Tensor y = sinusoid({1, 3, -3}, 4);
