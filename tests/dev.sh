@@ -52,4 +52,8 @@ stub cmake 'echo "$*" >> called'
 build
 expect '((status != 0)) && [[ ! -e called ]]'
 expect 'grep -q "nothing was built" said'
+
+eval "$(sed -n '/^present() {/,/^}/p' "$source/dev")"
+expect 'PATH=$PWD/bin present ldconfig'           # of /sbin, where the PATH of a user does not look
+expect '! PATH=$PWD/bin present no-such-command'
 echo 'tests/dev.sh: without root and without sudo the build goes on, and with bash 3.2'
