@@ -50,8 +50,8 @@ huge=allocator_may_return_null=1
 # test forks a process that has threads, and both go on.
 watched_python() {   # asan|tsan
   LD_PRELOAD="$(g++ -print-file-name="lib$1.so") $(g++ -print-file-name=libstdc++.so)" \
-    ASAN_OPTIONS=detect_leaks=0:$huge TSAN_OPTIONS=die_after_fork=0:$huge PYTHONPATH=$PWD/build/$1/python BUILD=$1 \
-    tests/pytest.sh python
+    ASAN_OPTIONS=detect_leaks=0:$huge TSAN_OPTIONS=die_after_fork=0:$huge:suppressions=$PWD/tests/tsan.supp \
+    PYTHONPATH=$PWD/build/$1/python BUILD=$1 tests/pytest.sh python
 }
 
 part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N failed".
