@@ -29,7 +29,6 @@ Ids by_distance(int offset, int queries, int keys) {
 }
 
 bool holds(const Piece& p, int t, int j) { return p.from <= j - t && j - t < p.to && p.first <= j && j < p.last; }
-bool is_all(const Piece& p) { return p.from <= -far && p.to >= far && p.first <= 0 && p.last >= far; }
 
 // 1 for the pairs of a piece, 0 for the others                                                        (Tq, Tk)
 Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
@@ -85,7 +84,7 @@ Tensor unmasked_logits(const Scores& x, const Span& span) {
   Tensor s;
   for (const Piece& p : x.pieces) {
     Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));  // (B, H, Tq, Tk)
-    if (x.pieces.size() > 1 || !is_all(p)) product = product * pairs_of(p, span, n);
+    if (x.pieces.size() > 1) product = product * pairs_of(p, span, n);
     s = s ? s + product : product;
   }
   if (x.q_rel) {

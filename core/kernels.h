@@ -35,13 +35,14 @@ struct StridedLoop {
   }
 };
 
-// c = a b for each of `batch` pairs of matrices. step: from one matrix of the batch to the next, 0 if shared.
+// c = a b for each of `batch` pairs of matrices. step: from one matrix of the batch to the next; 0 for a or b if all
+// share it.
 struct Product {
   int64_t batch = 1;
   int m, n, k;               // a: (m, k)   b: (k, n)   c: (m, n)
   bool a_transposed = false;   // a is stored (k, m)
   bool b_transposed = false;   // b is stored (n, k)
-  int64_t a_step = 0, b_step = 0, c_step = 0;   // c_step 0: the products of the batch are added up
+  int64_t a_step = 0, b_step = 0, c_step = 0;
   FIELDS(Product, batch, m, n, k, a_transposed, b_transposed, a_step, b_step, c_step)
 };
 

@@ -132,8 +132,7 @@ const std::string* nearest(const std::string& said, const Names& known) {
 }
 
 std::string number_in_brackets(const std::string& said, const std::string& name) {
-  if (!said.starts_with(name) || said.size() <= name.size() || std::string("([{ ").find(said[name.size()]) == said.npos)
-    return "";
+  if (!said.starts_with(name) || std::string("([{ ").find(said[name.size()]) == said.npos) return "";
   std::string number = said.substr(name.size() + 1);
   std::erase_if(number, [](char c) { return c == ' ' || c == ')' || c == ']' || c == '}'; });
   return number.find_first_not_of("0123456789.") == number.npos ? number : "";

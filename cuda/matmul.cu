@@ -1,5 +1,5 @@
-// c += a b for each pair of matrices of a batch. Few tiles of results with long sums are split, and so are the
-// products of a batch that go into one c: partial sums, which are then added up in order.
+// c += a b for each pair of matrices of a batch. Few tiles of results with long sums are split: partial sums, which are
+// then added up in order.
 #include "cuda/partial_sums.h"
 
 namespace poslab::cuda {
@@ -13,12 +13,11 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
           .parts = int(p.batch),
           .k_total = p.batch * p.k,
           .c_step = p.c_step};
-  const bool summed = p.c_step == 0 && p.batch > 1;
-  const Splits splits = summed ? Splits{p.k, int(p.batch)} : Splits::of(p.k, tiles(p.m, p.n));
-  if (!summed && (p.batch > 1 || p.k < 512 || splits.count == 1)) return multiply(job);
+  const Splits splits = Splits::of(p.k, tiles(p.m, p.n));
+  if (p.batch > 1 || p.k < 512 || splits.count == 1) return multiply(job);
   const int64_t n = int64_t(p.m) * p.n;
   job.c_step = in_fours(n), job.c = room_for_sums(splits.count * job.c_step), job.finish = {};
-  if (!summed) job.term[0] = {splits(left), splits(right), splits.length}, job.parts = splits.count;
+  job.term[0] = {splits(left), splits(right), splits.length}, job.parts = splits.count;
   multiply(job);
   add_up_later({c, job.c, n, job.c_step, splits.count});
 }

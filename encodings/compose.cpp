@@ -227,7 +227,7 @@ Quantity HeadGroups::quantity() const {
 }
 
 ModelShape group(ModelShape m, int heads) {
-  m.all_heads = m.all_heads ? m.all_heads : m.heads, m.heads = heads;
+  m.all_heads = m.heads, m.heads = heads;
   return m;
 }
 

@@ -40,7 +40,7 @@ struct ScaleInvariant : ByDistance {
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
     const Factors f(p, device, tau, heads);
-    s.gain = s.gain ? s.gain * f.gain : f.gain;
+    s.gain = f.gain;  // none of the schemes that it goes with has one
     s.bias = s.bias ? s.bias * f.gain + f.bias : f.bias;
   }
 };

@@ -29,7 +29,7 @@ std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange 
 
 // The keys that the last of T slots, as many as there are queries, see in a part.
 SlotRange seen_by(const Part& part, int time, int queries) {
-  const int first = std::min(time, std::max({0, part.first, time - queries + part.from}));
+  const int first = std::min(time, std::max(0, time - queries + part.from));
   return {first, std::max(first, std::min({time, part.last, time - 1 + part.to}))};
 }
 
@@ -66,7 +66,7 @@ Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int numbe
           rotated(in.k, part.k, " k", keys),
           part.from,
           part.to,
-          part.first,
+          0,
           part.last};
 }
 
@@ -81,7 +81,7 @@ double place(const std::vector<double>& at, int slot) { return at.empty() ? 0 : 
 }  // namespace
 
 RotaryLayer rotary_layer(const ModelShape& m, const Choices& c) {
-  return {c.spelled(), frequencies(m.head_dim(), c.has("base") ? c.number("base") : 10000), pairing_of(c)};
+  return {c.spelled(), frequencies(m.head_dim(), c.number("base")), pairing_of(c)};
 }
 
 std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer& t) {
@@ -128,9 +128,7 @@ Tensor effective_distances(const Parts& parts, int time) {
   std::vector<double> rho;
   for (int i = 0; i < time; ++i)
     for (int j = 0; j < time; ++j) {
-      const auto holds = [&](const Part& x) {
-        return x.from <= j - i && j - i < x.to && x.first <= j && j < x.last;
-      };
+      const auto holds = [&](const Part& x) { return x.from <= j - i && j - i < x.to && j < x.last; };
       const auto part = std::find_if(parts.begin(), parts.end(), holds);
       rho.push_back(part == parts.end() ? nan : place(part->q, i) - place(part->k, j));
     }

@@ -27,12 +27,12 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itsel
 // reads no positions; absent: it always does.
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
-// The pairs of a query in slot i and a key in slot j with from <= j - i < to and first <= j < last, and the positions
-// of queries and keys in them, (S, T) each; none for what is not rotated. A pair is in one part at most. A pair in no
-// part is masked.
+// The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < last, and the positions of queries
+// and keys in them, (S, T) each; none for what is not rotated. A pair is in one part at most. A pair in no part is
+// masked.
 struct Part {
   std::vector<double> q{}, k{};
-  int from = -far, to = far, first = 0, last = far;
+  int from = -far, to = far, last = far;
 };
 using Parts = std::vector<Part>;
 using PartsOf = std::function<Parts(const Positions&)>;

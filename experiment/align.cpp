@@ -22,11 +22,10 @@ RowMeans of_group(const Dispersion& d, AlignPer per, int layer, int head) {
   return per == AlignPer::model ? d.of_model() : per == AlignPer::layer ? d.of_layer(layer) : d.of(layer, head);
 }
 
-// What a rule reads of them at both lengths; of the log rule nothing.
+// What a rule reads of them at both lengths; the log rule reads nothing.
 double RowMeans::*read_by(AlignMode mode) {
   return mode == AlignMode::pmax      ? &RowMeans::largest_weight
          : mode == AlignMode::entropy ? &RowMeans::entropy
-         : mode == AlignMode::log     ? nullptr
                                       : &RowMeans::variance;
 }
 // Of the whole model the propositions take its first layer.

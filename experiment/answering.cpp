@@ -294,7 +294,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                     trace.queries = look.queries;
                     pass(net, asked(look.length, n, look.strings), look.length, &trace);
                     whole.complete();
-                    look.done(trace, {});
+                    look.done(trace);
                   }
                 },
             .forward = [this](int length) { return forward(state.config, length, 1); },

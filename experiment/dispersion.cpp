@@ -16,14 +16,13 @@ namespace {
 // The first query whose row counts.
 int first_row(bool causal, int queries) { return causal ? queries - std::max(1, queries / 8) : 0; }
 
-void add_rows(Dispersion& to, int layer, const Tensor& statistics, const Ids& rows, bool causal) {
+void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) {
   const std::vector<real> y = statistics.values();  // (B, H, T, row_figures)
   const int B = statistics.dim(0), H = statistics.dim(1), T = statistics.dim(2);
   for (int b = 0; b < B; ++b)
     for (int h = 0; h < H; ++h) {
       RowMeans& sum = to.all[size_t(layer * H + h)];
-      const int end = rows ? rows[b] : T;
-      for (int i = first_row(causal, end); i < end; ++i) {
+      for (int i = first_row(causal, T); i < T; ++i) {
         const real* row = y.data() + ((int64_t(b) * H + h) * T + i) * row_figures;
         if (row[0] == 0) continue;  // it sees no key
         sum.add({double(row[0]), double(row[1]), double(row[2]), double(row[3]), double(row[4]), 1});
@@ -68,7 +67,7 @@ Probed probed(const State& state, int samples) {
       trace.queries = look.queries;
       net(batch.tokens, T, {positions, {}, &trace});
       whole.complete();
-      look.done(trace, {});
+      look.done(trace);
     }
   };
   return {.layers = c.whole("layers"),
@@ -110,10 +109,9 @@ Dispersion dispersion(const Probed& model, int length, const std::optional<Chose
              .temperature = temperature,
              .names = {model.prefix + "block*.attention.statistics"},
              .strings = strings,
-             .done = [&](const Trace& trace, const Ids& rows) {
+             .done = [&](const Trace& trace) {
                for (int layer = 0; layer < model.layers; ++layer)
-                 add_rows(made, layer, trace.captured.at(model.block(layer) + ".attention.statistics"), rows,
-                          model.causal);
+                 add_rows(made, layer, trace.captured.at(model.block(layer) + ".attention.statistics"), model.causal);
              }});
   return made;
 }
@@ -130,12 +128,12 @@ std::vector<double> sorted_logits(const Probed& model, int length, int points, i
              .samples = samples,
              .one_by_one = true,
              .queries = int(std::clamp<int64_t>(most_logits / of_query, 1, far)),
-             .done = [&](const Trace& trace, const Ids& rows) {
+             .done = [&](const Trace& trace) {
                const Tensor& logits = trace.captured.at(name);  // (1, H, n, T)
                const std::vector<real> s = logits.values();
-               const int n = logits.dim(2), keys = logits.dim(3), end = rows ? rows[0] - (keys - n) : n;
+               const int n = logits.dim(2), keys = logits.dim(3);
                for (int h = 0; h < logits.dim(1); ++h)
-                 for (int i = model.causal ? std::max(0, n - std::max(1, keys / 8)) : 0; i < end; ++i) {
+                 for (int i = model.causal ? std::max(0, n - std::max(1, keys / 8)) : 0; i < n; ++i) {
                    std::vector<double> row;
                    const real* from = s.data() + (int64_t(h) * n + i) * keys;
                    for (int j = 0; j < keys; ++j)

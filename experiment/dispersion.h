@@ -22,8 +22,7 @@ struct Look {
   bool one_by_one = false;                                 // no two sequences in a pass
   int queries = 0;  // of logits, how many of the last queries
   Purpose strings = Purpose::test_tokens;  // those of the test; align_tokens: others
-  // after each pass; rows: (B) tokens of each sequence that are no padding, or empty
-  std::function<void(const Trace&, const Ids& rows)> done{};
+  std::function<void(const Trace&)> done{};  // after each pass
 };
 
 // A model with inputs of its own to look at: a run of a task, a language model, the encoder of a T5.
@@ -49,7 +48,7 @@ struct RowMeans {
 };
 
 // By layer and head. Of a causal model only the last eighth of the queries count, as those before see fewer keys; rows
-// of padding and rows that see no key are left out.
+// that see no key are left out.
 struct Dispersion {
   int layers = 0, heads = 0, keys = 0;
   std::vector<RowMeans> all;  // of layer 0's heads, then of layer 1's, ...

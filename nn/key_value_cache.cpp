@@ -66,7 +66,7 @@ void KeyValueCache::reorder(const std::vector<int>& from) {
 }
 
 Positions last_slots(const Positions& p, int n, const char* reader) {
-  if (p.only_offsets() || n == p.time()) return p;
+  if (n == p.time()) return p;
   const std::vector<double>& all = p.ids(reader);  // (S, T, K)
   const size_t K = size_t(p.channels()), of_one = size_t(p.time()) * K, kept = size_t(n) * K;
   std::vector<double> last;

@@ -30,7 +30,7 @@ Probed made_up_model(const MadeUpRows& row_of) {
       trace.captured[fmt::format("block{}.attention.statistics", layer)] =
           Tensor::from({1, 1, 1, row_figures}, figures);
     }
-    look.done(trace, {});
+    look.done(trace);
   };
   return {.layers = 2, .heads = 1, .causal = false, .keys = [](int length) { return length; }, .run = run};
 }

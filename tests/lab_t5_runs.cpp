@@ -296,9 +296,7 @@ TEST_CASE("t5: what looks inside sees as many questions of each task as it asked
   for (const auto& [length, samples, most] : {std::tuple{24, 5, 5}, {1600, 5, 2}}) {
     std::vector<int> passes;
     t5::probed(s, samples)
-        .run({.length = length,
-              .names = {"encoder.block0.attention.statistics"},
-              .done = [&](const Trace& trace, const Ids&) {
+        .run({.length = length, .names = {"encoder.block0.attention.statistics"}, .done = [&](const Trace& trace) {
                 passes.push_back(trace.captured.at("encoder.block0.attention.statistics").dim(0));
               }});
     CHECK(std::accumulate(passes.begin(), passes.end(), 0) == 2 * samples);  // of passkey, of line

@@ -33,17 +33,14 @@ struct Layers {
   }
 
   static void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
-    const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
     const int64_t pieces = (p.m + piece - 1) / piece;
-    parallel_for(summed ? pieces : pieces * p.batch, [&](int64_t which) {
-      const int64_t first = summed ? 0 : which / pieces, last = summed ? p.batch : first + 1;
+    parallel_for(pieces * p.batch, [&](int64_t which) {
+      const int64_t batch = which / pieces;
       const int i = int(which % pieces) * piece, m = int(smaller_of(piece, p.m - i));
-      for (int64_t batch = first; batch < last; ++batch) {
-        const real *am = a + batch * p.a_step, *bm = b + batch * p.b_step;
-        By::multiply(m, p.n, p.k, p.a_transposed ? transposed(am + i, p.m) : as_it_lies(am + int64_t(i) * p.k, p.k),
-                         p.b_transposed ? transposed(bm, p.k) : as_it_lies(bm, p.n),
-                         c.at + batch * p.c_step + int64_t(i) * p.n, !c.empty || batch > first);
-      }
+      const real *am = a + batch * p.a_step, *bm = b + batch * p.b_step;
+      By::multiply(m, p.n, p.k, p.a_transposed ? transposed(am + i, p.m) : as_it_lies(am + int64_t(i) * p.k, p.k),
+                   p.b_transposed ? transposed(bm, p.k) : as_it_lies(bm, p.n),
+                   c.at + batch * p.c_step + int64_t(i) * p.n, !c.empty);
     });
   }
 

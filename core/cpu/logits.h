@@ -68,9 +68,7 @@ struct Tiling {
     group = x.q_rel && x.pairs_batch == 1 ? smaller(part_size, group) : 1;
     block_rows = smaller(x.queries, max_rows);
     const int64_t keys = smaller(x.keys, max_keys);
-    while (block_rows > 8 && block_rows * keys * group > 64 * 1024)
-      block_rows /= 2;  // a group's logits stay in the cache
-    while (group > 1 && block_rows * keys * group > 64 * 1024) group /= 2;
+    while (block_rows * keys * group > 64 * 1024) block_rows /= 2;  // a group's logits stay in the cache
   }
 };
 

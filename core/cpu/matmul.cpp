@@ -80,11 +80,9 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
 
 void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
   const Multiply multiply(p.b_step == 0 ? p.m * p.batch : p.m);
-  const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
   if (large(p)) {
     for (int64_t batch = 0; batch < p.batch; ++batch)
-      large_product(multiply, p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step,
-                    !c.empty || (summed && batch > 0));
+      large_product(multiply, p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step, !c.empty);
     return;
   }
   const int64_t row_blocks = blocks(p.m, rows_per_piece);
@@ -94,14 +92,12 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
                           : multiply.right(to, rows, p.k, p.n, bm, p.n);
   };
   const Right shared = b_shared ? right(b, p.m * p.batch, 0, 1) : Right{};  // made once
-  parallel_for(summed ? row_blocks : row_blocks * p.batch, [&](int64_t piece) {
-    const int64_t first = summed ? 0 : piece / row_blocks, last = summed ? p.batch : first + 1;
+  parallel_for(row_blocks * p.batch, [&](int64_t piece) {
+    const int64_t batch = piece / row_blocks;
     const int i = int(piece % row_blocks) * rows_per_piece, m = smaller(rows_per_piece, p.m - i);
-    for (int64_t batch = first; batch < last; ++batch) {
-      const Left rows = multiply.left(block_pairs1, m, p.k, left(p, a + batch * p.a_step, i, 0));
-      multiply(m, p.n, p.k, rows, b_shared ? shared : right(b + batch * p.b_step, p.m, 2, 1),
-               c.at + batch * p.c_step + int64_t(i) * p.n, p.n, !c.empty || batch > first);
-    }
+    const Left rows = multiply.left(block_pairs1, m, p.k, left(p, a + batch * p.a_step, i, 0));
+    multiply(m, p.n, p.k, rows, b_shared ? shared : right(b + batch * p.b_step, p.m, 2, 1),
+             c.at + batch * p.c_step + int64_t(i) * p.n, p.n, !c.empty);
   });
 }
 

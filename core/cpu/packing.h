@@ -14,7 +14,7 @@ namespace poslab::POSLAB_ISA {
 enum class Side { left, right };
 
 struct Packing {
-  int unit = 1, parts = 1;  // or 6
+  int unit = 1, parts = 1;  // parts: or 6, then of units of 16
 
   int steps(int k) const { return (k + 2 * unit - 1) / (2 * unit) * unit * parts; }  // pairs that k numbers become
 
@@ -27,14 +27,14 @@ struct Packing {
 
   // Pairs of rows                                                                      x: (k, n)   to: (steps(k), n)
   void rows(Side side, int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) const {
-    if (unit == 1 && parts == 1) return pair_rows(k, n, x, x_row, to, to_row);
+    if (unit == 1) return pair_rows(k, n, x, x_row, to, to_row);
     for (int first = 0; first < k; first += 2 * unit)
       for (int part = 0; part < parts; ++part)
         for (int p = first; p < first + 2 * unit; p += 2, to += to_row) line(before(side, part), p, k, n, x, x_row, to);
   }
   // Pairs along rows                                                                   x: (m, k)   to: (m, steps(k))
   void columns(Side side, int m, int k, const real* x, ptrdiff_t x_row, real* to) const {
-    if (unit == 1 && parts == 1) return pair_columns(m, k, x, x_row, to);
+    if (unit == 1) return pair_columns(m, k, x, x_row, to);
     const int length = parts == 1 ? 2 * steps(k) : 2 * unit;
     for (int i = 0; i < m; ++i, x += x_row)
       for (int first = 0; first < k; first += length)

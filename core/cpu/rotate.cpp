@@ -60,7 +60,7 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   if (!y) return;
   // course 10: rotate
   const int half = head_dim / 2, n = heads * head_dim, flip = interleaved ? 1 : half;
-  const bool in_lanes = lanes % head_dim == 0 && (flip & (flip - 1)) == 0 && flip <= 8;
+  const bool in_lanes = lanes % head_dim == 0;
   const bool whole = head_dim % lanes == 0 && (interleaved || half % lanes == 0);
   const real sign = back ? -1 : 1;
   const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves

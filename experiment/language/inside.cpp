@@ -134,7 +134,7 @@ Probed probed(const State& s, const Source& source, int samples) {
       net.states(Ids({1, look.length}, {window.begin(), window.end() - 1}),
                  {test_positions(s.config, look.length), {}, &trace});
       whole.complete();
-      look.done(trace, {});
+      look.done(trace);
     }
   };
   return {.layers = s.net.spec().layers,

@@ -22,7 +22,7 @@ Probed probed(const State& s, int samples) {
         trace.queries = look.queries;
         net.encode(batch.context, {}, {test_positions(s.config, look.length, batch), {}, &trace});
         whole.complete();
-        look.done(trace, {});
+        look.done(trace);
       }
   };
   return {.layers = s.net.spec().layers,

@@ -27,7 +27,7 @@ Probed probed(const HfModel& model, const English& e) {
       trace.queries = look.queries;
       net.encode(Ids({1, T}, all[size_t(n)]), {}, {counted, {}, &trace});
       whole.complete();
-      look.done(trace, {});
+      look.done(trace);
     }
   };
   const auto keys = [prompts](int size) {
