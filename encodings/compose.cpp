@@ -78,13 +78,16 @@ Scheme composition(const std::string& name, const Components& parts) {
   s.finite = [parts](const Choices&) {
     return std::any_of(parts.begin(), parts.end(), [](const Component& p) { return finite(p.scheme); });
   };
-  s.matrices = [parts](const ModelShape& m, const Choices&) {   // of a share of the layers, or of the heads
-    double sum = 0;
-    for (const Component& part : parts)
-      sum += part.scheme->matrices(m, part.scheme.choices) *
-             (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
-    return sum;
+  const auto shared = [parts](auto Scheme::*kept) {  // by a share of the layers, or of the heads
+    return [parts, kept](const ModelShape& m, const Choices&) {
+      double sum = 0;
+      for (const Component& part : parts)
+        sum += (part.scheme.thing.*kept)(m, part.scheme.choices) *
+               (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
+      return sum;
+    };
   };
+  s.matrices = shared(&Scheme::matrices), s.of_slots = shared(&Scheme::of_slots);
   s.held = [parts](const ModelShape& m, const Choices&) {
     double most = 0;
     for (const Component& part : parts)
@@ -272,6 +275,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
       if (part->check) part->check(m, part.choices);
   };
   s.matrices = [logits](const ModelShape& m, const Choices&) { return logits->matrices(m, logits.choices); };
+  s.of_slots = [logits](const ModelShape& m, const Choices&) { return logits->of_slots(m, logits.choices); };
   s.held = [logits](const ModelShape& m, const Choices&) { return held(logits, m); };
   if (logits->frequencies)
     s.frequencies = [logits](const ModelShape& m, const Choices&, int slots, int head) {

@@ -153,10 +153,10 @@ struct Scheme {
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
   // Whether it has a table of the pool's positions and can take no others.
   std::function<bool(const Choices&)> finite = always(false);
-  // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
-  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
-  // Without a backward pass: how many of H T T numbers there are at once, of one sequence; absent: as many as those.
-  std::function<double(const ModelShape&, const Choices&)> held = {};
+  // What a layer keeps for the backward pass: how many tensors of B H T T numbers (fused attention: none), and how many
+  // numbers for each slot and head beside those of queries, keys and values. Without one, `held` says how many of H T T
+  // numbers there are at once, of one sequence; absent: as many as `matrices`.
+  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
   // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
   // The option that no string of that extent reaches, "window = 512": the scheme changes nothing. Empty if one does.

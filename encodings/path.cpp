@@ -132,6 +132,10 @@ reflected queries and keys do, also without a mask.)",
             return c.on("reflect") ? "" : "its products run from a key to a later query";
           },
           .matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
+          .of_slots =  // M_t and the two products that it is made of, and vectors: w_t, q_t and k_t on their way
+          [](const ModelShape& m, const Choices& c) {
+            return c.on("reflect") ? m.head_dim() * (3. * m.head_dim() + 14) : 0.;
+          },
           .held = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }};
 }
 

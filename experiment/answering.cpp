@@ -94,6 +94,7 @@ Stack stack(const Choices& c) {
           .key_width = C,
           .d_ff = double(c.whole("d_ff")),
           .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices),
+          .of_slots = scheme(c)->of_slots(spec_of(c).shape(), scheme(c).choices),
           .held = held(scheme(c), spec_of(c).shape())};
 }
 

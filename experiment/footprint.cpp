@@ -45,7 +45,7 @@ double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T
                  : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) + pairs(held(s, transformer_spec(c).shape()), B, H, T);
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
-  if (trains) n += layers * matrices * B * H * T * T;
+  if (trains) n += layers * B * H * T * (matrices * T + s->of_slots(transformer_spec(c).shape(), s.choices));
   return n;
 }
 
@@ -71,7 +71,7 @@ double Stack::activations(double B, double T, bool trains) const {
   // network gives; keys, the same of them, values; the gate, the other half, both together; attention's statistics
   const double of_attention = 5 * d_model + 3 * query_width + 3 * key_width + 2 * heads,
                of_network = (gated ? 4 : 2) * d_ff;
-  if (trains) return layers * B * (T * (d_model + of_attention + of_network) + matrices * heads * T * T);
+  if (trains) return layers * B * T * (d_model + of_attention + of_network + heads * (matrices * T + of_slots));
   return B * T * std::max(of_attention, 5 * d_model + of_network * 3 / 4) + pairs(held, B, heads, T);
 }
 

@@ -50,7 +50,7 @@ struct Stack {
   double layers, heads, d_model;
   double query_width, key_width;  // of queries; of keys and of values; all heads together
   double d_ff;
-  double matrices = 0, held = 0;     // (heads, T, T) that the scheme makes in each layer (encodings/encoding.h)
+  double matrices = 0, of_slots = 0, held = 0;  // that the scheme makes in each layer (encodings/encoding.h)
   bool gated = true;                 // three matrices in the feed-forward network, not two
   double parameters() const;
   double flops(double tokens, double keys) const;              // forward; each token sees so many keys

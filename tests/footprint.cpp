@@ -12,6 +12,7 @@
 #include "encodings/checks/setup.h"
 #include "experiment/evaluate.h"
 #include "experiment/language/language.h"
+#include "experiment/language/options.h"
 #include "experiment/learner.h"
 #include "experiment/step.h"
 
@@ -63,10 +64,11 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
     for (const Option& option : scheme.options)
       for (const std::string& value : checks::other_values(option)) {
         const std::string spelled = fmt::format("{}:{}={}", scheme.name, option.name, value);
-        if (spelled == "path:reflect=on") continue;  // keeps D x D numbers for each slot, of which no estimate knows
         if (scheme.matrices(shape, choose_encoding(spelled).choices) != plain) all.push_back(spelled);
       }
   }
+  // a share of the layers and a share of the heads
+  for (const char* composed : {"cope|none", "cope*2+none*6", "path:reflect|none"}) all.push_back(composed);
   CHECK(all.size() > all_encodings().size() + 4);
   for (const std::string& spelled : all) {
     const Chosen<Scheme> scheme = choose_encoding(spelled);
@@ -112,7 +114,12 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
         {{"text", "copy_grammar"}, {"unit", "gau"}, {"d_ff", "256"}, {"eval_times", "4"}, {"batch", "4"}}}},
       {"t5 train",
        {{{"tasks", "line"}, {"train_length", "128"}, {"shortest", "128"}, {"tokens", "1024"}, {"eval_lengths", "1024"}},
-        {{"tasks", "line"}, {"gated", "off"}, {"shortest", "128"}, {"tokens", "512"}, {"eval_lengths", "512"}}}},
+        {{"tasks", "line"},
+         {"gated", "off"},
+         {"tied", "on"},
+         {"shortest", "128"},
+         {"tokens", "512"},
+         {"eval_lengths", "512"}}}},
       {"decoder train", {{{"task", "reverse_string"}, {"train_length", "60"}, {"eval_lengths", "200:200"}}}}};
   language::Source grammar;
   grammar.grammar = CopyGrammar{};
@@ -162,6 +169,24 @@ TEST_CASE("footprint: what a scheme takes beyond the model without one, where no
   CHECK(more > 1e5);
   CHECK(estimated > 0.7 * more);
   CHECK(estimated < 1.5 * more);
+  Choices own = sized("relative", 2, 32, 120, 16);  // positions of each sequence's own: a row to look up for each pair
+  own.set("resample", "per_sequence");
+  const double used = took(own);
+  CHECK(footprint(own).step > 0.5 * used);
+  CHECK(footprint(own).step < 2.5 * used);
+}
+
+TEST_CASE("footprint: a cache of what is written grows by keys and values, whatever their width") {
+  const auto of_token = [](const DecoderSpec& spec) {
+    const double more = language::writing_takes(spec, 50, 110).bytes - language::writing_takes(spec, 50, 10).bytes;
+    return more / 100 / sizeof(real) / spec.layers;
+  };
+  DecoderSpec spec{.vocabulary = 10, .layers = 3, .heads = 4, .key_heads = 2, .d_model = 64, .d_ff = 96};
+  CHECK(of_token(spec) == doctest::Approx(2 * 2 * 16));
+  spec.head_dim = 24;
+  CHECK(of_token(spec) == doctest::Approx(2 * 2 * 24));
+  spec.head_dim = 0, spec.gau = 32, spec.heads = spec.key_heads = 1;
+  CHECK(of_token(spec) == doctest::Approx(64 + 96));
 }
 
 TEST_CASE("footprint: parameters are those of the model, but for a bias of each symbol") {

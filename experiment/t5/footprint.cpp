@@ -19,12 +19,13 @@ Stack encoder(const T5Spec& spec) {
           .key_width = double(spec.heads) * spec.head_dim,
           .d_ff = double(spec.d_ff),
           .matrices = spec.encoding->matrices(spec.shape(false), spec.encoding.choices),
+          .of_slots = spec.encoding->of_slots(spec.shape(false), spec.encoding.choices),
           .held = held(spec.encoding, spec.shape(false)),
           .gated = spec.gate.has_value()};
 }
 Stack decoder(const T5Spec& spec) {
   Stack s = encoder(spec);
-  s.layers = spec.decoder_layers, s.matrices = s.held = 0;
+  s.layers = spec.decoder_layers, s.matrices = s.of_slots = s.held = 0;
   return s;
 }
 
