@@ -159,8 +159,8 @@ Scores with_biases(Scores s, const QueryBiases& add) {
 
 Tensor attention(const Scores& s, const Tensor& v, const Span& span, const QueryBiases& add) {
   if (!s.pieces.empty()) check(bool(v), "v", v, s);
-  const bool biased = add.q || add.q_rel;
-  if (biased && !s.pieces.empty()) must_fit(add.q, s.pieces[0].q, "q"), must_fit(add.q_rel, s.q_rel, "q_rel");
+  const bool biased = !s.pieces.empty() && (add.q || add.q_rel);
+  if (biased) must_fit(add.q, s.pieces[0].q, "q"), must_fit(add.q_rel, s.q_rel, "q_rel");
   if (biased && v.device() == Device::cpu) return attention(with_biases(s, add), v, span);
   AttentionArgs args = arguments(s, v, span);
   args.q_bias = add.q.data(), args.q_rel_bias = add.q_rel.data();

@@ -64,6 +64,7 @@ vector, from which two projections make what the queries and what the keys meet.
               },
           .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
                           "distance, and a constant."),
+          .laws = [](const ModelShape&, const Choices& c) { return Laws{.two_sided = !c.on("c2p") && !c.on("p2c")}; },
           .matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
           .held = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }};
 }

@@ -27,8 +27,9 @@ using Reals = std::vector<real>;
 
 // One call with everything it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
 // what core/cpu/narrow_heads.h is for, heads of 8 channels, and of all terms a bias at most. blocked: what
-// core/cpu/wide_heads.h is for, more channels, several pieces and no other term.
-enum class Sizes { small, wide, square, narrow, blocked };
+// core/cpu/wide_heads.h is for, more channels, several pieces and no other term. many: narrow, and more pairs than its
+// backward pass keeps.
+enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {
   AttentionArgs x{};
   std::vector<Reals> arrays = std::vector<Reals>(14);
@@ -45,8 +46,9 @@ struct Call {
     if (sizes == Sizes::wide)
       x.queries = 1 + below(7), x.keys = 1 + below(20), x.head_dim = 30 + below(270), x.value_dim = 30 + below(270);
     if (sizes == Sizes::square) x.keys = x.queries, x.kv_heads = x.heads, x.value_dim = x.head_dim;
-    const bool narrow = sizes == Sizes::narrow;
+    const bool narrow = sizes == Sizes::narrow || sizes == Sizes::many;
     if (narrow) x.queries = 8 + below(60), x.kv_heads = x.heads, x.head_dim = x.value_dim = 8;
+    if (sizes == Sizes::many) x.batch = x.heads = x.kv_heads = 1, x.queries = 140, x.keys = 1000;
     const bool blocked = sizes == Sizes::blocked;
     if (blocked) x.queries = 16 + below(120), x.keys = 64 + below(120), x.head_dim = 16 + below(40);
     if (blocked) x.value_dim = often() ? 16 + below(40) : x.head_dim;
@@ -67,6 +69,8 @@ struct Call {
     if (x.pieces > 1 && often()) {
       AttentionPiece &a = x.piece[x.pieces - 2], &b = x.piece[x.pieces - 1];
       b.from = a.from, b.to = a.to, a.last = b.first = below(x.keys);
+    } else if (sizes != Sizes::many && often()) {
+      x.piece[0].first = below(4), x.piece[0].last = x.keys - below(4);
     }
     const int64_t queries = int64_t(x.batch) * x.queries * x.heads, keys = int64_t(x.batch) * x.keys * x.kv_heads;
     for (int p = 0; p < x.pieces; ++p)
@@ -121,9 +125,13 @@ double apart(const Reals& a, const Reals& b) {
 
 TEST_CASE("attention: the fast kernels = the naive one, for random calls, in every instruction set") {
   const std::string before = isa();
-  for (uint32_t number = 0; number < 420; ++number) {
-    const bool narrow = number >= 300 && number < 360;   // of these nobody wants the gradient of the bias, as in ALiBi
-    const Call c(number, narrow ? Sizes::narrow : number < 300 ? Sizes::small : Sizes::blocked);
+  for (uint32_t number = 0; number < 421; ++number) {
+    // of these nobody wants the gradient of the bias, as in ALiBi
+    const bool narrow = (number >= 300 && number < 360) || number == 420;
+    const Call c(number, number < 300   ? Sizes::small
+                         : number < 360 ? Sizes::narrow
+                         : number < 420 ? Sizes::blocked
+                                        : Sizes::many);
     const AttentionArgs& x = c.x;
     INFO("call " << number << ": B " << x.batch << " Tq " << x.queries << " Tk " << x.keys << " H " << x.heads << " G "
                  << x.kv_heads << " D " << x.head_dim << " pieces " << x.pieces << " offset " << x.offset << " causal "

@@ -2,6 +2,7 @@
 #include "core/choices.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "core/names.h"
 
@@ -112,6 +113,17 @@ TEST_CASE("names: of several that stand in what was said, however long that is, 
 
 TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
+  CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain:3\"?"));  // it has no options
+  CHECK(refused("plain:3") == "plain has no options, so \"3\" is none; say plain alone");
+  for (const char* said : {"near(16)", "near[16]", "near{16}", "near 16", "near( 16 )"})
+    CHECK(refused(said) == fmt::format("unknown thing \"{}\"; did you mean \"near:reach=16\"? Options stand after a "
+                                       "colon",
+                                       said));
+  for (const char* said : {"rich(window=8)", "rich[window=8]", "rich{window=8}", "rich window=8", "rich( window = 8 )"})
+    CHECK(refused(said) == fmt::format("unknown thing \"{}\"; did you mean \"rich:window=8\"? Options stand after a "
+                                       "colon",
+                                       said));
+  CHECK(refused("rich:mode") == "rich: unknown mode \"on\". Known: paper, code");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
   CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; say plain alone");
@@ -140,4 +152,26 @@ TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rich:symmetric,") ==
         "\"rich:symmetric,\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after "
         "\"rich:symmetric,\"");
+}
+
+TEST_CASE("choices: options of nothing, as a run's, are named alone") {
+  Choices c("", {Option("steps", 5, {1, 9}, "how many"), Option::lengths("tested", "1:100", {1, 500}, "which")});
+  const auto says = [&](const std::string& option, const std::string& text) -> std::string {
+    try {
+      c.set(option, text);
+    } catch (const BadInput& e) { return e.what(); }
+    return c[option];
+  };
+  CHECK(says("steps", "on") == "steps = \"on\" is not a whole number; it takes 1 .. 9");
+  CHECK(says("stps", "3") == "unknown option \"stps\"; did you mean \"steps\"? Known: steps, tested");
+  CHECK(says("tested", "7") == "7:7");
+  CHECK(says("tested", "7:9") == "7:9");
+  for (const char* text : {"", ":", ":9", "7:", "7:8:9", "7-9"})
+    CHECK(says("tested", text) ==
+          fmt::format("tested = \"{}\" is no range of lengths; it takes FROM:TO, both 1 .. 500, as in 1:100", text));
+  CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; say the shorter one first");
+}
+
+TEST_CASE("names: nothing is meant by a name of no letters, and no such name is meant") {
+  CHECK(!nearest("(rope", {"", "alibi"}));
 }

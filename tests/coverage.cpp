@@ -105,6 +105,13 @@ TEST_CASE("inspect: coverage follows the scheme and the way of drawing") {
   CHECK(once == 5 * 12 * 11);
   CHECK(total(of({{"curriculum", "fixed"}, {"resample", "per_layer"}}).trained) == 2 * once);
   CHECK(total(of({{"curriculum", "fixed"}, {"resample", "per_sequence"}}).trained) == 16 * once);
+  const auto per_layer = [&](const char* positions) {
+    return total(of({{"curriculum", "fixed"}, {"resample", "per_layer"}, {"positions", positions}}).trained);
+  };
+  CHECK(per_layer("sequential") == once);  // not drawn, so that layers have the same
+  CHECK(per_layer("sequential|sequential") == 2 * once);
+  const Coverage coupled = of({{"curriculum", "fixed"}, {"encoding", "rope"}, {"positions", "coupled"}});
+  CHECK(at(coupled.trained, 0) == 5 * 12);  // the answer's slots have the positions of the input's, by their tokens
   CHECK_FALSE(of({}).rounded);
   const Coverage spread = of({{"positions", "evenly_spread"}});
   CHECK(spread.rounded);

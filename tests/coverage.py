@@ -51,12 +51,16 @@ reasons_of_conditions = [
     (r".*: .*(Device::|device|cuda|may_be_one|\.encoder_block|backend_|absent\(\)|_bias(_at)?$)|"
      r"core/(backend|own_queue|async_read)|autograd/encoder_(block|tail)|"
      r"nn/(block\.cpp: (terms|y)$|transformer\.cpp: !pass)|"
+     r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|encodings/written_out\.cpp: recording\(\)$|"
+     r"encodings/sinusoid\.cpp: (!table \|\| table\.dim.*|!table|table\.dim.*|p <= rows|!std::all_of.*)$|"
      r"core/tensor\.cpp: (!?at_?|!\*elsewhere_|!?.*storage_.*)$|core/memory.cpp: tell", gpu),
+    (r"core/cpu/(elementwise\.cpp|narrow_(heads|pairs)\.h): (x [<>=]+ (0|infinity)|tiny|size < 0\.625f|v > 0|"
+     r"top == neg_infinity|sum == 0|lane_numbers\(\).*)$", "of vectors: each lane chooses, and nothing branches"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
-    (r".*: (summed|p\.batch > 1|batch > 0)$", "products of a batch that are added up: kernels can, and no op asks"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
     (r".*: (N == \d|reverse|i >= by|kind\(\).*|max_rows.*)$", "known when it is compiled, in each form of a template"),
     (r".*: .*cancelled\(\)$", "where Ctrl-C comes by chance"),
+    (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "where rounding leaves something over, by chance"),
     (r"core/openblas", "of an OpenBLAS that lacks what every build of it has"),
     (r"encodings/checks/checks", "of a scheme that breaks the laws, or says of itself what is not so"),
     (r"core/add_own|encodings/own|tasks/all", own),

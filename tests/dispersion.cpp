@@ -95,6 +95,40 @@ TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
     for (int j = 0; j < T; ++j)
       CHECK(all.of[size_t(h * T + j)] == doctest::Approx(std::exp2(-4 * (h + 1)) * (j - query / 2.)).epsilon(1e-5));
   CHECK(of("none").of.empty());
+  CHECK(of("geometric").of.empty());  // it has no logits
+  const Biases window = of("window:window=3*1+alibi*1");
+  REQUIRE(window.of.size() == 2 * T);
+  for (int j = 0; j < T; ++j) {
+    const double of_window = window.of[size_t(j)];
+    CHECK(std::isnan(of_window) == (j < T - 3));
+    if (j >= T - 3) CHECK(of_window == doctest::Approx(0));
+    CHECK(std::isfinite(window.of[size_t(T + j)]));
+  }
+}
+
+TEST_CASE("dispersion: means of the rows that see a key; of heads without one, nothing") {
+  // (1, heads 2, rows 3, figures): the first row of head 0 sees no key, and none of head 1
+  const auto model = [](std::vector<double> rows) {
+    const auto run = [rows](const Look& look) {
+      Trace trace({"*"});
+      trace.captured["block0.attention.statistics"] = Tensor::from({1, 2, 3, 5}, rows);
+      look.done(trace);
+    };
+    return Probed{.layers = 1, .heads = 2, .causal = false, .keys = [](int length) { return length; }, .run = run};
+  };
+  std::vector<double> rows(30, 0.);
+  const double seen[2][5] = {{0.5, 1, 3, 2, 0.25}, {0.75, 2, 5, 4, 0.75}};
+  for (int row = 1; row < 3; ++row) std::copy_n(seen[row - 1], 5, rows.begin() + row * 5);
+  const Dispersion some = dispersion(model(rows), 3), none = dispersion(model(std::vector<double>(30, 0.)), 3);
+  for (const RowMeans& of : {some.of(0, 0), some.of_layer(0), some.of_model()}) {
+    CHECK(of.rows == 2);
+    CHECK(of.largest_weight == doctest::Approx(0.625));
+    CHECK(of.entropy == doctest::Approx(1.5));
+    CHECK(of.variance == doctest::Approx(0.5));
+  }
+  CHECK(some.of(0, 1).rows == 0);
+  CHECK(none.of_model().rows == 0);
+  CHECK(none.of_model().entropy == 0);
 }
 
 TEST_CASE("normal quantiles are those of tables") {

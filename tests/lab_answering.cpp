@@ -187,3 +187,25 @@ TEST_CASE("decoder: tokens of one's own are read with the run's positions, or wi
   CHECK(read({Positions::of_tokens(1, {0, 1, 2, 3})}).values() == counted.values());
   CHECK(read({Positions::of_tokens(1, {0, 5, 6, 9})}).values() != counted.values());
 }
+
+TEST_CASE("decoder: what is not said has a default, and what only texts have is refused") {
+  const std::unique_ptr<Learner> learner = answering_kind().make(with({{"encoding", "learned"}}), {});
+  CHECK(learner->sample({}).outputs == 10);  // of the trained length, doubled
+  CHECK_THROWS_WITH_AS(learner->sample({.text = "abc"}), doctest::Contains("--text goes with runs of `poslab lm`"),
+                       BadInput);
+  CHECK_THROWS_WITH_AS(learner->inside({3}, 2, "abc"), doctest::Contains("--text goes with runs of `poslab lm`"),
+                       BadInput);
+  CHECK(learner->inside({}, 2, "").takes.bytes == learner->inside({5, 20}, 2, "").takes.bytes);
+  CHECK(learner->inside({}, 2, "").takes.bytes > learner->inside({5}, 2, "").takes.bytes);
+  CHECK_THROWS_WITH_AS(answering_kind().check(answering_kind().configure({})), doctest::Contains("which task?"),
+                       BadInput);
+  const Choices longer = with({{"eval_lengths", "6:7"}});  // than any of training
+  const Results tested = [&] {
+    Results all;
+    for (const auto& at : learner->test(longer)) all.push_back(at.row());
+    return all;
+  }();
+  const std::string shown = answering_kind().shown(longer, tested);
+  CHECK(holds(shown, "% at longer ones"));
+  CHECK(!holds(shown, "at trained lengths"));
+}

@@ -245,6 +245,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k}}, .scale = real(HUGE_VAL)}, k, last), {"attention: scale is inf"});
   check_says(says({.pieces = {{q, k}}}, k, {.offset = far - 3}), {"attention: the slot of query 0 is"});
   check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {-1, 5})}), {"attention: sequence 0 has -1 keys"});
+  check_says(complaint([&] { attention({}, k, last, {.q = ones({2, 8})}); }), {"attention: 0 pieces"});
   const auto biased = [&](const QueryBiases& add) {
     return complaint([&] { attention({.pieces = {{q, k}}}, k, last, add); });
   };

@@ -118,6 +118,16 @@ std::map<std::string, Worst> against_references(bool products_only = false, int6
   return table;
 }
 
+// Each case that has gradients, and those of products by every engine.
+void for_each_engine(const std::function<void(const OpCase&)>& check) {
+  for (const Engine e : engines_here()) {
+    const UseEngine by(e);
+    INFO("products = ", engine_names[int(e)]);
+    for (const OpCase& c : op_cases())
+      if (c.differentiable && (e == Engine::own || is_product(c))) check(c);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("ops: every kernel is called by an OpCase, which names the one that it calls") {
@@ -221,10 +231,9 @@ TEST_CASE("ops: every instruction set of this processor") {
   use_isa(before);
 }
 
-TEST_CASE("ops: gradients that nobody wants are not computed, and the others do not change") {
+TEST_CASE("ops: gradients that nobody wants are not computed, and the others do not change, by every engine") {
   const OneThread one;
-  for (const OpCase& c : op_cases()) {
-    if (!c.differentiable) continue;
+  for_each_engine([](const OpCase& c) {
     const Tensors x = inputs(c);
     const Result all = run(c, x);
     const auto bytes = [&](const Wanted& wanted) {   // that kernels read and write: of a gradient nobody wants, none
@@ -239,19 +248,18 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
       const Result r = run(c, c.op, x, [&](size_t i) { return i == only; });
       CHECK(difference(r.grads[only], all.grads[only], floor_of(all)) <= repeat_tolerance);
     }
-  }
+  });
 }
 
-TEST_CASE("ops: gradients are added to what is there") {
+TEST_CASE("ops: gradients are added to what is there, by every engine") {
   const OneThread one;
-  for (const OpCase& c : op_cases()) {
-    if (!c.differentiable) continue;
+  for_each_engine([](const OpCase& c) {
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result once = run(c, x), thrice = run(c, c.op, x, all_inputs, 3);
     for (size_t i = 0; i < x.size(); ++i)
       CHECK(difference(thrice.grads[i], once.grads[i], floor_of(once), 3) <= repeat_tolerance);
-  }
+  });
 }
 
 TEST_CASE("ops: one tensor as two inputs gets both gradients") {

@@ -168,6 +168,23 @@ TEST_CASE("tiles: bf16x3 keeps single factors whole, and products of few rows ar
   }
 }
 
+TEST_CASE("tiles: what bfmmla sums stays finite up to 2^128, and from there on is infinite") {
+  const UseTiles use(&emulated_bfmmla);
+  const MatmulPrecision as(Device::cpu, Matmul::bf16);
+  // Three products are the 24 ones of the largest float. The fourth is more than half of its last place, and what is
+  // beyond it is cut off; the fifth is more than its last place.
+  std::vector<real> a, b;
+  for (const int power : {63, 55, 47, 39, 40}) {
+    a.insert(a.end(), {0x1.FEp64f, 0}), b.insert(b.end(), {real(two_to(power)), 0});
+    const int k = int(a.size());
+    std::vector<real> rows;
+    for (int i = 0; i < 16; ++i) rows.insert(rows.end(), a.begin(), a.end());
+    const Tensor c = matmul(Tensor::from({16, k}, rows), Tensor::from({k, 1}, b));
+    const real expected = k < 4 ? 0x1.FEp127f : k < 6 ? 0x1.FFFEp127f : k < 10 ? 0x1.FFFFFEp127f : INFINITY;
+    CHECK(c.values() == std::vector<real>(16, expected));
+  }
+}
+
 // On processors that have them; elsewhere there is nothing to hold. core/tiles.h does the same at their first use.
 TEST_CASE("tiles: the processor's own do what the emulated ones do") {
   CHECK(apart(emulated_bfmmla, emulated_bfmmla) == 0);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "tests/op_case.h"
@@ -183,11 +184,14 @@ TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
 }
 
 TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity has result 0 and gradient 0") {
-  const int T = 20, H = 2, D = 4;
+  const int T = 20, H = 2;
   const std::string before = isa();
-  for (const std::string& set : available_isas()) {
+  for (int n = 0; n < 2 * int(available_isas().size()); ++n) {
+    const std::string set = available_isas()[size_t(n / 2)];
+    const int D = n % 2 ? 8 : 4;  // heads of 8 channels have a kernel of their own
     use_isa(set);
     CAPTURE(set);
+    CAPTURE(D);
     Tensor q = Tensor::full({1, T, H, D}, 0.5), v = Tensor::full({1, T, H, D}, 2);
     q.require_grad(), v.require_grad();
     std::vector<double> bias;  // distance -(T-1) .. T-1: keys after the query are hidden, and itself
@@ -212,6 +216,21 @@ TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity h
   }
   use_isa(before);
 }
+
+#ifndef POSLAB_DOUBLE
+TEST_CASE("attention: a query whose products are all -infinity has result 0 and gradient 0, in fp32 and in bf16") {
+  for (const Matmul how : {Matmul::fp32, Matmul::bf16}) {
+    const MatmulPrecision as(Device::cpu, how);
+    const Tensor k = Tensor::full({1, 20, 1, 8}, 1e30);
+    Tensor q = Tensor::full({1, 20, 1, 8}, -1e30), v = Tensor::full({1, 20, 1, 8}, 2);
+    q.require_grad(), v.require_grad();
+    const Tensor o = attention({.pieces = {{q, k}}}, v, {});
+    CHECK(o.values() == std::vector<real>(160, 0));
+    backward(sum_all(o));
+    for (const Tensor& t : {q, v}) CHECK(t.grad().values() == std::vector<real>(160, 0));
+  }
+}
+#endif
 
 TEST_CASE("top_k: equal numbers from the left, NaN before all, infinities, on every instruction set") {
   const real inf = INFINITY, nan = NAN;

@@ -272,6 +272,7 @@ TEST_CASE("t5: what does not fit is refused") {
   CHECK_THROWS_WITH_AS(model.net.encode(source, Ids({2}, {4, 5}), {sequential(4), {}}),
                        doctest::Contains("sequence 1 has 5 tokens that count; give 1 to 4"), BadInput);
   const Tensor states = model.net.encode(source, {}, {sequential(4), {}});
+  CHECK_THROWS_WITH_AS(model.net.cache(states, {}, 2, 0), "t5: a cache of 0 beams; there must be at least 1", BadInput);
   CHECK_THROWS_AS(model.net.decode(text("read", 1, 3, 13), states, {}, {sequential(3), {}}), BadInput);
   T5Cache cache = model.net.cache(states, {}, 2);
   CHECK_THROWS_AS(cache.self.reorder({0}), BadInput);

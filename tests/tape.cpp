@@ -8,6 +8,7 @@
 #include "autograd/ops.h"
 #include "autograd/strided_loop.h"
 #include "autograd/tape_piece.h"
+#include "core/debug.h"
 #include "core/memory.h"
 #include "core/params.h"
 #include "tests/lab_helpers.h"
@@ -147,6 +148,25 @@ TEST_CASE("tape: a piece is taken off it, and can be gone through again, also by
   backward(loss);                                                  // what was recorded before is still there
   CHECK(before.grad().values() == std::vector<real>{6, 6});
   CHECK(tape_length() == 0);
+}
+
+TEST_CASE("tape: of a piece goes backward what the result was computed from, and nothing else") {
+  const Tensor x = leaf(3), dy = Tensor::full({2}, 1);
+  TapePiece(tape_length()).backward(x, dy);  // nothing was recorded: nothing happens
+  CHECK(!x.has_grad());
+  for (const int level : {0, 2}) {  // with the checks of POSLAB_DEBUG, and without
+    CAPTURE(level);
+    const int before = debug_level();
+    set_debug_level(level);
+    int used = 0, unused = 0;
+    const std::vector<Tensor> two = double_and_square(x, &used), aside = double_and_square(x, &unused);
+    const Tensor y = two[1] * 5;  // of the second result alone: the first has no gradient
+    TapePiece(0).backward(y, dy);
+    set_debug_level(before);
+    CHECK(x.take_grad().values() == std::vector<real>(2, 5 * 2 * 3));
+    CHECK(used == 1);
+    CHECK(unused == 0);
+  }
 }
 
 TEST_CASE("tape: a gradient is handed over with its memory, and a packed one as a copy") {

@@ -194,6 +194,15 @@ TEST_CASE("transformer: tokens in another shape, and output slots that there are
     CHECK_THROWS_WITH_AS(pass({1, 4}, outputs), doctest::Contains("output slots of 4; ask for 1 to 4"), BadInput);
 }
 
+TEST_CASE("params: pack() gives all one buffer, and no parameter comes after it") {
+  const Params p(1);
+  const Tensor w = p.full("w", {3}, 2);
+  CHECK((!p.values() && !p.grads()));
+  p.pack();
+  CHECK((p.values() == w.data() && p.grads()));
+  CHECK_THROWS_WITH(p.full("late", {3}, 2), "params: late comes after pack(); make all parameters first");
+}
+
 TEST_CASE("params: one that is not there is named, with the one that may be meant") {
   const Params params(1);
   (params / "head").full("bias", {2}, 0);

@@ -63,6 +63,8 @@ struct Variant {
     add(pairs == Pairs::shared, "pairs"), add(pairs == Pairs::per_sequence, "pairs per sequence");
     if (pieces.size() > 1 || pieces[0].from > -far || pieces[0].to < far)
       add(true, fmt::format("{} pieces", pieces.size()));
+    add(pieces.size() == 1 && pieces[0].first > 0, "not the first keys");
+    add(pieces.size() == 1 && pieces[0].last < far, "not the last keys");
     return text;
   }
 
@@ -195,14 +197,17 @@ void add(std::vector<OpCase>& all, const Variant& v) {
   all.push_back(statistics);
 }
 
-// With biases of queries: of the content alone, of both, and, as in Transformer-XL, where q_rel is the query itself.
-enum class Biased { content, both, one_query };
+// With biases of queries: of the content alone, of the relative term alone, of both, and, as in Transformer-XL, where
+// q_rel is the query itself.
+enum class Biased { content, relative, both, one_query };
 void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
   const Ids table = v.table();
-  const size_t values = size_t(v.v()), rel = values + 1, bias = v.shapes().size();
+  const size_t values = size_t(v.v()), rel = values + 1, of_q = v.shapes().size();
+  const bool biased_q = how != Biased::relative, biased_rel = how != Biased::content;
+  const size_t of_rel = of_q + biased_q;
   std::vector<Shape> shapes = v.shapes();
-  shapes.push_back({v.n.heads, v.n.head_dim});
-  if (how != Biased::content) shapes.push_back({v.n.heads, v.n.rel_dim});
+  if (biased_q) shapes.push_back({v.n.heads, v.n.head_dim});
+  if (biased_rel) shapes.push_back({v.n.heads, v.n.rel_dim});
   if (how == Biased::one_query) shapes.erase(shapes.begin() + int64_t(rel));
   const auto all_of = [=](auto x) {
     if (how == Biased::one_query) x.insert(x.begin() + int64_t(rel), x[0]);
@@ -211,7 +216,7 @@ void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
   OpCase c{"attention", v.name() + " biases " + std::to_string(int(how)), shapes};
   c.op = [=](const Tensors& own) {
     const Tensors x = all_of(own);
-    const QueryBiases add{x[bias], how == Biased::content ? Tensor() : x[bias + 1]};
+    const QueryBiases add{biased_q ? x[of_q] : Tensor(), biased_rel ? x[of_rel] : Tensor()};
     return poslab::attention(v.scores(x, table), x[values], v.span(), add);
   };
   c.reference = [=](const Arrays& own) {
@@ -219,15 +224,15 @@ void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
     const auto add = [&](Array& q, Array& b) {
       for (size_t e = 0; e < q.at.size(); ++e) q.at[e] += b.at[e % b.at.size()];
     };
-    add(x[0], x[bias]);
-    if (how != Biased::content) add(x[rel], x[bias + 1]);
+    if (biased_q) add(x[0], x[of_q]);
+    if (biased_rel) add(x[rel], x[of_rel]);
     return v.outputs(x, table);
   };
   c.twin = [=](const Tensors& own) {
     const Tensors x = all_of(own);
     Scores s = v.scores(x, table);
-    s.pieces[0].q = s.pieces[0].q + x[bias];
-    if (how != Biased::content) s.q_rel = s.q_rel + x[bias + 1];
+    if (biased_q) s.pieces[0].q = s.pieces[0].q + x[of_q];
+    if (biased_rel) s.q_rel = s.q_rel + x[of_rel];
     return composed::attention(s, x[values], v.span());
   };
   all.push_back(c);
@@ -261,6 +266,7 @@ const Cases biased([](std::vector<OpCase>& all) {
     add_biased(all, {.n = {3, 33, 33, 3, 8, 8}, .relative = true, .pairs = pairs}, Biased::one_query);
     add_biased(all, {.n = {2, 9, 13, 2, 8, 5}, .causal = true, .relative = true, .pairs = pairs}, Biased::both);
   }
+  add_biased(all, {.n = {2, 9, 13, 2, 8, 5}, .causal = true, .relative = true}, Biased::relative);
   add_biased(all, {.n = {2, 5, 9, 2, 64, 20}, .relative = true, .kv_heads = 1}, Biased::both);    // several lanes a row
   add_biased(all, {.n = {1, 3, 4, 2, 264, 3}, .relative = true}, Biased::both);                   // the general way
   add_biased(all, {.n = {2, 140, 140, 1, 8, 8}, .relative = true}, Biased::one_query);            // several tiles
@@ -324,6 +330,8 @@ const Cases forms([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
   add(all, {.n = n, .pieces = {{20, far}}}),
       add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // no key for all, for some
+  add(all, {.n = {2, 21, 21, 2, 8, 8}, .causal = true, .pieces = {{-far, far, 2}}});  // limits of keys alone
+  add(all, {.n = {2, 21, 21, 2, 8, 8}, .pieces = {{-far, far, 0, 9}}});
   add(all,
       {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see none
   add(all,
@@ -351,6 +359,7 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
     add(all, {.n = several, .causal = causal, .pieces = {{-30, 40}, {-far, -30}, {40, far}}});   // ReRoPE's products
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
+  add(all, {.n = several, .gain = true});  // and a term that goes another way
   add(all, {.n = {1, 100, 65, 1, 16, 0},
             .causal = true,
             .pieces = {{-20, 1}},

@@ -1,0 +1,111 @@
+// Where experiments change over: options and lengths that few runs have, and numbers that are not there.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiment/align.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+#include "experiment/kind.h"
+#include "experiment/lengths.h"
+#include "experiment/pca.h"
+#include "experiment/state.h"
+#include "experiment/t5/t5.h"
+#include "tasks/task.h"
+
+using namespace poslab;
+
+namespace {
+
+Choices small_run(const Settings& more) {
+  Settings all = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"},       {"heads", "1"},
+                  {"d_model", "8"},           {"batch", "2"},        {"train_length", "6"}, {"eval_lengths", "1:9"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return configure(all);
+}
+
+}  // namespace
+
+TEST_CASE("runs: a list of positions that is too short for the test alone says so") {
+  const auto refused = [](const char* list) -> std::string {
+    try {
+      strings_kind().check(small_run({{"encoding", "rope"}, {"positions", std::string("given:at=") + list}}));
+      return "";
+    } catch (const BadInput& e) { return e.what(); }
+  };
+  const std::string words = "the longest string of reverse_string has ";
+  const std::string but = ", output slots included, but the list of ";
+  CHECK(refused("0 1 2 3 4 5 6 7 8 9 10 11")
+            .starts_with(words + "18 slots at test (eval_lengths = 1:9)" + but + "given ends after 12"));
+  CHECK(refused("0 1 2 3").starts_with(words + "12 slots in training (train_length = 6)" + but + "given ends after 4"));
+  CHECK(small_run({{"test_positions", "sequential|randomized"}})["test_positions"] == "sequential|randomized");
+  CHECK_THROWS_WITH_AS(small_run({{"test_positions", "sequentia"}}), doctest::Contains("did you mean \"sequential\"?"),
+                       BadInput);
+}
+
+TEST_CASE("runs: lengths beyond all that a test has, and models without a plane, are refused") {
+  const State state(small_run({{"d_model", "1"}}));
+  CHECK_THROWS_WITH_AS(pca(state, {3}, 4), "inspect: d_model = 1 has no plane to look at", BadInput);
+  for (const int length : {0, 10'000'000})
+    CHECK_THROWS_WITH_AS(check_lengths(state.config, {length}, "inspect"), doctest::Contains("; ask for 1 to "),
+                         BadInput);
+  CHECK(!mean_from({}, 1));
+}
+
+TEST_CASE("runs: a word of several signs is no digit, whatever it begins with") {
+  Task t;
+  t.alphabet = {"1", "10", "+"};
+  const auto of = [](TokenClass c) { return int(c); };
+  const Ids classes = token_classes(t, Ids({1, 4}, {0, 1, 2, 3}));
+  CHECK(std::vector<int>(classes.data(), classes.data() + 4) ==
+        std::vector<int>{of(TokenClass::digit), of(TokenClass::sign), of(TokenClass::sign), of(TokenClass::empty)});
+}
+
+TEST_CASE("runs: where no tokens are known, positions that depend on them are those of digits") {
+  const Choices c = small_run({{"encoding", "rope"}, {"positions", "coupled"}});
+  const auto of = [&](const Ids& tokens) { return test_draw(c, 4, 0, 1, 8, tokens).at_layer(0).tokens("test"); };
+  CHECK(of({}) == of(Ids({1, 8}, std::vector<int>(8, 0))));
+  CHECK(of({}) != of(Ids({1, 8}, {0, 1, 0, 1, 2, 2, 2, 2})));
+}
+
+TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if any cool") {
+  const auto rate = [](const char* cooling, int64_t step) {
+    const Choices c = t5::configure({{"steps", "100"}, {"warmup", "10"}, {"cooling", cooling}, {"lr", "0.01"}});
+    return t5::learning_rate(c, step) / 0.01;
+  };
+  for (const auto& [step, share] : {std::pair{0, 0.1}, {4, 0.5}, {9, 1.}, {79, 1.}, {80, 1.}, {90, 0.5}, {99, 0.05}})
+    CHECK(rate("0.2", step) == doctest::Approx(share));
+  CHECK(rate("0", 99) == doctest::Approx(1));
+}
+
+TEST_CASE("inspect: a scheme without logits has no sorted ones, and all else") {
+  const State state(small_run({{"encoding", "geometric"}}));
+  const Dispersed made = dispersed(probed(state, 2), {3, 5}, 2);
+  CHECK(made.shown == std::vector<int>{3, 5});
+  CHECK(made.sorted.empty());
+  REQUIRE(made.at.size() > 1);
+  CHECK(made.at[0].of_model().largest_weight > 0);
+  CHECK(dispersed(probed(State(small_run({})), 2), {3, 5}, 2).sorted.size() == 2);
+}
+
+TEST_CASE("align: the layer whose attention is NaN is named, wherever it is") {
+  constexpr int layers = 3;
+  for (int bad = 0; bad < layers; ++bad) {
+    const auto run = [bad](const Look& look) {
+      Trace trace({"*"});
+      for (int layer = 0; layer < layers; ++layer) {
+        const Tensor rows = Tensor::full({1, 1, 4, 5}, layer == bad ? real(NAN) : real(0.5));
+        trace.captured["block" + std::to_string(layer) + ".attention.statistics"] = rows;
+      }
+      look.done(trace);
+    };
+    const Probed model{
+        .layers = layers, .heads = 1, .causal = false, .keys = [](int length) { return length; }, .run = run};
+    CHECK_THROWS_WITH_AS(
+        align(model, {.mode = AlignMode::pmax, .shortest = 4, .longer = {8}}, [](int, int, int) {}),
+        doctest::Contains(
+            ("align --mode pmax: layer " + std::to_string(bad + 1) + " of 3: its attention over").c_str()),
+        BadInput);
+  }
+}
