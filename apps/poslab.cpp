@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include "apps/command_line.h"
 #include "apps/completion.h"

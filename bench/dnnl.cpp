@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <memory>
+#include <unordered_map>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "core/parallel.h"

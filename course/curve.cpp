@@ -2,6 +2,8 @@
 // engine of the folder, and is then asked about strings of up to 100. ./dev course curve draws what it prints.
 //
 //   curve STEPS SAMPLER ENCODING [ENCODING at test]     a line "LENGTH PERCENT" for each length
+#include <cstdlib>
+
 #define main program_of_the_spine
 #include "examples/rope.cpp"
 #undef main

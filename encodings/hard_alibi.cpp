@@ -3,6 +3,8 @@
 //   s_ij = q_i . k_j / sqrt(D), or -infinity where |i - j| >= h and h <= M          i, j: slots, H - M heads see all
 //
 // As in the released code, where M is half of the heads. Published for causal masks: without one, h keys a side.
+#include <cmath>
+
 #include "encodings/by_distance.h"
 
 namespace poslab {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "encodings/calibrated.h"
+#include "experiment/footprint.h"
 #include "experiment/state.h"
 
 namespace poslab {

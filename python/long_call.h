@@ -5,6 +5,8 @@
 #include <csignal>
 #include <future>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 #include "lab/files/interrupt.h"
 #include "python/convert.h"

@@ -1,4 +1,6 @@
 // Every op of autograd/ops.h under its name. Not here: products with weights as files of others store them.
+#include <optional>
+
 #include "autograd/ops.h"
 
 #include "python/op.h"

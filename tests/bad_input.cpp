@@ -2,6 +2,7 @@
 // that names the value and the remedy.
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <set>
 #include <sstream>
 

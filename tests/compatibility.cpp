@@ -1,5 +1,6 @@
 // What the program of commit 1d9a7c3 left, before schemes and samplers owned their options: ids of trials, checkpoints,
 // run folders. tests/golden/ holds them; plan.toml there says how every old option was said.
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // `poslab ask` and `poslab explain` as a user starts them.
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <nlohmann/json.hpp>
 
 #include "encodings/temperature.h"

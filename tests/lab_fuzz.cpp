@@ -2,6 +2,8 @@
 // of ./dev fuzz (tests/fuzz/target.h) read what it has found, and their seeds with bytes changed.
 #include <fcntl.h>
 
+#include <cstdio>
+
 #include "core/random.h"
 #include "tests/fuzz/target.h"
 #include "tests/lab_helpers.h"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include "autograd/tape.h"

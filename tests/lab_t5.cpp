@@ -2,6 +2,7 @@
 // read back by it, and what is missing, unknown or damaged is refused by name. tests/huggingface/t5_golden.py makes the
 // golden files.
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/tape.h"
 #include "core/memory.h"

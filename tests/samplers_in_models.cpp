@@ -1,6 +1,8 @@
 // What models draw, and when: once, for each layer or sequence, for the parts of a composition; and what they refuse.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "experiment/build.h"

@@ -4,6 +4,7 @@
 
 #include <cfenv>
 #include <cmath>
+#include <limits>
 
 #include "autograd/tape.h"
 #include "core/isa.h"

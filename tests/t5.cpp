@@ -2,6 +2,9 @@
 // checkpoints that transformers wrote.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "autograd/tape.h"
 #include "core/memory.h"
 #include "encodings/checks/setup.h"

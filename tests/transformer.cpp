@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/memory.h"

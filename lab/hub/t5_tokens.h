@@ -2,6 +2,8 @@
 // which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, and each
 // part is read for itself, as transformers reads it.
 #pragma once
+#include <algorithm>
+#include <functional>
 #include <map>
 
 #include "lab/hub/sentencepiece.h"

@@ -2,6 +2,8 @@
 // target's seeds, and keeps what reaches new code. Without arguments it lists the targets, each with its sources.
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "core/choices.h"
 #include "lab/files/files.h"
 #include "tests/fuzz/target.h"
