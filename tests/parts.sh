@@ -74,6 +74,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     aarch64-steps) tests/aarch64/run.sh build/release/training_steps build/aarch64/training_steps ;;
     alone) tests/alone.sh ;;
     portable) tests/portable/run.sh build/portable/poslab build/release/poslab ;;
+    portable-wheel) tests/portable/wheel.sh build/wheel-portable/*.whl ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
@@ -155,6 +156,8 @@ compile_cuda() {   # ARCHITECTURES TARGET
     ! grep 'warning' build/test-cuda.log
 }
 
+for_older() { portable && wheel portable; }
+
 training_steps() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
 for_arm() { build release training_steps && build aarch64 poslab_tests training_steps; }
 
@@ -204,7 +207,7 @@ run_tests() {   # [PRESET...]
       arm) ready arm arm -- arm_spine ;;
       aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
-      portable) ready portable portable -- portable ;;
+      portable) ready portable portable{,-wheel} -- for_older ;;
       alone) ready alone alone -- install_missing "$needed" ;;
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;

@@ -48,7 +48,7 @@ page() {
 check 'the page that trains takes a run, or is said to be missing' page
 inside() {   # all that is linked is in the wheel or, as manylinux has it, in every system
   find venv -path '*poslab*' \( -name '*.so*' -o -name poslab \) -type f -exec ldd {} + | grep '=>' > linked
-  ! grep -vE "=> $folder/venv/|lib(c|m|stdc\+\+|gcc_s|z)\.so" linked
+  ! grep -vE "=> $folder/venv/|lib(c|m|dl|pthread|stdc\+\+|gcc_s|z)\.so" linked
 }
 check 'what else is linked is the C and C++ runtimes and zlib' inside
 
