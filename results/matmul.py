@@ -4,8 +4,8 @@ docs/gpu.md that readme.py makes of it.
 
     build/release/poslab sweep plan results/matmul.toml > plan.jsonl
     build/release/poslab sweep run plan.jsonl --out runs/matmul --jobs 2 --threads 1
-    build/release/poslab sweep plan results/matmul_lm.toml > plan_lm.jsonl
-    build/release/poslab sweep run plan_lm.jsonl --out runs/matmul-lm --jobs 2 --threads 1
+    build/release/poslab sweep plan results/matmul_lm.toml > plan-lm.jsonl
+    build/release/poslab sweep run plan-lm.jsonl --out runs/matmul-lm --jobs 2 --threads 1
     results/matmul.py runs/matmul runs/matmul-lm     # writes matmul.csv
     results/readme.py --write                        # and the tables
 
@@ -35,8 +35,9 @@ def scores_of(folder):
                 parts["unseen" if unseen else "trained"].append(float(row["accuracy"]))
         means = {name: f"{statistics.mean(x):.6f}" for name, x in parts.items()}
         task = config.get("task", "language model")
-        rows.append({"task": task, "matmul": config.get("matmul", "fp32"), "seed": config["seed"], **means})
-    return sorted(rows, key=lambda r: (r["task"], FORMS.index(r["matmul"]), r["seed"]))
+        row = {"task": task, "steps": config["steps"], "matmul": config.get("matmul", "fp32"), "seed": config["seed"]}
+        rows.append(row | means)
+    return sorted(rows, key=lambda r: (-r["steps"], r["task"], FORMS.index(r["matmul"]), r["seed"]))
 
 
 def interval(values):
@@ -47,20 +48,22 @@ def interval(values):
 def matmul_lines():
     with (HERE / "matmul.csv").open() as file:
         scores = list(csv.DictReader(file))
-    lines = ["| trained on | `--matmul` | seeds | at trained lengths | at longer ones | minus fp32, there | and here |"]
-    lines += ["|---" * 7 + "|"]
-    for task, matmul in dict.fromkeys((s["task"], s["matmul"]) for s in scores):
-        of = {(s["matmul"], s["seed"]): s for s in scores if s["task"] == task}
+    head = ["trained on", "steps", "`--matmul`", "seeds", "trained lengths", "minus fp32", "longer ones", "minus fp32"]
+    lines, apart = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"], []
+    for work in dict.fromkeys((s["task"], s["steps"], s["matmul"]) for s in scores):
+        task, steps, matmul = work
+        of = {(s["matmul"], s["seed"]): s for s in scores if (s["task"], s["steps"]) == work[:2]}
         seeds = [seed for name, seed in of if name == matmul]
         score = lambda name, part: [100 * float(of[name, seed][part]) for seed in seeds]
-        cells, ahead = [task if " " in task else f"`{task}`", matmul, str(len(seeds))], []
+        cells = [task if " " in task else f"`{task}`", f"{int(steps):,}", matmul, str(len(seeds))]
         for part in "trained", "unseen":
             mean, half = interval(score(matmul, part))
             cells.append(f"{mean:.1f} ± {half:.1f}")
             mean, half = interval([x - y for x, y in zip(score(matmul, part), score("fp32", part), strict=True)])
-            ahead.append("–" if matmul == "fp32" else f"{mean:+.1f} ± {half:.1f}")
-        lines.append(f"| {' | '.join([*cells, *ahead])} |")
-    return lines
+            cells.append("–" if matmul == "fp32" else f"{mean:+.1f} ± {half:.1f}")
+            apart += [] if matmul == "fp32" else [abs(mean) > half]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, "", f"Of the intervals of {len(apart)} differences, {sum(apart)} leave out zero."]
 
 
 if __name__ == "__main__":
