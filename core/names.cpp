@@ -62,13 +62,15 @@ bool word_of(const std::string& part, const std::string& whole) {
 }
 
 // Small for an edit; then the beginning of a name, as "temp" is of "temperature"; then a few edits; then a name or a
-// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, and no more.
+// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, of more only if
+// three letters begin both, as in "halves" and "half".
 size_t distance(const std::string& said, const std::string& known) {
   const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
   const size_t wrong = edits(said, known);
   const bool begins = known.starts_with(said);
   if (wrong > 1 && said.size() > 2 && begins) return 100 + longer - shorter;
-  if (wrong <= 1 + longer / 3 && wrong < longer && 2 * wrong <= shorter) return wrong <= 1 ? wrong : 1000 * wrong;
+  const bool alike = 2 * wrong <= shorter || (shorter > 2 && said.compare(0, 3, known, 0, 3) == 0);
+  if (wrong <= 1 + longer / 3 && wrong < longer && alike) return wrong <= 1 ? wrong : 1000 * wrong;
   const bool in_front = known.size() > 2 && said.starts_with(known);
   if (word_of(said, known) || word_of(known, said) || in_front) return 100000 + longer - shorter;
   return begins ? 200000 + longer - shorter : unlike;

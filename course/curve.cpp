@@ -8,6 +8,7 @@
 #include "examples/rope.cpp"
 #undef main
 
+#include "hole.h"
 #include "schemes.h"
 
 using namespace course;
