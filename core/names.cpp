@@ -62,8 +62,8 @@ bool word_of(const std::string& part, const std::string& whole) {
 }
 
 // Small for an edit; then the beginning of a name, as "temp" is of "temperature"; then a few edits; then a name or a
-// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, of more only if
-// three letters begin both, as in "halves" and "half".
+// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, of more only
+// if three letters begin both, as in "halves" and "half".
 size_t distance(const std::string& said, const std::string& known) {
   const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
   const size_t wrong = edits(said, known);
