@@ -49,15 +49,17 @@ def processor():
 
 
 def commit(program=""):
-    """Of the working tree, with -dirty where it differs from that, or of the bundle that the program is in; absent
-    outside git and bundles."""
+    """Of the working tree, with -dirty where it differs from that in more than kept results, or of the bundle that the
+    program is in; absent outside git and bundles."""
     bundled = ROOT / ".bundle/commit"
     if bundled.exists() and (".bundle" in pathlib.Path(program).parts or not (ROOT / ".git").exists()):
         return bundled.read_text().strip()
     if not (ROOT / ".git").exists():
         return None
-    words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(words, capture_output=True, text=True).stdout.strip() or None
+    git = ["git", "-C", str(ROOT)]
+    name = subprocess.run([*git, "describe", "--always", "--exclude=*"], capture_output=True, text=True).stdout.strip()
+    same = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", ":!bench/results"]).returncode == 0
+    return name + ("" if same else "-dirty") if name else None
 
 
 def keep_row(path, row, tree):
