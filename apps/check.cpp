@@ -113,9 +113,9 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
       value = "NO", of = fmt::format("no golden file; write one with `./dev reference {}`", name);
       failed.push_back("golden");
     } else {
-      value = "yes", of = fmt::format("{} of ours", at->second.own);
+      value = "there", of = fmt::format("{} of ours", at->second.own);
       if (!at->second.published.empty()) of += fmt::format("; published: {}", fmt::join(at->second.published, ", "));
-      of += "; `./dev test` compares them";
+      of += "; `./dev test release` compares them, not this command";
     }
   }
   fmt::print("{:<12} {:<12} {}\n\n", "golden", value, of);

@@ -94,13 +94,20 @@ size_t several(std::string name, const Names& known) {
   return n > 1 ? n : 0;
 }
 
+// The same of "none_rope", "none-rope": two names joined as one.
+bool two_joined(const std::string& name, const Names& known) {
+  for (size_t at = 0; (at = name.find_first_of("_-", at + 1)) != std::string::npos;)
+    if (has(known, name.substr(0, at)) && has(known, name.substr(at + 1))) return true;
+  return false;
+}
+
 // "randomized rope", "randomized_rope", as papers call them: a name of another list and one of this. What to say of it.
 std::string of_two_lists(const std::string& name, const Names& known) {
   for (size_t at = 0; (at = name.find_first_of(" _-+", at + 1)) != std::string::npos;)
     for (const auto& [here, there] :
          {std::pair{name.substr(at + 1), name.substr(0, at)}, std::pair{name.substr(0, at), name.substr(at + 1)}})
       for (const List& other : other_lists())
-        if (has(known, here) && !has(known, there) && has(other.names(), there))
+        if (has(known, here) && has(other.names(), there))
           return fmt::format("; \"{}\" is {}, and \"{}\" stands here alone", there, other.what, here);
   return "";
 }
@@ -149,7 +156,7 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
       return fmt::format("\"{}\" begins with a dash of printed text; type it anew, with -- in front", name);
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
   if (name.find(" --") != name.npos) return text + "; quotes make it one word, options included; leave them out";
-  if (const size_t n = several(name, known))
+  if (const size_t n = two_joined(name, known) ? 2 : several(name, known))
     return text + fmt::format("; these are {}, and one stands here; {}", n,
                               kind == "list" ? "say the command for each"
                                              : "`poslab compare` takes several, as in a,b, and so does `poslab sweep`");

@@ -55,7 +55,7 @@ Tensor Encoding::shown(const ModelShape& m, const Positions& p) const { return l
 
 void check_fits(const Chosen<Scheme>& s, const ModelShape& shape) {
   if (const std::string why = s->causal_only(s.choices); !shape.causal && !why.empty())
-    bad_input("{} needs a causal mask: {}; add --causal", s.spelled(), why);
+    bad_input("{} needs a causal mask: {}; add --causal (Python: causal=True)", s.spelled(), why);
   if (s->check) s->check(shape, s.choices);
 }
 

@@ -66,6 +66,10 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
   CHECK(apart(s.pieces[0].q, turned) < tolerance);
 }
 
+TEST_CASE("kept: a layer after one of the same scheme with other options gives what it gives alone") {
+  CHECK(hold_to("kept").below > 100);
+}
+
 TEST_CASE("7 permutation: tokens that keep their positions may stand in any order; only NoPE lets them leave them") {
   const Report all = hold_to("permutation");
   CHECK((all.below > 20 && all.shown > 20));

@@ -257,12 +257,13 @@ TEST_CASE("phases: what they refuse") {
     CHECK(refused(name, odd) == name + " rotates channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 "
                                        "channels has an odd one; make the head size even");
   CHECK(refused("pope", odd).empty());
-  CHECK(refused("path", odd) == "path needs a causal mask: its products run from a key to a later query; add --causal");
+  CHECK(refused("path", odd) ==
+        "path needs a causal mask: its products run from a key to a later query; add --causal (Python: causal=True)");
   CHECK(refused("path:reflect", odd).empty());
   CHECK(refused("path:reflect,gate=paper", odd) ==
         "path: reflect has no gate, and gate is paper; leave one of them out");
   CHECK(refused("grape:form=a", twos) ==
-        "grape:form=a needs a causal mask: its bias is for keys before the query; add --causal");
+        "grape:form=a needs a causal mask: its bias is for keys before the query; add --causal (Python: causal=True)");
   CHECK(refused("selective_rope:table=rfa", twos) ==
         "selective_rope: with table = rfa the first factor is 0, and a head of 2 channels has no other; use table = "
         "rope, or 4 channels or more");

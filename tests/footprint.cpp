@@ -174,6 +174,10 @@ TEST_CASE("footprint: what a scheme takes beyond the model without one, where no
   const double used = took(own);
   CHECK(footprint(own).step > 0.5 * used);
   CHECK(footprint(own).step < 2.5 * used);
+  Choices rotated = sized("rope", 2, 32, 120, 16);  // it looks up nothing by pairs
+  const double shared = footprint(rotated).step;
+  rotated.set("resample", "per_sequence");
+  CHECK(footprint(rotated).step == shared);
 }
 
 TEST_CASE("footprint: a cache of what is written grows by keys and values, whatever their width") {

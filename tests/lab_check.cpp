@@ -1,6 +1,9 @@
 // `poslab check`: every scheme passes (tests/encodings_*.cpp), so here are those that must not, and what is printed.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
+#include "encodings/by_distance.h"
 #include "encodings/checks/checks.h"
 #include "tests/lab_helpers.h"
 
@@ -30,6 +33,35 @@ TEST_CASE("check: a scheme that declares more than it obeys fails") {
   CHECK(fails("cached", "dynamic_ntk:length=3", {}, true));
   CHECK(!fails("cached", "dynamic_ntk:length=3", {.by_length = true}, true));
   CHECK_THROWS_AS(checks::check_named("shfit"), BadInput);
+}
+
+namespace {
+
+// A bias of -slope |d| that is kept under a name with its slope, or without it.
+struct Kept : ByDistance {
+  double slope;
+  bool named;
+  Kept(double s, bool n) : slope(s), named(n) {}
+  void rows(Scores& s, const Positions& p, Device device) const override {
+    s.bias = of_distances(p, named ? fmt::format("kept {}", slope) : "kept", device, checks::H,
+                          [&](double d, int) { return -slope * std::abs(d); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check: a scheme that keeps what depends on an option under a name without it fails") {
+  for (const bool named : {true, false}) {
+    Scheme scheme{.name = "kept", .options = {Option("slope", 1., {0, 9}, "")}};
+    scheme.reads = always(Reads::distances);
+    scheme.make = [=](auto&, auto&, const Choices& c, int) { return std::make_unique<Kept>(c.number("slope"), named); };
+    checks::Setup setup = checks::setups(false, {"alibi"}).at(0);
+    setup.scheme = {scheme, Choices("kept", scheme.options)};
+    setup.scheme.choices.set("slope", "2");
+    setup.variant = "slope=2";
+    const checks::Outcome found = checks::check_named("kept").run(setup).all.at(0);
+    CHECK((found.error < found.bound) == named);
+  }
 }
 
 TEST_CASE("check: the table has a row for each check, and a reason where one does not apply") {

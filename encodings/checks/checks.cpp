@@ -73,6 +73,22 @@ Outcomes reversal(const Setup& setup) {
   return {{{apart(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
 }
 
+// Layers of one pass may have other options, and find what was kept for the first (Positions::once).
+Outcomes kept(const Setup& setup) {
+  if (setup.variant == "plain") return {{}, "it is tried with its defaults alone, and so has no other options"};
+  Setup usual = setup;
+  usual.scheme.choices = Choices(setup.scheme->name, setup.scheme->options), usual.shape.first = 0;
+  usual.shape.causal |= usual.causal_only();
+  if (!usual.fits()) return {{}, "its defaults cannot read what these samplers draw"};
+  const Model model(setup), first(usual);
+  const PositionSample draw = setup.draw();
+  const Positions& p = draw.at_layer(1);
+  const Tensor alone = logits(setup, model, p);
+  p.forget_constants();
+  logits(usual, first, p);
+  return {{{apart(logits(setup, model, p), alone), Expect::below}}};
+}
+
 Outcomes limits(const Setup& setup) {
   if (setup.sampler->name == "sequential") return {{}, "it is the plain sampler"};
   const Model model(setup);
@@ -312,6 +328,8 @@ const std::vector<Check>& all_checks() {
       {"reversal", "reversing the sequence reverses the result if, and only if, both sides look alike", none, reversal},
       {"limits", "with as many positions as slots, every sampler is the plain one", causal_if_needed, limits},
       {"two routes", "a row pointer j - i and a looked-up row give the same attention", none, two_routes},
+      {"kept", "a layer after one of the same scheme with other options gives what it gives alone", causal_if_needed,
+       kept},
       {"permutation", "tokens that keep their positions may stand in any order; others may not", none, permutation},
       {"mass", "the weights of a query sum to 1", both, mass},
       {"fused", "the fused attention equals primitive ops, values and gradients", both, fused},
