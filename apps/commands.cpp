@@ -1,6 +1,9 @@
 #include "apps/commands.h"
 
+#include <fmt/ranges.h>
+
 #include "apps/refuse.h"
+#include "core/rounding.h"
 
 namespace poslab {
 
@@ -26,6 +29,11 @@ void Commands::act(const std::string& full_name) const { actions_.at(chosen_comm
 
 void add_threads(CLI::App* c, std::string& word) {
   c->add_option("--threads", word, "0: one for each core; never changes a result")->type_name("0 .. 256");
+}
+
+void add_matmul(CLI::App* c, std::string& word) {
+  c->add_option("--matmul", word, "what the factors of products are rounded to (as the run has it)")
+      ->type_name(fmt::format("{}", fmt::join(matmul_names, " | ")));
 }
 
 void add_force(CLI::App* c, bool& force) {

@@ -26,7 +26,7 @@ namespace poslab {
 namespace {
 
 struct LmWords {
-  std::string run, encoding, threads;  // of generate and export
+  std::string run, encoding, matmul, threads;  // of generate and export
   std::string hf, positions, length;   // an external checkpoint, and what is asked of it
   std::string to;                      // where to export
   std::string prompt = "#include <";
@@ -52,6 +52,7 @@ std::string shown(std::string text) {
 language::HfRun writer(const LmWords& w) {
   Settings asked;
   if (!w.encoding.empty()) asked.emplace_back("encoding", with_usual_lengths(w.encoding));
+  if (!w.matmul.empty()) asked.emplace_back("matmul", w.matmul);
   const bool checkpoint = external(w.run, w.hf, "generate");
   for (const auto& [name, option, value] :
        {std::tuple{"positions", "--positions", &w.positions}, {"train_length", "--length", &w.length}}) {
@@ -162,6 +163,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   add_number(write, "top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)",
              {0, 1});
   add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
+  add_matmul(write, words->matmul);
   add_threads(write, words->threads);
   add_force(write, words->force);
 

@@ -41,19 +41,20 @@ T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
 void ask_external(const T5Words& w) {
   const Settings asked = w.eval.settings();
   const Keep& keep = w.eval.keep;
-  std::string samples = "16", threads = "0";
+  std::string samples = "16", matmul = "fp32", threads = "0";
   for (const auto& [name, value] : asked) {
     if (name == "tasks" || name == "eval_lengths")
       bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes",
                 name == "tasks" ? "--tasks" : "--lengths", value);
     if (name == "eval_samples") samples = value;
+    if (name == "matmul") matmul = value;
     if (name == "threads") threads = value;
   }
   if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
-  const Choices c = t5::configure({{"eval_samples", samples}, {"threads", threads}});
+  const Choices c = t5::configure({{"eval_samples", samples}, {"matmul", matmul}, {"threads", threads}});
   if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");
   const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
@@ -65,6 +66,7 @@ void ask_external(const T5Words& w) {
   model.net =
       changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
   begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
+  const MatmulPrecision as_asked = precision(c);
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));

@@ -25,7 +25,7 @@ namespace poslab {
 namespace {
 
 struct AnswerWords {
-  std::string run, hf, prompt, file, encoding, temperature, early_stopping, threads;
+  std::string run, hf, prompt, file, encoding, temperature, early_stopping, matmul, threads;
   std::optional<int> beams;  // absent: as the model has them
   std::optional<double> length_penalty;
   int count = 64;
@@ -97,6 +97,7 @@ void generate_answer(const AnswerWords& words) {
   const std::string prompt = prompt_of(words);
   generation(words, {});  // before anything is opened
   Writer writer = words.hf.empty() ? writer_of_run(words.run, words.encoding) : writer_of_checkpoint(words.hf);
+  if (!words.matmul.empty()) writer.config.set("matmul", words.matmul);
   const T5Generation how = generation(words, writer.how);
   if (!words.encoding.empty())
     writer.net =
@@ -162,6 +163,7 @@ std::function<void()> add_t5_generate(CLI::App* c) {
       ->type_name("off | on | never");
   c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
   c->add_option("--temperature", words->temperature, "another factor on the logits of the encoder")->type_name("NAME");
+  add_matmul(c, words->matmul);
   add_threads(c, words->threads);
   add_force(c, words->force);
   return [=] { generate_answer(*words); };

@@ -9,9 +9,9 @@
 namespace poslab {
 namespace {
 
-PartsOf lambda_parts(const ModelShape& m, const Choices& c) {
+BandsOf lambda_bands(const ModelShape& m, const Choices& c) {
   return [w = c.whole("window"), sinks = c.whole("sinks"), causal = m.causal](const Positions& p) {
-    Parts all = sliding("lambda", w, causal)(p);
+    Bands all = sliding("lambda", w, causal)(p);
     const auto at = [&](double position) { return std::vector<double>(all[0].q.size(), position); };
     all.push_back({.q = at(w), .to = 1 - w, .last = sinks});
     if (!causal) all.push_back({.q = at(-w), .from = w, .last = sinks});
@@ -37,7 +37,7 @@ Window and first keys are counted in slots: samplers change the rotations and no
                    rope_base()},
        .shows = [](auto&, auto&) { return cosines_seen_shown; },
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; }},
-      lambda_parts);
+      lambda_bands);
 }
 
 }  // namespace poslab

@@ -10,9 +10,9 @@
 namespace poslab {
 namespace {
 
-PartsOf sinks_parts(const ModelShape&, const Choices& c) {
+BandsOf sinks_bands(const ModelShape&, const Choices& c) {
   return [w = c.whole("window"), sinks = c.whole("sinks")](const Positions& p) {
-    Parts all = sliding("sinks", w, true)(p);
+    Bands all = sliding("sinks", w, true)(p);
     const std::vector<double>& at = all[0].q;
     std::vector<double> in_cache = at;
     const int T = p.time();
@@ -46,7 +46,7 @@ rotations and not what is seen.)",
        .causal_only = [](const Choices&) -> std::string {
          return "its positions are those of a cache that holds the past alone";
        }},
-      sinks_parts);
+      sinks_bands);
 }
 
 }  // namespace poslab

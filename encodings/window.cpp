@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-PartsOf window_parts(const ModelShape& m, const Choices& c) {
+BandsOf window_bands(const ModelShape& m, const Choices& c) {
   return sliding("window", c.whole("window"), m.causal, c.on("rope"));
 }
 
@@ -33,7 +33,7 @@ the layers between. The window counts slots: samplers change the rotations and n
                                  : "1 for pairs within the window; what is not seen is drawn as -1.";
            },
        .laws = [](auto&, auto& c) { return Laws{.two_sided = !c.on("rope"), .permutes = false}; }},
-      window_parts, [](const Choices& c) { return c.on("rope"); });
+      window_bands, [](const Choices& c) { return c.on("rope"); });
 }
 
 }  // namespace poslab

@@ -27,10 +27,10 @@ std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange 
   return some;
 }
 
-// The keys that the last of T slots, as many as there are queries, see in a part.
-SlotRange seen_by(const Part& part, int time, int queries) {
-  const int first = std::min(time, std::max(0, time - queries + part.from));
-  return {first, std::max(first, std::min({time, part.last, time - 1 + part.to}))};
+// The keys that the last of T slots, as many as there are queries, see in a band.
+SlotRange seen_by(const Band& band, int time, int queries) {
+  const int first = std::min(time, std::max(0, time - queries + band.from));
+  return {first, std::max(first, std::min({time, band.last, time - 1 + band.to}))};
 }
 
 // Rows of x (B, n, H, D) rotated; the others hold anything, and are not read. Without gradients, on the CPU.
@@ -47,11 +47,11 @@ Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing 
   return y;
 }
 
-// Queries and keys of a part, rotated.   number: of the part, in the names of its constants   only_seen: of the keys
+// Queries and keys of a band, rotated.   number: of the band, in the names of its constants   only_seen: of the keys
 // only those that a query sees
-Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Part& part, bool only_seen) {
+Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Band& band, bool only_seen) {
   const int T = p.time(), queries = in.q.dim(1);
-  const bool alike = part.q == part.k;
+  const bool alike = band.q == band.k;
   const auto rotated = [&](const Tensor& x, const std::vector<double>& at, const char* whose, SlotRange slots) {
     if (at.empty() || slots.size() == 0) return x;
     const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
@@ -61,13 +61,13 @@ Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int numbe
     return rotated_rows(x, slots, by, t.pairing);
   };
   const bool some = only_seen && in.k.device() == Device::cpu && !recording();
-  const SlotRange keys = some ? seen_by(part, T, queries) : SlotRange{0, T};
-  return {rotated(in.q, part.q, " q", {T - queries, T}),
-          rotated(in.k, part.k, " k", keys),
-          part.from,
-          part.to,
+  const SlotRange keys = some ? seen_by(band, T, queries) : SlotRange{0, T};
+  return {rotated(in.q, band.q, " q", {T - queries, T}),
+          rotated(in.k, band.k, " k", keys),
+          band.from,
+          band.to,
           0,
-          part.last};
+          band.last};
 }
 
 std::vector<double> each(const std::vector<double>& positions, const std::function<double(double)>& f) {
@@ -116,21 +116,21 @@ Tensor where_positions(const Heads& in, const Positions& p, const std::string& k
   });
 }
 
-Scores rotated(const Heads& in, const Positions& p, const RotaryLayer& t, const Parts& parts, bool only_seen) {
+Scores rotated(const Heads& in, const Positions& p, const RotaryLayer& t, const Bands& bands, bool only_seen) {
   Scores s;
-  for (size_t n = 0; n < parts.size(); ++n) s.pieces.push_back(piece(in, p, t, int(n), parts[n], only_seen));
+  for (size_t n = 0; n < bands.size(); ++n) s.pieces.push_back(piece(in, p, t, int(n), bands[n], only_seen));
   s.scale = real(1 / std::sqrt(double(in.q.dim(3))));
   s.temperature = in.temperature;
   return s;
 }
 
-Tensor effective_distances(const Parts& parts, int time) {
+Tensor effective_distances(const Bands& bands, int time) {
   std::vector<double> rho;
   for (int i = 0; i < time; ++i)
     for (int j = 0; j < time; ++j) {
-      const auto holds = [&](const Part& x) { return x.from <= j - i && j - i < x.to && j < x.last; };
-      const auto part = std::find_if(parts.begin(), parts.end(), holds);
-      rho.push_back(part == parts.end() ? nan : place(part->q, i) - place(part->k, j));
+      const auto holds = [&](const Band& x) { return x.from <= j - i && j - i < x.to && j < x.last; };
+      const auto band = std::find_if(bands.begin(), bands.end(), holds);
+      rho.push_back(band == bands.end() ? nan : place(band->q, i) - place(band->k, j));
     }
   return Tensor::from({time, time}, rho);
 }
@@ -167,8 +167,8 @@ std::function<std::string(const Choices&, const Extent&)> until_position(const s
   return [option](const Choices& c, const Extent& e) { return not_reached(c, option, e.positions); };
 }
 
-PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
-  return [=](const Positions& p) -> Parts {
+BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
+  return [=](const Positions& p) -> Bands {
     const std::vector<double> at = rope ? p.tokens(scheme) : std::vector<double>();
     // course 13: sliding
     return {{.q = at, .k = at, .from = 1 - window, .to = causal ? 1 : window}};
@@ -180,18 +180,18 @@ std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelS
   return std::make_unique<Windowed>(rotary_layer(m, c), sliding(scheme, c.whole("window"), m.causal));
 }
 
-Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> rotates) {
-  s.make = [parts](Params, const ModelShape& m, const Choices& c, int) {
-    return std::make_unique<Windowed>(rotary_layer(m, c), parts(m, c));
+Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choices&)> rotates) {
+  s.make = [bands](Params, const ModelShape& m, const Choices& c, int) {
+    return std::make_unique<Windowed>(rotary_layer(m, c), bands(m, c));
   };
   s.unreached = until_slot("window");
-  s.distances = [parts](const ModelShape& m, const Choices& c, const Positions& p) {
-    return effective_distances(parts(m, c)(p), p.time());
+  s.distances = [bands](const ModelShape& m, const Choices& c, const Positions& p) {
+    return effective_distances(bands(m, c)(p), p.time());
   };
   return rotary_layers_scheme(std::move(s), Reads::positions | Reads::slots, std::move(rotates));
 }
 
-Parts PiecewiseRotary::parts(const Positions& p) const {
+Bands PiecewiseRotary::bands(const Positions& p) const {
   const std::vector<double>& at = p.tokens(rotary_.name);
   const std::vector<double> q = each(at, far_.q), k = each(at, far_.k);
   return {{.q = at, .k = at}, {.q = q, .k = k}, {.q = k, .k = q}};
@@ -202,8 +202,8 @@ Scores PiecewiseRotary::scores(const Heads& in, const Positions& p) const {
   return rotated(in, p, rotary_, of_slots(p));
 }
 
-Parts PiecewiseRotary::of_slots(const Positions& p) const {
-  Parts all = parts(p);
+Bands PiecewiseRotary::of_slots(const Positions& p) const {
+  Bands all = bands(p);
   const Distances& d = p.distances();
   if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", rotary_.name);
   // course 13: pieces
@@ -236,7 +236,7 @@ Tensor PiecewiseRotary::logits(const Heads& in, const Positions& p, const Span& 
 }
 
 Tensor PiecewiseRotary::pairs(const Heads& in, const Positions& p, const Span&) const {
-  const Parts all = parts(p);
+  const Bands all = bands(p);
   const auto product = [&](int n) {
     const Piece x = piece(in, p, rotary_, n, all[size_t(n)], false);
     return products({x.q, x.k, in.x});
@@ -249,13 +249,13 @@ Tensor PiecewiseRotary::pairs(const Heads& in, const Positions& p, const Span&) 
 
 Tensor PiecewiseRotary::distances(const Positions& p) const {
   const std::vector<double>& at = p.tokens(rotary_.name);
-  const Parts all = parts(p);
+  const Bands all = bands(p);
   std::vector<double> rho;
   for (int i = 0; i < p.time(); ++i)
     for (int j = 0; j < p.time(); ++j) {
       const double r = at[size_t(i)] - at[size_t(j)];
-      const Part& part = all[std::abs(r) < window_ ? 0 : r > 0 ? 1 : 2];
-      rho.push_back(causal_ && j > i ? nan : place(part.q, i) - place(part.k, j));
+      const Band& band = all[std::abs(r) < window_ ? 0 : r > 0 ? 1 : 2];
+      rho.push_back(causal_ && j > i ? nan : place(band.q, i) - place(band.k, j));
     }
   return Tensor::from({p.time(), p.time()}, rho);
 }

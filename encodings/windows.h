@@ -1,7 +1,7 @@
-// Schemes of windows and pieces: pairs of slots fall into parts, and in each part queries and keys are rotated by
+// Schemes of windows and pieces: pairs of slots fall into bands, and in each band queries and keys are rotated by
 // positions of its own. What matters of a pair is its effective distance,
 //
-//   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's part
+//   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's band
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,41 +28,41 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itsel
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
 // The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < last, and the positions of queries
-// and keys in them, (S, T) each; none for what is not rotated. A pair is in one part at most. A pair in no part is
+// and keys in them, (S, T) each; none for what is not rotated. A pair is in one band at most. A pair in no band is
 // masked.
-struct Part {
+struct Band {
   std::vector<double> q{}, k{};
   int from = -far, to = far, last = far;
 };
-using Parts = std::vector<Part>;
-using PartsOf = std::function<Parts(const Positions&)>;
+using Bands = std::vector<Band>;
+using BandsOf = std::function<Bands(const Positions&)>;
 
 // 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). Every `of` has a `key` of its own.
 Tensor where_positions(const Heads&, const Positions&, const std::string& key,
                        const std::function<bool(double, double)>& of);
 
-// The parts as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a part that none of its
+// The bands as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a band that none of its
 // queries sees are not rotated. Their rows are undefined, and fused attention does not read them.
-Scores rotated(const Heads&, const Positions&, const RotaryLayer&, const Parts&, bool only_seen = false);
+Scores rotated(const Heads&, const Positions&, const RotaryLayer&, const Bands&, bool only_seen = false);
 // rho_ij of the first sequence, NaN for masked pairs: (T, T)
-Tensor effective_distances(const Parts&, int time);
+Tensor effective_distances(const Bands&, int time);
 // For pictures, (1, T, T): the mean cosine of the angles between two slots, 1 at one position, -1 for masked pairs.
 Tensor mean_cosines(const Encoding&, const ModelShape&, const Positions&);
 extern const std::string cosines_shown, cosines_seen_shown;   // for Scheme::shows; the second where pairs are masked
 
 class Windowed : public Encoding {
  public:
-  Windowed(RotaryLayer t, PartsOf parts) : rotary_(std::move(t)), parts_(std::move(parts)) {}
-  Scores scores(const Heads& in, const Positions& p) const override { return rotated(in, p, rotary_, parts_(p)); }
+  Windowed(RotaryLayer t, BandsOf bands) : rotary_(std::move(t)), bands_(std::move(bands)) {}
+  Scores scores(const Heads& in, const Positions& p) const override { return rotated(in, p, rotary_, bands_(p)); }
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
-    return attention(rotated(in, p, rotary_, parts_(p), true), v, span);
+    return attention(rotated(in, p, rotary_, bands_(p), true), v, span);
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
   Quantity quantity() const override { return Quantity::of_equals; }
 
  private:
   RotaryLayer rotary_;
-  PartsOf parts_;
+  BandsOf bands_;
 };
 
 // The option of a window or another length in slots. Where it is not given, it is `usual`, such as 0.5L for half the
@@ -75,13 +75,13 @@ std::function<std::string(const Choices&, const Extent&)> until_slot(const std::
     until_position(const std::string& option);
 
 // The pairs less than `window` slots apart; with `causal`, no key after the query. Rotated unless `rope` is false.
-PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
+BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
 // A layer that attends within a sliding window alone, of the option `window`, rotated by `rotary_layer`.
 std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape&, const Choices&);
 
-// Completes a scheme that has name, texts, laws and an option `window`: its layers are Windowed by these parts.
-using PartsFor = std::function<PartsOf(const ModelShape&, const Choices&)>;
-Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> rotates = {});
+// Completes a scheme that has name, texts, laws and an option `window`: its layers are Windowed by these bands.
+using BandsFor = std::function<BandsOf(const ModelShape&, const Choices&)>;
+Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choices&)> rotates = {});
 
 // Near pairs are rotated by the distance r of their positions, far ones by another:
 //
@@ -107,8 +107,8 @@ class PiecewiseRotary : public WholeLogits {
   Tensor pairs(const Heads&, const Positions&, const Span&) const override;
 
  private:
-  Parts parts(const Positions&) const;                             // near, before, after; without ranges
-  Parts of_slots(const Positions&) const;                          // with ranges; throws as scores()
+  Bands bands(const Positions&) const;     // near, before, after; without ranges
+  Bands of_slots(const Positions&) const;  // with ranges; throws as scores()
   RotaryLayer rotary_;
   double window_;
   Far far_;

@@ -7,17 +7,11 @@
 #include "experiment/inside.h"
 #include "experiment/kind.h"
 #include "experiment/results.h"
+#include "experiment/step_result.h"
 #include "nn/adam.h"
 #include "nn/trace.h"
 
 namespace poslab {
-
-struct StepResult {          // of a step of training
-  int64_t done;              // steps, with this one
-  double loss, accuracy, grad_norm;
-  double scored;             // accuracy is a share of so many tokens or answers
-  int length = 0;            // of the step's strings; 0: its kind has no one length for all
-};
 
 // A row of a test that is still to be measured. A test is a list of them, in their order.
 struct TestPart {

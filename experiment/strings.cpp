@@ -39,7 +39,7 @@ const Kind& strings_kind() {
       .last_file = "result.json",
       .format = "poslab checkpoint 1",
       .checkpoints_are_read = "a task; `poslab resume`, eval and ask read",
-      .tested = {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout"},
+      .tested = {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout", "matmul"},
       .table = all_choices,
       .configure = configure,
       .check = check,

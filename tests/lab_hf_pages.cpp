@@ -77,6 +77,32 @@ TEST_CASE("lm eval: several encodings come to what each comes to alone, of a che
   CHECK(holds(page, "Loss by position"));
 }
 
+TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint") {
+  if (sizeof(real) == 8) return;  // which rounds nothing
+  const TemporaryFolder folder;
+  const std::string model = copy_of_qwen(folder);
+  const auto losses = [&](const char* how) {
+    told_by(folder, fmt::format("lm eval --hf {} --text {} --length 16 --times 1/4 --samples 2 --matmul {} --name {}",
+                                model, a_text, how, how));
+    return read_results(fmt::format("{}/eval-{}.csv", model, how), language_kind());
+  };
+  const Results exact = losses("fp32"), rounded = losses("bf16"), three = losses("bf16x3");
+  REQUIRE(exact.size() == rounded.size());
+  for (size_t n = 0; n < exact.size(); ++n) {
+    const double loss = exact[n]["loss"];
+    CHECK(rounded[n]["loss"] != loss);
+    CHECK(rounded[n]["loss"] == doctest::Approx(loss).epsilon(0.01));
+    CHECK(three[n]["loss"] == doctest::Approx(loss).epsilon(1e-4));
+  }
+  const auto written = [&](const char* more) {
+    return told_by(folder, fmt::format("lm generate --hf {} --prompt the --count 8 --temperature 0 {}", model, more));
+  };
+  CHECK(written("--matmul bf16x3") == written(""));
+  Program wrong(folder, fmt::format("lm generate --hf {} --matmul half", model));
+  CHECK(wrong.status() == 2);
+  CHECK(holds(wrong.output(), "bf16"));
+}
+
 TEST_CASE("compared: a row for each length, and for each eighth of the longest windows") {
   std::vector<Column> list = {Column::length(), Column::word("set"), Column::number("loss")};
   for (int p = 1; p <= 8; ++p) list.push_back(Column::number(fmt::format("loss_{}", p)));

@@ -64,6 +64,12 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   run_in(folder, "eval " + run + " --lengths 1:2");
   CHECK(read_file(run + "/eval-lengths-1-2.csv") == "of my own");
   CHECK(other_tests(run) == std::vector<std::string>{"lengths-1-2-2", name, "short"});
+
+  // Products that are rounded give other losses, and the page says which.
+  run_in(folder, "eval " + run + " --matmul bf16");
+  CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
+  CHECK(own_files(run) == own);
+  CHECK(holds(page(folder, {run}), "[matmul=bf16]"));
 }
 
 TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {

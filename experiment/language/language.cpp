@@ -95,7 +95,7 @@ int most_probable(const real* logits, int count) { return int(std::max_element(l
 
 }  // namespace
 
-Step train_step(State& s, const Batch& batch, Trace* trace) {
+StepResult train_step(State& s, const Batch& batch, Trace* trace) {
   const MatmulPrecision as_this_run = precision(s.config);
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
@@ -109,7 +109,7 @@ Step train_step(State& s, const Batch& batch, Trace* trace) {
   const double warmup = s.config.whole("warmup");
   s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
   s.adam.update(s.params, trace);
-  Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  StepResult done{step + 1, double(loss.item()), 0, Adam::norm(s.adam.squares.values()), double(batch.expected.size())};
   stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const int V = logits.dim(-1);
   for (int64_t i = 0; i < batch.expected.size(); ++i)

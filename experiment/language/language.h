@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "experiment/language/options.h"
+#include "experiment/step_result.h"
 #include "nn/adam.h"
 #include "tasks/language/copy_grammar.h"
 #include "tasks/language/text.h"
@@ -53,10 +54,9 @@ Batch draw_batch(const Choices&, const Source&, int64_t step);
 PositionSample training_positions(const Choices&, int64_t step);
 PositionSample test_positions(const Choices&, int length);
 
-struct Step { double loss, accuracy, grad_norm; };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
-Step train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
+StepResult train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
 
 struct AtLength {
   int length = 0;

@@ -183,10 +183,7 @@ Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::strin
   return made;
 }
 
-StepResult TextLearner::step(const Batch& batch, Trace* trace) {
-  const Step s = train_step(state, batch, trace);
-  return {state.adam.step, s.loss, s.accuracy, s.grad_norm, double(batch.expected.size())};
-}
+StepResult TextLearner::step(const Batch& batch, Trace* trace) { return train_step(state, batch, trace); }
 
 }  // namespace language
 
@@ -198,7 +195,7 @@ const Kind& language_kind() {
                             .last_file = "eval.csv",
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
-                            .tested = {"encoding", "temperature", "eval_times", "eval_samples"},
+                            .tested = {"encoding", "temperature", "eval_times", "eval_samples", "matmul"},
                             .table = language::all_choices,
                             .configure = language::configure,
                             .check = language::check,

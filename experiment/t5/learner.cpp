@@ -183,10 +183,7 @@ Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::s
   return made;
 }
 
-StepResult QuestionLearner::step(const Batch& batch, Trace* trace) {
-  const Step s = train_step(state, batch, trace);
-  return {state.adam.step, s.loss, s.accuracy, s.grad_norm, double(batch.context.shape()[0])};
-}
+StepResult QuestionLearner::step(const Batch& batch, Trace* trace) { return train_step(state, batch, trace); }
 
 }  // namespace t5
 
@@ -198,7 +195,7 @@ const Kind& t5_kind() {
                             .last_file = "eval.csv",
                             .format = "poslab T5 1",
                             .checkpoints_are_read = "a T5; `poslab t5` reads",
-                            .tested = {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples"},
+                            .tested = {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples", "matmul"},
                             .table = t5::all_choices,
                             .configure = t5::configure,
                             .check = t5::check,

@@ -104,7 +104,7 @@ double learning_rate(const Choices& c, int64_t step) {
   return c.number("lr") * std::min({1., rising, cooling > 0 ? left / cooling : 1.});
 }
 
-Step train_step(State& s, const Batch& batch, Trace* trace) {
+StepResult train_step(State& s, const Batch& batch, Trace* trace) {
   const MatmulPrecision as_this_run = precision(s.config);
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
@@ -115,7 +115,8 @@ Step train_step(State& s, const Batch& batch, Trace* trace) {
   until_update.complete();
   s.adam.lr = learning_rate(s.config, step);
   s.adam.update(s.params, trace);
-  Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  StepResult done{step + 1, double(loss.item()), 0, Adam::norm(s.adam.squares.values()),
+                  double(batch.context.shape()[0])};
   stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const std::vector<bool> answers = right(logits, batch.expected);
   done.accuracy = double(std::count(answers.begin(), answers.end(), true)) / double(answers.size());

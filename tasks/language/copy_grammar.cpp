@@ -8,13 +8,13 @@
 namespace poslab {
 namespace {
 
-struct Step {
+struct Shift {
   int by;
   double probability;
 };
-// Each step alone is a permutation of the symbols, so that all of them stay equally likely.
-constexpr std::array<Step, 4> steps = {{{1, 0.5}, {2, 0.25}, {3, 0.125}, {5, 0.125}}};
-const double step_entropy = 1.75 * std::log(2.);
+// Each shift alone is a permutation of the symbols, so that all of them stay equally likely.
+constexpr std::array<Shift, 4> shifts = {{{1, 0.5}, {2, 0.25}, {3, 0.125}, {5, 0.125}}};
+const double shift_entropy = 1.75 * std::log(2.);
 
 // A text, clause by clause: what is known at its end.
 struct CopyReader {
@@ -54,7 +54,7 @@ struct CopyReader {
     } else if (clauses.back().empty()) {
       for (int a = 0; a < g.symbols; ++a) at(a) = 1. / g.symbols;
     } else {
-      for (const Step& s : steps) at((clauses.back().back() + s.by) % g.symbols) += s.probability;
+      for (const Shift& s : shifts) at((clauses.back().back() + s.by) % g.symbols) += s.probability;
     }
     return p;
   }
@@ -111,13 +111,13 @@ std::vector<double> CopyGrammar::least_losses(const std::vector<int>& text) cons
 
 double CopyGrammar::least_loss() const {
   check();
-  const double p = copies, of_new = std::log(double(symbols)) + (clause - 1) * step_entropy;
+  const double p = copies, of_new = std::log(double(symbols)) + (clause - 1) * shift_entropy;
   return (entropy_of_mark(p) + (1 - p) * of_new + p * std::log(double(back))) / (clause + 1 + p);
 }
 
 double CopyGrammar::least_loss_within_clauses() const {
   check();
-  const double p = copies, of_symbols = std::log(double(symbols)) + (clause - 1) * step_entropy;
+  const double p = copies, of_symbols = std::log(double(symbols)) + (clause - 1) * shift_entropy;
   return (entropy_of_mark(p) + of_symbols + p * std::log(double(back))) / (clause + 1 + p);
 }
 

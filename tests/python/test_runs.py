@@ -47,6 +47,9 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert pl.evaluate(run, samples=16, progress=False).test == ""
     pl.evaluate(run, lengths="1:2", name="short", progress=False)
     assert list(run.tests) == [again.test, "short"] and len(run.tests["short"].lengths) == 2
+    rounded = pl.evaluate(run, matmul="bf16", progress=False)
+    assert rounded.result["test"] == {"matmul": "bf16"}
+    assert list(rounded.lengths["loss"]) != list(run.lengths["loss"])
 
 
 def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):

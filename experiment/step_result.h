@@ -1,0 +1,14 @@
+// What a step of training of any kind gives.
+#pragma once
+#include <cstdint>
+
+namespace poslab {
+
+struct StepResult {
+  int64_t done;                      // steps, with this one
+  double loss, accuracy, grad_norm;  // loss in nats
+  double scored;                     // accuracy is a share of so many tokens or answers
+  int length = 0;                    // of the step's strings; 0: its kind has no one length for all
+};
+
+}  // namespace poslab
