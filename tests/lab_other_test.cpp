@@ -69,7 +69,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   run_in(folder, "eval " + run + " --matmul bf16");
   CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
   CHECK(own_files(run) == own);
-  CHECK(holds(page(folder, {run}), "[matmul=bf16]"));
+  CHECK(holds(page(folder, {run}), "[test_matmul=bf16]"));
 }
 
 TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {

@@ -114,7 +114,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
     return p;
   }
   const bool same_model = std::all_of(p.other.options.begin(), p.other.options.end(), [](const auto& o) {
-    return o.first.starts_with("eval_") || o.first.starts_with("test_");
+    return o.first.starts_with("eval_") || o.first.starts_with("test_") || o.first == "matmul";
   });
   p.nowhere = !same_model && keep.name.empty();
   if (!p.nowhere) find_name(run.folder.path(), p.other);
