@@ -94,8 +94,9 @@ build_here
 if build/release/poslab check mine > blind; then echo 'a scheme that does nothing in six slots passes'; exit 1; fi
 grep -q 'no difference where there should be one' blind
 grep -q 'follow the trained length, by window_option() of encodings/windows.h' blind
-# Where that length follows the trained one, as a window does, all laws hold.
-sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/\[\](double d, int)/[w = steepness](double d, int)/' \
+# Where that length follows the trained one, as a window does, all laws hold; what is kept has the option in its name.
+sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/(p, "mine"/(p, fmt::format("mine {}", steepness)/' \
+  -e 's/\[\](double d, int)/[w = steepness](double d, int)/' \
   -e 's/{"steepness", 1\., {0, 100}, /window_option("steepness", 8, "0.5L", /' \
   -e 's/"the slope before training"}/"its width")/' -e '1i #include "encodings/windows.h"' encodings/mine.cpp
 build_here

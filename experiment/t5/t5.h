@@ -30,8 +30,8 @@ Batch draw_batch(const Choices&, int64_t step);
 
 double learning_rate(const Choices&, int64_t step);  // rises over the warm-up, and falls at the end
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
-// when the loss or the gradient's norm is not finite; that gradient has not changed the weights. Accuracy: of the answers
-// that are right as a whole.
+// when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
+// accuracy: of the answers that are right as a whole
 StepResult train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one

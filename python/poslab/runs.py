@@ -102,8 +102,8 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
     the test.
 
-    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if it
-    seems too large for this machine's memory."""
+    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if
+    it seems too large for this machine's memory."""
     path = os.fspath(run)
     _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
     named = {_testing.get(option, option): value for option, value in options.items()}
