@@ -1,4 +1,6 @@
 // Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
+#include "core/isa.h"
+#include "experiment/numerics.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/kept.h"
@@ -111,7 +113,7 @@ TEST_CASE("sweep kept: the command trains what the file does not have") {
   CHECK(trains.status() == 0);
   CHECK(holds(trains.output(), "2 done"));
   CHECK(read_file(SweepFolder(out).result(sweep.plan[0])) == read_file(before.result(sweep.plan[0])));
-  CHECK(read_record(SweepFolder(out).result(sweep.plan[1])).numerics.has_value());
+  CHECK(read_record(SweepFolder(out).result(sweep.plan[1])).numerics.has_value() == !numerics(isa()).empty());
 }
 
 TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what differs") {
