@@ -5,8 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <thread>
 
 #include "core/random.h"
 #include "experiment/numerics.h"
@@ -308,6 +310,17 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   CHECK(says(words).first == 1);
   CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);  // nothing ran again
   CHECK(read_file(out + "/README.md") == text);
+  {
+    const auto other = Claim::take(out + "/runs", "0");
+    REQUIRE(other);
+    Program waits(folder, words + " --draw");
+    const auto said = [&] { return read_file(folder / "output"); };
+    while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + out))
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    waits.send(SIGINT);
+    CHECK(waits.status() == 130);
+    CHECK(holds(said(), "stopped while another process draws; try again"));
+  }
   for (const char* times : {"once", "twice"}) {  // it has no runs, and no plan
     INFO(times);
     CHECK(says(fmt::format("reproduce ruoss2023:coverage --out '{}/no runs' --size example --set eval_lengths=1:150",

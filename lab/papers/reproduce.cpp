@@ -164,8 +164,9 @@ bool add_second_stages(std::vector<Planned>& planned, const Request& request, co
 }
 
 Claim one_at_a_time(const SweepFolder& runs) {
-  for (;;) {
+  for (int turn = 0;; ++turn) {
     if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
+    if (turn == 10) fmt::print(stderr, "waiting for another poslab, which draws what is in {}\n", runs.path());
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while another process draws; try again");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
