@@ -50,6 +50,7 @@ target_link_libraries(poslab_program PRIVATE apps $<TARGET_NAME_IF_EXISTS:cuda_d
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})
 precompiled(poslab_bench <nlohmann/json.hpp>)
+compiled_in_groups(poslab_bench 4 "/(engines|generate|kernels|products|schemes|serve[a-z_]*|t5)\\.cpp$")
 target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
 find_library(DNNL_LIBRARY dnnl)         # beside our products, in nothing else; with the threads it runs on
