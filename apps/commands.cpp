@@ -32,7 +32,7 @@ void add_threads(CLI::App* c, std::string& word) {
 }
 
 void add_matmul(CLI::App* c, std::string& word) {
-  c->add_option("--matmul", word, "what the factors of products are rounded to (as the run has it)")
+  c->add_option("--matmul", word, "what the factors of products are rounded to (as the run has it; of --hf fp32)")
       ->type_name(fmt::format("{}", fmt::join(matmul_names, " | ")));
 }
 

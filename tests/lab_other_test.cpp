@@ -143,3 +143,28 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
     CHECK_MESSAGE(holds(html, part), part);
   CHECK(holds(read_file(folder / "page-lengths.csv"), "/eval-alibi.csv,16,plain,2,"));
 }
+
+TEST_CASE("other tests: --matmul rounds the products of a T5's and of an answering decoder's, beside their own") {
+  const TemporaryFolder folder;
+  const std::pair<const char*, const char*> all[] = {
+      {"t5",
+       "--tasks line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24 --tokens 64 --train-length 24 "
+       "--eval-lengths 24 --eval-samples 8 --steps 2"},
+      {"decoder",
+       "--task even_pairs --layers 1 --heads 2 --d-model 16 --d-ff 24 --batch 2 --eval-lengths 4:6 "
+       "--eval-samples 4 --steps 2"}};
+  for (const auto& [kind, options] : all) {
+    CAPTURE(kind);
+    const std::string run = folder / kind;
+    run_in(folder, fmt::format("{} train {} --out {}", kind, options, run));
+    const std::string own = own_files(run);
+    run_in(folder, fmt::format("{} eval {} --matmul bf16", kind, run));
+    CHECK(own_files(run) == own);
+    CHECK(other_tests(run) == std::vector<std::string>{"matmul-bf16"});
+    CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
+    CHECK(holds(run_in(folder, fmt::format("{} eval {} --matmul half", kind, run), 2), "unknown matmul \"half\""));
+  }
+  const std::string write = "t5 generate " + folder / "t5" + " --prompt 'ask line a0' --count 6 --matmul ";
+  CHECK(run_in(folder, write + "bf16x3") == run_in(folder, write + "fp32"));
+  CHECK(holds(run_in(folder, write + "half", 2), "unknown matmul \"half\""));
+}
