@@ -156,7 +156,7 @@ void eval_command(const LmEvalWords& w) {
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
                         shell_word(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {
-    std::vector<report::Run> drawn;
+    std::vector<report::TestedRun> drawn;
     for (size_t n = 0; n < t.names.size(); ++n)
       drawn.push_back(report::tested_run(folder, t.tested[n], t.results[n], again));
     if (!keep.file.empty()) report::write_tests(drawn, keep.file);

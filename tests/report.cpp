@@ -15,7 +15,7 @@
 #include "core/error.h"
 #include "lab/pages/page/html.h"
 #include "lab/pages/page/page.h"
-#include "lab/pages/report/run.h"
+#include "lab/pages/report/tested_run.h"
 #include "lab/runs/sweep/sweep.h"
 #include "tests/lab_helpers.h"
 

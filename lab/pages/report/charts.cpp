@@ -35,7 +35,7 @@ std::vector<Curve> baseline_curves(const Line& line) {
 Curve training_curve(const Line& line, double TrainStep::*what) {
   Curve curve{line.name, line.color, {}, {}};
   std::vector<std::vector<Point>> seeds;
-  for (const Run* run : line.runs) {
+  for (const TestedRun* run : line.runs) {
     std::vector<Point> raw;
     for (const TrainStep& s : run->training)
       if (std::isfinite(s.*what)) raw.push_back({s.step, s.*what});
@@ -60,11 +60,12 @@ Curve training_curve(const Line& line, double TrainStep::*what) {
 
 }  // namespace
 
-Curve with_seeds(const Line& line, std::vector<Point> mean, const std::function<std::vector<Point>(const Run&)>& of) {
+Curve with_seeds(const Line& line, std::vector<Point> mean,
+                 const std::function<std::vector<Point>(const TestedRun&)>& of) {
   Curve curve{line.name, line.color, std::move(mean), {}};
   if (line.runs.size() == 1) return curve;
   for (const Point p : curve.points) curve.band.push_back({p.x, p.y, p.y});
-  for (const Run* run : line.runs) {
+  for (const TestedRun* run : line.runs) {
     auto band = curve.band.begin();
     for (const Point p : of(*run)) {
       if (band == curve.band.end() || p.x != band->x) continue;  // not all were tested at this length
@@ -88,7 +89,7 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
       for (const Row& row : tested) all.push_back({double(row.length()), row["accuracy"]});
       return all;
     };
-    const Curve curve = with_seeds(line, points(line.tested), [&](const Run& run) { return points(run.tested); });
+    const Curve curve = with_seeds(line, points(line.tested), [&](const TestedRun& run) { return points(run.tested); });
     for (const std::vector<Point>& all : {curve.points, curve.behind})
       for (const Point p : all)
         if (std::isfinite(p.y)) lowest = std::min(lowest, p.y);

@@ -19,7 +19,7 @@ std::string shown(const std::optional<int64_t>& number) { return number ? fmt::f
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
 // A run is tested by its training, and then under other options.
-std::string command_for(const Run& run) {
+std::string command_for(const TestedRun& run) {
   if (!run.again.empty()) return escape(run.again + "\n");
   const std::string again = run.folder + "-again";
   if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
@@ -37,7 +37,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Group& g : groups)
     for (const Line& line : g.lines) all.push_back(&line);
   for (const Line* line : all)
-    for (const Run* run : line->runs)
+    for (const TestedRun* run : line->runs)
       for (const auto& [key, value] : run->config) keys.insert(key);
   std::string head, rows, made, folders, trainings, tests;
   // What the runs of a line have in common, or all that they have.
@@ -46,7 +46,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
     std::string cells;
     for (const Line* line : all) {
       std::vector<std::string> values;
-      for (const Run* run : line->runs)
+      for (const TestedRun* run : line->runs)
         if (const std::string one = value(*run); std::find(values.begin(), values.end(), one) == values.end())
           values.push_back(one);
       const std::string text = fmt::format("{}", fmt::join(values, ", "));
@@ -57,7 +57,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   };
   for (const Line* line : all) {
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
-    for (const Run* run : line->runs) {
+    for (const TestedRun* run : line->runs) {
       if (!named.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
       (run->test.empty() ? trainings : tests) += command_for(*run);
       const bool checkpoint = !run->again.empty();  // which stays where it is; without a name its page is the command's
@@ -66,15 +66,15 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
     }
   }
   for (const std::string& key : keys)
-    rows += row(escape(key), [&](const Run& run) {
+    rows += row(escape(key), [&](const TestedRun& run) {
       const auto it = run.config.find(key);
       return it == run.config.end() ? std::string("–") : escape(it->second);
     });
-  made = row("version of poslab", [](const Run& run) { return shown(run.record.version); }) +
-         row("commit", [](const Run& run) { return shown(run.record.commit); }) +
-         row("threads used", [](const Run& run) { return shown(run.record.threads); }) +
-         row("instruction set", [](const Run& run) { return shown(run.record.isa); }) +
-         row("seconds of training", [](const Run& run) { return shown(run.record.seconds); });
+  made = row("version of poslab", [](const TestedRun& run) { return shown(run.record.version); }) +
+         row("commit", [](const TestedRun& run) { return shown(run.record.commit); }) +
+         row("threads used", [](const TestedRun& run) { return shown(run.record.threads); }) +
+         row("instruction set", [](const TestedRun& run) { return shown(run.record.isa); }) +
+         row("seconds of training", [](const TestedRun& run) { return shown(run.record.seconds); });
   return fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Configuration\"><table "
       "class=\"settings\"><thead><tr><th scope=\"col\">made by</th>{0}</tr></thead><tbody>{1}</tbody>"

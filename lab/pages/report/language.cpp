@@ -127,7 +127,7 @@ std::string language_csv(const std::vector<Group>& groups) {
   sweep::Table all{{"text", "name", "seed", "folder"}, {}};
   for (const Group& g : groups)
     for (const Line& line : g.lines)
-      for (const Run* run : line.runs) {
+      for (const TestedRun* run : line.runs) {
         std::istringstream rows(to_csv(run->all));
         std::string row;
         std::getline(rows, row);
@@ -174,7 +174,7 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
     trained += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
                                  "The share of a training batch's tokens that were the most probable one.");
   }
-  const Run& first = groups.front().lines.front().first();
+  const TestedRun& first = groups.front().lines.front().first();
   const bool of_one = !first.again.empty() && first.test.empty();  // one model, which one command has tested
   return report_page(groups, out, language_html,
                      {{"title", of_one      ? fmt::format("A language model, tested with {}", counted(runs, "encoding"))

@@ -81,7 +81,7 @@ Chart against_length(const Group& g, const Measure& m, bool repeated, const std:
   c.percent = m.percent, c.doubling = true;
   for (const Line& line : g.lines)
     c.curves.push_back(with_seeds(line, lengths_of(line.all, m, repeated),
-                                  [&](const Run& run) { return lengths_of(run.all, m, repeated); }));
+                                  [&](const TestedRun& run) { return lengths_of(run.all, m, repeated); }));
   finish(c, g, "length");
   c.x_low /= 2;  // so that there is room for what was trained
   return c;
@@ -95,7 +95,7 @@ Chart by_position(const Group& g, const Measure& m, bool repeated, const std::st
   c.percent = m.percent, c.unit = "token";
   for (const Line& line : g.lines)
     c.curves.push_back(with_seeds(line, positions_of(line, line.all, m, repeated),
-                                  [&](const Run& run) { return positions_of(line, run.all, m, repeated); }));
+                                  [&](const TestedRun& run) { return positions_of(line, run.all, m, repeated); }));
   finish(c, g, "token");
   c.x_low = 0;
   for (const Line& line : g.lines) c.x_high = std::max(c.x_high, double(line.longest()));

@@ -37,17 +37,17 @@ std::set<int> common(const std::set<int>& a, const std::set<int>& b) {
   return both;
 }
 
-Results mean_of(const std::vector<const Run*>& runs, Results Run::*what) {
+Results mean_of(const std::vector<const TestedRun*>& runs, Results TestedRun::*what) {
   std::vector<const Results*> tables;
-  for (const Run* run : runs) tables.push_back(&(run->*what));
+  for (const TestedRun* run : runs) tables.push_back(&(run->*what));
   return poslab::mean_of(tables);
 }
 
 // Whether these can be seeds of one line: each seed once, and some length that all were tested at.
-bool seeds_of_one(const std::vector<const Run*>& runs) {
+bool seeds_of_one(const std::vector<const TestedRun*>& runs) {
   std::set<int64_t> seeds;
-  for (const Run* run : runs) seeds.insert(run->seed);
-  return seeds.size() == runs.size() && !mean_of(runs, &Run::tested).empty();
+  for (const TestedRun* run : runs) seeds.insert(run->seed);
+  return seeds.size() == runs.size() && !mean_of(runs, &TestedRun::tested).empty();
 }
 
 int options_apart(const Line& a, const Line& b) {
@@ -68,7 +68,7 @@ double Line::accuracy(int low, int high) const { return mean_over(tested, low, h
 
 std::string Line::seeds() const {
   std::vector<int64_t> all;
-  for (const Run* run : runs) all.push_back(run->seed);
+  for (const TestedRun* run : runs) all.push_back(run->seed);
   if (all.size() == 1) return fmt::format("seed {}", all[0]);
   if (all.back() - all.front() + 1 == int64_t(all.size())) return fmt::format("seeds {} to {}", all[0], all.back());
   return fmt::format("seeds {}", fmt::join(all, ", "));
@@ -78,41 +78,41 @@ bool Group::has_seeds() const {
   return std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.runs.size() > 1; });
 }
 
-std::vector<Group> by_task(const std::vector<Run>& runs) {
+std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
   std::vector<Values> settings;
-  for (const Run& run : runs) settings.push_back(run.setting);
+  for (const TestedRun& run : runs) settings.push_back(run.setting);
   const Naming naming(settings, *runs.front().kind);
-  const auto name = [&](const Run& run) {
+  const auto name = [&](const TestedRun& run) {
     const std::string own = naming.name(run.setting);
     return run.other_test.empty() ? own : fmt::format("{} [{}]", own, run.other_test);
   };
   std::vector<Group> groups;
   std::map<std::string, int> colors;
-  const auto add = [&](Group& group, std::string called, std::vector<const Run*> members) {
+  const auto add = [&](Group& group, std::string called, std::vector<const TestedRun*> members) {
     const int color = colors.emplace(called, int(colors.size())).first->second;
     std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->seed < b->seed; });
     group.lines.push_back(
-        {std::move(called), color, members, mean_of(members, &Run::tested), mean_of(members, &Run::all)});
+        {std::move(called), color, members, mean_of(members, &TestedRun::tested), mean_of(members, &TestedRun::all)});
   };
   std::vector<std::string> tasks;
-  for (const Run& run : runs)
+  for (const TestedRun& run : runs)
     if (std::find(tasks.begin(), tasks.end(), run.task) == tasks.end()) tasks.push_back(run.task);
   for (const std::string& task : tasks) {
-    std::vector<std::vector<const Run*>> alike;
-    for (const Run& run : runs) {
+    std::vector<std::vector<const TestedRun*>> alike;
+    for (const TestedRun& run : runs) {
       if (run.task != task) continue;
       auto same = std::find_if(alike.begin(), alike.end(), [&](auto& a) {
         return a[0]->setting == run.setting && a[0]->other_test == run.other_test;
       });
-      if (same == alike.end()) same = alike.insert(same, std::vector<const Run*>());
+      if (same == alike.end()) same = alike.insert(same, std::vector<const TestedRun*>());
       same->push_back(&run);
     }
     Group& group = groups.emplace_back(Group{task, {}});
-    for (const std::vector<const Run*>& members : alike)
+    for (const std::vector<const TestedRun*>& members : alike)
       if (seeds_of_one(members))
         add(group, name(*members[0]), members);
       else
-        for (const Run* run : members) add(group, fmt::format("{}, {}", name(*run), run->place()), {run});
+        for (const TestedRun* run : members) add(group, fmt::format("{}, {}", name(*run), run->place()), {run});
   }
   return groups;
 }
@@ -124,7 +124,8 @@ Difference difference(const Line& a, const Line& b) {
   const auto scores = [&](const Line& line) {
     BySeed all;
     if (lengths.empty()) return all;
-    for (const Run* run : line.runs) all[run->seed] = mean_over(at_lengths(run->tested, lengths), 0, *lengths.rbegin());
+    for (const TestedRun* run : line.runs)
+      all[run->seed] = mean_over(at_lengths(run->tested, lengths), 0, *lengths.rbegin());
     return all;
   };
   const BySeed of_a = scores(a), of_b = scores(b);

@@ -4,17 +4,17 @@
 #include <vector>
 
 #include "lab/files/statistics.h"
-#include "lab/pages/report/run.h"
+#include "lab/pages/report/tested_run.h"
 
 namespace poslab::report {
 
 struct Line {
   std::string name;                 // by what it differs in from the others (lab/runs/naming.h)
   int color;                        // one for all lines of this name (page::color_class)
-  std::vector<const Run*> runs;     // by rising seed, at least one
+  std::vector<const TestedRun*> runs;  // by rising seed, at least one
   Results tested;                   // means over the runs, at the lengths that all of them were tested at
   Results all;                      // likewise, of all that eval.csv has
-  const Run& first() const { return *runs.front(); }
+  const TestedRun& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
   int longest() const { return tested.back().length(); }
   // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
@@ -30,7 +30,7 @@ struct Group {       // the lines of one task or text, which share charts
   bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
-std::vector<Group> by_task(const std::vector<Run>&);  // of one kind; the runs must outlive it
+std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the runs must outlive it
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {

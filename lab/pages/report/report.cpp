@@ -74,7 +74,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 }
 
 struct Drawn {
-  std::vector<Run> runs;
+  std::vector<TestedRun> runs;
   std::vector<Group> groups;  // of these runs, which they point at
   std::vector<std::string> passed;
   std::string text;
@@ -86,7 +86,7 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out, const 
   Drawn d;
   d.passed = inputs.passed;
   for (const std::string& folder : inputs.runs)
-    for (Run& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
+    for (TestedRun& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
   d.groups = by_task(d.runs);
   d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out);
   return d;
@@ -132,7 +132,7 @@ void check_tests_output(const std::string& out) {
   if (!is_figure(out)) lengths_beside(out);
 }
 
-void write_tests(const std::vector<Run>& runs, const std::string& out) {
+void write_tests(const std::vector<TestedRun>& runs, const std::string& out) {
   const std::vector<Group> groups = by_task(runs);
   const std::string csv = language_csv(groups);
   if (out.ends_with(".csv")) return write_file(out, csv);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/pages/report/run.h"
+#include "lab/pages/report/tested_run.h"
 
 namespace poslab::report {
 
@@ -27,7 +27,7 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
 // The same of tests that no run keeps (tested_run), all of one model at equal lengths, as `poslab lm eval --encoding
 // a,b -o` has them. A .csv then has the rows of all tests. The check comes before the tests are done.
 void check_tests_output(const std::string& out);
-void write_tests(const std::vector<Run>&, const std::string& out);
+void write_tests(const std::vector<TestedRun>&, const std::string& out);
 
 // What it would write into `out`, without the CSV.
 std::string text(const std::vector<std::string>& words, const std::string& out);

@@ -27,14 +27,14 @@ double mean_beyond(const Line& line, const char* column) {
 template <class Value>
 double mean_of(const Line& line, const Value& value) {
   std::vector<double> all;
-  for (const Run* run : line.runs)
+  for (const TestedRun* run : line.runs)
     if (const auto x = value(run->record)) all.push_back(double(*x));
   return mean(all);
 }
 
 std::vector<double> scores(const Line& line) {
   std::vector<double> all;
-  for (const Run* run : line.runs)
+  for (const TestedRun* run : line.runs)
     if (run->record.paper_score) all.push_back(*run->record.paper_score);
   return all;
 }
@@ -72,7 +72,7 @@ std::string single_runs(const std::vector<Group>& groups) {
   for (const Group& g : groups)
     for (const Line& line : g.lines)
       if (line.runs.size() > 1)
-        for (const Run* run : line.runs)
+        for (const TestedRun* run : line.runs)
           rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(line), escape(line.name)) +
                   (groups.size() > 1 ? cell("task", "text", words(g.task)) : "") +
                   cell("seed", "", fmt::format("{}", run->seed)) +

@@ -27,7 +27,7 @@ std::string heading(const Group&);  // its task or text
 std::string cell(const char* name, const char* kind, const std::string& text);
 // The mean of a line with each of its runs faint behind it, and the band from the lowest to the highest.
 page::Curve with_seeds(const Line&, std::vector<page::Point> mean,
-                       const std::function<std::vector<page::Point>(const Run&)>& of);
+                       const std::function<std::vector<page::Point>(const TestedRun&)>& of);
 std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // what the numbers say, in words
 std::string table(const std::vector<Group>&);

@@ -1,4 +1,4 @@
-#include "lab/pages/report/run.h"
+#include "lab/pages/report/tested_run.h"
 
 #include <toml++/toml.h>
 
@@ -35,7 +35,7 @@ std::string text_of_file(const std::string& folder, const std::string& name, con
   failure("report: {}/{} is damaged: {}", folder, where, why);
 }
 
-void read_config(Run& run) {
+void read_config(TestedRun& run) {
   const std::string text = text_of_file(run.folder, "config.toml", "is it the folder of a run?");
   toml::table table;
   try {
@@ -73,7 +73,7 @@ void read_config(Run& run) {
   if (run.train_length < 1) damaged(run.folder, "config.toml", "it lacks \"train_length\", a number of at least 1");
 }
 
-void read_training(Run& run) {
+void read_training(TestedRun& run) {
   std::istringstream lines(text_of_file(run.folder, "metrics.jsonl", "is it the folder of a run?"));
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
@@ -91,7 +91,7 @@ void read_training(Run& run) {
 
 // The test was under another value of this option than config.toml has. A language model and a T5 have one encoding in
 // training and may have another at test, so pages call that test_encoding.
-void retested(Run& run, const std::string& option, const std::string& value) {
+void retested(TestedRun& run, const std::string& option, const std::string& value) {
   const bool of_test = option.starts_with("eval_") || option.starts_with("test_");
   const std::string shown = of_test ? option : "test_" + option;
   run.retested[option] = run.config[shown] = value;
@@ -103,7 +103,7 @@ void retested(Run& run, const std::string& option, const std::string& value) {
 
 // result.json says under which options eval.csv was measured: those of config.toml, unless an earlier version of poslab
 // tested the run again.
-void read_own_options(Run& run, const std::string& path) {
+void read_own_options(TestedRun& run, const std::string& path) {
   const Json result = try_json(read_file(path));
   const Json config = result.is_object() ? result.value("config", Json::object()) : Json::object();
   for (const std::string& name : run.kind->tested) {
@@ -121,7 +121,7 @@ void read_own_options(Run& run, const std::string& path) {
 }
 
 // Language models and T5s record no options of their own test, but have its lengths.
-void read_own_lengths(Run& run) {
+void read_own_lengths(TestedRun& run) {
   const bool times = run.config.count("eval_times");  // of the trained length
   const std::string option = times ? "eval_times" : "eval_lengths";
   if (!run.config.count(option)) return;
@@ -138,7 +138,7 @@ void read_own_lengths(Run& run) {
     retested(run, "eval_samples", samples);
 }
 
-void read_pictures(Run& run) {
+void read_pictures(TestedRun& run) {
   if (!fs::exists(fs::path(run.folder) / "pictures.json")) return;
   run.pictures = try_json(text_of_file(run.folder, "pictures.json", ""));
   const json& p = run.pictures;
@@ -147,7 +147,7 @@ void read_pictures(Run& run) {
 }
 
 // Accuracy against length, of what eval.csv has.
-void find_curve(Run& run) {
+void find_curve(TestedRun& run) {
   const bool repeats = run.all.front().has("set");
   run.tested = repeats ? only(run.all, "set", "plain") : run.all;
   std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length() < b.length(); });
@@ -155,7 +155,7 @@ void find_curve(Run& run) {
 }
 
 // The text that a run reads, in words.
-void describe_text(Run& run) {
+void describe_text(TestedRun& run) {
   if (run.task == "copy_grammar") {
     run.text = "a made-up language, drawn as it is read";
     return;
@@ -171,7 +171,7 @@ void describe_text(Run& run) {
 }
 
 // The run as it was tested under run.test: once for each task, where it learns several.
-std::vector<Run> read_of(Run run) {
+std::vector<TestedRun> read_of(TestedRun run) {
   const std::string csv = (fs::path(run.folder) / csv_of_test(run.test)).string(),
                     record = (fs::path(run.folder) / json_of_test(run.test)).string();
   const bool record_is_last = run.kind->last_file == "result.json";
@@ -182,7 +182,7 @@ std::vector<Run> read_of(Run run) {
   if (fs::exists(record)) run.record = read_record(record);
   if (run.test.empty()) read_pictures(run);
   if (run.config.count("text")) describe_text(run);
-  std::vector<Run> of_tasks;
+  std::vector<TestedRun> of_tasks;
   if (run.all.front().has("task")) {
     for (const Row& row : run.all)
       if (of_tasks.empty() || of_tasks.back().task != row.word("task")) {
@@ -193,7 +193,7 @@ std::vector<Run> read_of(Run run) {
   } else {
     of_tasks.push_back(run);
   }
-  for (Run& one : of_tasks) {
+  for (TestedRun& one : of_tasks) {
     find_curve(one);
     if (run.test.empty() && record_is_last) read_own_options(one, record);
     if (run.test.empty() && !record_is_last) read_own_lengths(one);
@@ -202,8 +202,8 @@ std::vector<Run> read_of(Run run) {
 }
 
 // eval-NAME.json has all options of a checkpoint's test, and among "test" those that were typed.
-std::vector<Run> tests_of_checkpoint(const std::string& folder) {
-  std::vector<Run> all;
+std::vector<TestedRun> tests_of_checkpoint(const std::string& folder) {
+  std::vector<TestedRun> all;
   for (const std::string& name : other_tests(folder)) {
     const std::string path = folder + "/" + json_of_test(name);
     RunRecord record = read_record(path);
@@ -217,8 +217,8 @@ std::vector<Run> tests_of_checkpoint(const std::string& folder) {
 
 }  // namespace
 
-Run tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again) {
-  Run run;
+TestedRun tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again) {
+  TestedRun run;
   run.kind = &kind_of(tested), run.folder = folder, run.again = again;
   run.task = tested[run.kind->studied];
   run.encoding = tested["encoding"], run.positions = tested["positions"];
@@ -230,22 +230,22 @@ Run tested_run(const std::string& folder, const Choices& tested, Results all, co
   return run;
 }
 
-std::string Run::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
+std::string TestedRun::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
 
-std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed) {
+std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
   if (is_hf_folder(folder)) return tests_of_checkpoint(folder);
-  Run run;
+  TestedRun run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   run.kind = &kind_of_folder(run.folder);
   read_config(run);
-  Run untrained = run;  // a second curve of the same training says nothing
+  TestedRun untrained = run;  // a second curve of the same training says nothing
   read_training(run);
-  std::vector<Run> all = read_of(run);
+  std::vector<TestedRun> all = read_of(run);
   const std::optional<int64_t> steps = all.front().record.steps;
   for (const std::string& name : other_tests(run.folder)) {
-    Run other = untrained;
+    TestedRun other = untrained;
     other.test = name;
     const RunRecord record = read_record(run.folder + "/" + json_of_test(name));
     if (steps && record.steps && record.steps != steps) {
@@ -256,7 +256,7 @@ std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& 
     }
     for (const std::string& option : run.kind->tested)
       if (const auto said = record.test.find(option); said != record.test.end()) retested(other, option, said->second);
-    for (Run& one : read_of(other)) all.push_back(std::move(one));
+    for (TestedRun& one : read_of(other)) all.push_back(std::move(one));
   }
   return all;
 }

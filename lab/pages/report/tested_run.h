@@ -1,4 +1,4 @@
-// What the report knows of a run: its folder, read and checked. Leaves out the weights.
+// A run under one of its tests, as the report draws it: its folder, read and checked, without the weights.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,34 +17,34 @@ struct TrainStep {            // a line of metrics.jsonl
   double accuracy = 0;        // NaN if the line does not say it
 };
 
-struct Run {
+struct TestedRun {
   const Kind* kind = &strings_kind();
   std::string folder;
   std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (other_test.h); or ""
   std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
   int train_length = 0;
   int64_t seed = 0;
-  Values config;   // what config.toml says, as it is shown, and what the test was; switches are on or off
-  Values retested;  // options of the test that are not as config.toml has them
-  Values setting;  // what parts settings: all options but task, text, seed and what changes no result
+  Values config;           // what config.toml says, as it is shown, and what the test was; switches are on or off
+  Values retested;         // options of the test that are not as config.toml has them
+  Values setting;          // what parts settings: all options but task, text, seed and what changes no result
   std::string other_test;  // what parts a test under other options from the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
-  Results all;     // what eval.csv has of the task
-  Results tested;  // of these the curve of accuracy, by rising length: of a text, what is not repeated
-  std::string text;                         // of a language model: what there is of its text, for prose
-  RunRecord record;                         // nothing in it if an older `poslab lm` trained the run
+  Results all;        // what eval.csv has of the task
+  Results tested;     // of these the curve of accuracy, by rising length: of a text, what is not repeated
+  std::string text;   // of a language model: what there is of its text, for prose
+  RunRecord record;   // nothing in it if an older `poslab lm` trained the run
   std::string again;  // of a test alone, without the training of a run: the command that does it once more; else ""
-  nlohmann::json pictures;          // null if the run has none
-  std::string place() const;        // its folder, or eval-NAME.csv in it
+  nlohmann::json pictures;    // null if the run has none
+  std::string place() const;  // its folder, or eval-NAME.csv in it
 };
 
 // The run under its own test and under each other; of a T5, one for each task of each test. Tests of a step that the
 // run has left behind are passed over; `passed` says so.
 // Of an external checkpoint its tests that are kept (lab/hub/hf_run.h), which have no training.
-std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed);
+std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed);
 
 // What a test of a language model came to that no run keeps: of a run with another encoding, or of an external
 // checkpoint. folder: of that; again: as above.
-Run tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again);
+TestedRun tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again);
 
 }  // namespace poslab::report
