@@ -69,9 +69,8 @@ int room(const Choices& c, const Chosen<Sampler>& sampler) {
 
 int longest(const Choices& c) {
   int max_slots = 0;
-  for (int length = 1; length <= c.whole("train_length"); ++length) max_slots = std::max(max_slots, slots(c, length));
-  for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
-    max_slots = std::max(max_slots, slots(c, length));
+  for (const Lengths range : {Lengths{1, c.whole("train_length")}, c.lengths("eval_lengths")})
+    for (int length = range.from; length <= range.to; ++length) max_slots = std::max(max_slots, slots(c, length));
   return max_slots;
 }
 
