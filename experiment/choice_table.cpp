@@ -121,11 +121,11 @@ Settings kept(const ChoiceTable& table, const Choices& c) {
   return all;
 }
 
-void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_norm) {
+void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_norm, int length) {
   for (const auto& [x, what] : {std::pair{loss, "loss"}, {grad_norm, "gradient's norm"}})
     if (!std::isfinite(x))
-      failure("the {} is {} at step {}: training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
-              c["lr"], c["clip"]);
+      failure("the {} is {} at step {}{}: training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
+              length ? fmt::format(" (length {})", length) : "", c["lr"], c["clip"]);
 }
 
 RunValues owned_values(const Choices& c) {

@@ -67,6 +67,7 @@ void must_not_be_aligned(const std::string& temperature);
 Settings kept(const ChoiceTable&, const Choices&);   // all that is written, in the order of the table
 
 // Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.
-void stop_if_diverged(const Choices&, int64_t step, double loss, double grad_norm);
+// length: of the step's strings, if they have one, which is then named too.
+void stop_if_diverged(const Choices&, int64_t step, double loss, double grad_norm, int length = 0);
 
 }  // namespace poslab

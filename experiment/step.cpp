@@ -1,26 +1,15 @@
 #include "experiment/step.h"
 
-#include <cmath>
-
 #include "autograd/tape.h"
 #include "core/backend.h"
-#include "core/error.h"
 #include "core/stop.h"
 #include "encodings/samplers.h"
 #include "experiment/build.h"
+#include "experiment/choice_table.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 
 namespace poslab {
-namespace {
-
-void stop_if_not_a_number(double x, const char* what, const Step& s, const Choices& c, int64_t step) {
-  if (!std::isfinite(x))
-    failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x,
-            step + 1, s.length, c.number("lr"), c.number("clip"));
-}
-
-}  // namespace
 
 int draw_length(const Choices& c, int64_t step) {
   return training_length({c["curriculum"], c.whole("train_length"), c.count("steps")}, uint64_t(c.count("seed")), step);
@@ -76,8 +65,7 @@ Step finish_step(const Choices& c, PendingStep pending) {
   const std::vector<real> logits = pending.logits.result();
   s.score = score(logits.data(), int(logits.size()) / int(pending.inputs.batch.targets.size()), pending.inputs.batch);
   s.grad_norm = Adam::norm(pending.squares.result());
-  stop_if_not_a_number(s.loss, "loss", s, c, pending.number);
-  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, pending.number);
+  stop_if_diverged(c, pending.number, s.loss, s.grad_norm, s.length);
   return s;
 }
 

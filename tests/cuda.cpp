@@ -131,6 +131,14 @@ TEST_CASE("cuda: memory of the host is refused as what a kernel works on") {
 
 // So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
 // two tiles.
+TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies elsewhere") {
+  const Tensor x = Tensor::full({1, 2, 1, 2}, 1, Device::cuda);
+  Tensor angles = Tensor::full({1, 2, 1}, 1);
+  CHECK(rotate(x, angles, Pairing::half).size() == 4);
+  angles.require_grad();
+  CHECK_THROWS_WITH_AS(rotate(x, angles, Pairing::half), doctest::Contains("compute them where x is"), BadInput);
+}
+
 TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and to the same bits again") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;

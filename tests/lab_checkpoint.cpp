@@ -111,6 +111,17 @@ TEST_CASE("training that diverges says where, and with what learning rate") {
   CHECK(holds(refusal([&] { step(s); }), "training has diverged; lower lr (now 0.001)"));
 }
 
+TEST_CASE("training whose loss is finite and whose gradient is not stops at that step") {
+  State s = after_steps(2);
+  PendingStep pending = start_step(s, draw_step(s.config, s.adam.step));
+  const double sum = INFINITY;  // as Adam's kernel leaves it
+  const Tensor squares(Shape{int(sizeof sum / sizeof(real))});
+  std::memcpy(squares.data(), &sum, sizeof sum);
+  pending.squares = AsyncRead(squares);
+  const std::string said = refusal([&] { finish_step(s.config, std::move(pending)); });
+  CHECK_MESSAGE(holds(said, "1: the gradient's norm is inf at step 3 (length "), said);
+}
+
 TEST_CASE("a run folder is whole, locked, and of this version") {
   const TemporaryFolder folder;
   const std::string path = folder / "runs/deep/r1";

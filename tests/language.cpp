@@ -195,6 +195,7 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   }
   Rng one = numbers(3), same = numbers(3);
   CHECK(draw_window(text, Vocabulary(), 3, one) == draw_window(text, Vocabulary(), 3, same));
+  CHECK(draw_window(text, Vocabulary(), 1, one).size() == 1);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 13, rng), BadInput);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }

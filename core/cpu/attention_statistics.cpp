@@ -39,7 +39,7 @@ void gather(Gathered& row, const real* s, int width) {
     const Vec e = exp_small(below);
     z += e, w += hidden ? Vec{} : e * below, squares += hidden ? Vec{} : apart * apart;
   }
-  const real fade = row.z == 0 ? real(0) : exp_small(splat(row.max - highest))[0];
+  const real fade = exp_small(splat(row.max - highest))[0];  // 0 in the first tile with a key
   if (row.z != 0) row.w = fade * (row.w + (row.max - highest) * row.z);
   row.z = fade * row.z + sum_lanes(z), row.w += sum_lanes(w), row.max = highest;
   join(row, count, mean, sum_lanes(squares));
