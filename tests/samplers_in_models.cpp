@@ -8,6 +8,7 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/step.h"
+#include "experiment/strings.h"
 #include "tests/sampled.h"
 
 using namespace poslab;
@@ -133,6 +134,25 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
       CHECK(std::isfinite(finish_step(state.config, start_step(state, inputs)).loss));
       CHECK(std::isfinite(evaluate(state, 9).loss));
     }
+}
+
+TEST_CASE("a reader of strings draws positions for each sequence, as the test does") {
+  const NoGrad no_grad;
+  const StringsLearner learner{State(configure({{"task", "reverse_string"},
+                                                {"encoding", "rope"},
+                                                {"positions", "randomized"},
+                                                {"resample", "per_sequence"},
+                                                {"layers", "1"},
+                                                {"heads", "2"},
+                                                {"d_model", "16"},
+                                                {"train_length", "9"},
+                                                {"eval_lengths", "4:9"}}))};
+  const Choices& c = learner.state.config;
+  const Batch batch = test_batch(c, 4, 0, 3);
+  const PositionSample drawn = test_draw(c, 4, 0, 3, batch.tokens.shape()[1], batch.tokens);
+  CHECK(drawn.at_layer(0).sequences() == 3);
+  CHECK(learner.reader().logits({batch.tokens, batch.outputs}, nullptr).values() ==
+        learner.state.test_net()(batch.tokens, batch.outputs, {drawn, {}}).values());
 }
 
 TEST_CASE("every sampler: a model computes with it") {
