@@ -223,6 +223,11 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   REQUIRE(sqlite3_step(query) == SQLITE_ROW);
   CHECK(sqlite3_column_int(query, 0) == 9);
   CHECK(sqlite3_column_int(query, 1) == 9);
+  sqlite3_finalize(query);
+  REQUIRE(sqlite3_prepare_v2(database, "SELECT group_concat(name) FROM pragma_table_info('lengths') WHERE pk > 0", -1,
+                             &query, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
+  CHECK(std::string(reinterpret_cast<const char*>(sqlite3_column_text(query, 0))) == "id,length");
   sqlite3_finalize(query), sqlite3_close(database);
 
   std::filesystem::remove_all(SweepFolder(out).run(bad));

@@ -209,6 +209,7 @@ def plant():
             trials.begin(mutant, this, {"double": "release", "release": "double"}[first[top]], True)
     while trials.going:
         trials.wait()
+    trials.pool.shutdown()
     print(f"mutate: {len(counted())} planted")
 
 
