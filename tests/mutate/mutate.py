@@ -249,7 +249,8 @@ def summary():
     if kept:
         commits = ", ".join(sorted({f"`{run['commit']}`" for run in kept}))
         dates, seconds = sorted(run["date"] for run in kept), sorted(run["seconds"] for run in kept)
-        lines += ["", f"Commits {commits}; {dates[0]} to {dates[-1]}; {', '.join({run['processor'] for run in kept})}. "
+        processors = ", ".join(sorted({run["processor"] for run in kept}))
+        lines += ["", f"Commits {commits}; {dates[0]} to {dates[-1]}; {processors}. "
                       f"The middle one took {seconds[len(seconds) // 2]:.0f} s of processor time."]
     return mark + "\n".join(lines) + "\n" + end_mark
 
