@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Which lines and branches the unit tests reach: ./dev coverage.
+"""Which lines and branches the unit tests reach: ./dev coverage runs them first.
 
-usage: tests/coverage.py BUILD [--again]
+usage: tests/coverage.py BUILD
 
-BUILD is the preset coverage, compiled by clang with counters. Runs its tests and writes docs/coverage.md after the mark
-in it: a row a folder, every line that no test reached, and every condition that was only ever true or only ever false,
-with the reasons that stand here. --again counts what an earlier run left, without the tests.
+BUILD is the preset coverage, compiled by clang with counters, whose tests have run. Writes docs/coverage.md after the
+mark in it: a row a folder, every line that no test reached, and every condition that was only ever true or only ever
+false, with the reasons that stand here.
 """
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -77,19 +76,11 @@ def run(*words, **more):
     return subprocess.run(words, check=True, **more)
 
 
-def counts(build, again=False):
+def counts(build):
     """{file: (lines {number: times}, outcomes {place in the source: times in each form of a template})} of all tests
     and of the programs that they start. A condition has two outcomes."""
-    profiles = build / "profile"
-    if not again:
-        profiles.mkdir(exist_ok=True)
-        for old in profiles.glob("*.profraw"):
-            old.unlink()
-        tests = subprocess.run([build / "poslab_tests"], cwd=build, env={**os.environ, "LLVM_PROFILE_FILE":
-                               str(profiles / "%4m.profraw")}, stdout=subprocess.PIPE, text=True, errors="replace")
-        print("\n".join(line for line in tests.stdout.splitlines() if "ERROR" in line or "[doctest]" in line))
-        run("llvm-profdata" + llvm, "merge", "-sparse", *map(str, profiles.glob("*.profraw")), "-o",
-            build / "all.profdata")
+    run("llvm-profdata" + llvm, "merge", "-sparse", *map(str, (build / "profile").glob("*.profraw")), "-o",
+        build / "all.profdata")
 
     def export(form):
         return run("llvm-cov" + llvm, "export", build / "poslab_tests", "-object", build / "poslab", "-instr-profile",
@@ -172,8 +163,8 @@ def tables(files):
     return text
 
 
-def main(build, again):
-    text = tables(counts(pathlib.Path(build).resolve(), again))
+def main(build):
+    text = tables(counts(pathlib.Path(build).resolve()))
     head = page.read_text().partition(mark)[0]
     beside = page.with_suffix(".partial")
     beside.write_text(head + mark + text)
@@ -182,6 +173,6 @@ def main(build, again):
 
 
 if __name__ == "__main__":
-    if not (len(sys.argv) == 2 or sys.argv[2:] == ["--again"]):
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1], len(sys.argv) == 3)
+    main(sys.argv[1])

@@ -54,9 +54,17 @@ watched_python() {   # asan|tsan
     PYTHONPATH=$PWD/build/$1/python BUILD=$1 tests/pytest.sh python
 }
 
+# Half of the tests in the build with counters. All its threads keep to one processor: two that count in the same place
+# at once would wait for each other.
+counted() {   # 1|2
+  taskset -cp "$((($1 - 1) % $(nproc)))" "$BASHPID" > /dev/null || true
+  LLVM_PROFILE_FILE=$PWD/build/coverage/profile/%4m.profraw POSLAB_THREADS=2 half build/coverage/poslab_tests "$1"
+}
+
 part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N failed".
   case $1 in
     asan-[12]) ASAN_OPTIONS=$huge half build/asan/poslab_tests "${1#*-}" ;;
+    coverage-[12]) counted "${1#*-}" ;;
     *-[12]) half "build/${1%-?}/poslab_tests" "${1#*-}" ;;
     races) build/release/poslab_race_tests ;;
     memcheck) tests/memcheck/run.sh build/release 'planted|a training' ;;
@@ -91,7 +99,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
 # torture, which tries to lose files.
 wait_for_no_disk() {   # NAME
   case $1 in
-    release-[12] | smoke | python | notebooks | docs) ;;
+    release-[12] | coverage-[12] | smoke | python | notebooks | docs) ;;
     *) return ;;
   esac
   if present lib:libeatmydata.so; then export LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}libeatmydata.so"; fi
