@@ -33,8 +33,8 @@ std::vector<double> gaps(const std::vector<double>& p) {
 
 // A sampler of positions of its own for each token, as the first scheme reads it.
 const Chosen<Sampler>* sampler_of(const Subject& s) {
-  for (const Part& part : s.parts)
-    if (part.sampler->draw && !part.sampler->only_offsets) return &part.sampler;
+  for (const Shown& shown : s.shown)
+    if (shown.sampler->draw && !shown.sampler->only_offsets) return &shown.sampler;
   return nullptr;
 }
 

@@ -32,10 +32,10 @@ void add_difference(View& view) {
     view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
 }
 
-// What the matrix of each part shows.
+// What the matrix of each scheme shows.
 std::vector<Quantity> quantities(const Subject& s) {
   std::vector<Quantity> all;
-  for (const Part& part : s.parts) all.push_back(quantity_of(*part.layers, s.layer));
+  for (const Shown& shown : s.shown) all.push_back(quantity_of(*shown.layers, s.layer));
   return all;
 }
 
@@ -87,11 +87,11 @@ void fit(page::Chart& c) {
 }
 
 // The relative positions of all pairs; nothing where no pair has one.
-std::optional<Matrix> relative_positions(const Part& part, const Subject& s) {
-  if (!part.scheme->distances) return {};
-  const Tensor rho = part.scheme->distances(s.shape, part.scheme.choices, s.positions(part));
+std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
+  if (!shown.scheme->distances) return {};
+  const Tensor rho = shown.scheme->distances(s.shape, shown.scheme.choices, s.positions(shown));
   const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
-  Matrix m = matrix_of(part.scheme.spelled(), of_heads, s.shape.causal);
+  Matrix m = matrix_of(shown.scheme.spelled(), of_heads, s.shape.causal);
   for (const std::vector<double>& head : m.heads)
     if (std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); })) return m;
   return {};
@@ -103,13 +103,13 @@ struct RotaryHeads {
   int head;                                  // the first of them, from 0 on
 };
 // Neighbouring heads with the same frequencies are one entry.
-std::vector<RotaryHeads> rotary_heads(const Part& part, const Subject& s) {
+std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
   std::vector<RotaryHeads> all;
   std::vector<int> last;                     // head of each, from 1 on
   for (int h = 0; h < s.shape.heads; ++h) {
-    std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, h);
+    std::vector<double> f = shown.scheme->frequencies(s.shape, shown.scheme.choices, s.slots, h);
     const bool another = all.empty() || all.back().frequencies != f;
-    if (another) all.push_back({part.scheme.spelled(), std::move(f), h}), last.push_back(0);
+    if (another) all.push_back({shown.scheme.spelled(), std::move(f), h}), last.push_back(0);
     last.back() = h + 1;
   }
   for (size_t n = 0; n < all.size() && all.size() > 1; ++n) {
@@ -127,15 +127,15 @@ Taken matrices_take(const Subject& s, size_t views, int text) {
   if (!views) return {};
   const double pairs = double(s.slots) * s.slots;
   double kept = 0, most = 0;
-  for (const Part& part : s.parts) {
-    const PositionSample two(part.sampler, Resample::per_forward, stream(s.seed, Purpose::positions, 0), 1,
+  for (const Shown& shown : s.shown) {
+    const PositionSample two(shown.sampler, Resample::per_forward, stream(s.seed, Purpose::positions, 0), 1,
                              std::min(2, s.slots));
-    const std::vector<Tensor> layers = position_matrices(*part.layers, s.shape, two);
+    const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, two);
     const double heads = layers[0].dim(0);
     kept += double(views) * heads * pairs * double(sizeof(double) + size_t(text));
     most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 5));
   }
-  const double difference = s.parts.size() == 2 ? kept / 2 : 0;
+  const double difference = s.shown.size() == 2 ? kept / 2 : 0;
   return {kept + most + difference, 0};
 }
 
@@ -144,8 +144,8 @@ std::optional<View> relative_view(const Subject& s) {
             .reading = "The distance that the scheme makes of a query (row) and a key (column). Plain RoPE has the "
                        "number of slots between them; what stretches or clips it shows here."};
   view.one_scale = true;
-  for (const Part& part : s.parts)
-    if (std::optional<Matrix> m = relative_positions(part, s)) view.matrices.push_back(std::move(*m));
+  for (const Shown& shown : s.shown)
+    if (std::optional<Matrix> m = relative_positions(shown, s)) view.matrices.push_back(std::move(*m));
   if (view.matrices.empty()) return {};
   add_difference(view);
   return view;
@@ -153,21 +153,21 @@ std::optional<View> relative_view(const Subject& s) {
 
 std::optional<View> bias_view(const Subject& s) {
   View view{.name = "bias", .title = "What the scheme makes of each pair"};
-  for (const Part& part : s.parts) {
-    const std::vector<Tensor> layers = position_matrices(*part.layers, s.shape, *part.sample);
+  for (const Shown& shown : s.shown) {
+    const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, *shown.sample);
     const Tensor& m = layers[std::min(layers.size() - 1, size_t(s.layer))];
-    view.matrices.push_back(matrix_of(part.scheme.spelled(), m, s.shape.causal));
+    view.matrices.push_back(matrix_of(shown.scheme.spelled(), m, s.shape.causal));
     view.reading += fmt::format("{}{}{}", view.reading.empty() ? "" : " ",
-                                s.parts.size() > 1 ? part.scheme.spelled() + ": " : "",
-                                part.scheme->shows(s.shape, part.scheme.choices));
+                                s.shown.size() > 1 ? shown.scheme.spelled() + ": " : "",
+                                shown.scheme->shows(s.shape, shown.scheme.choices));
   }
   const std::vector<Quantity> of = quantities(s);
   if (of.size() != 2) return view;
   if (of[0] == of[1] && of[0] != Quantity::several)
     add_difference(view);
   else
-    view.reading += fmt::format(" No difference is drawn: {} shows {}, and {} shows {}.", s.parts[0].scheme.spelled(),
-                                words(of[0]), s.parts[1].scheme.spelled(), words(of[1]));
+    view.reading += fmt::format(" No difference is drawn: {} shows {}, and {} shows {}.", s.shown[0].scheme.spelled(),
+                                words(of[0]), s.shown[1].scheme.spelled(), words(of[1]));
   return view;
 }
 
@@ -178,7 +178,7 @@ std::optional<View> similarity_view(const Subject& s) {
                        "negative distances."};
   const std::vector<Quantity> of = quantities(s);
   std::vector<page::Curve> curves;
-  for (size_t n = 0; n < s.parts.size(); ++n) {
+  for (size_t n = 0; n < s.shown.size(); ++n) {
     const Matrix& m = bias.matrices[n];
     const std::string name = words(of[n]);       // an axis holds one quantity
     if (view.charts.empty() || view.charts.back().y_label != name) {
@@ -224,9 +224,9 @@ std::optional<View> frequencies_view(const Subject& s) {
   c.unit = "pair";
   view.table = {"frequency, wavelength and turns within the training length",
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
-  for (const Part& part : s.parts) {
-    if (!part.scheme->frequencies) continue;
-    for (const auto& [name, f, head] : rotary_heads(part, s)) {
+  for (const Shown& shown : s.shown) {
+    if (!shown.scheme->frequencies) continue;
+    for (const auto& [name, f, head] : rotary_heads(shown, s)) {
       page::Curve curve{name, int(c.curves.size()), {}};
       for (size_t m = 0; m < f.size(); ++m) {
         const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
@@ -276,12 +276,12 @@ std::optional<View> rotation_view(const Subject& s) {
   const int drawn = std::min(s.slots, most);
   if (drawn < s.slots) view.reading += fmt::format(" The first {} distances are drawn.", drawn);
   view.row = "pair", view.col = "distance", view.first_row = 1, view.one_scale = true;
-  for (const Part& part : s.parts) {
-    const std::optional<Matrix> of_pairs = relative_positions(part, s);
-    if (!part.scheme->frequencies || !of_pairs) continue;
-    for (const auto& [name, f, head] : rotary_heads(part, s)) {
+  for (const Shown& shown : s.shown) {
+    const std::optional<Matrix> of_pairs = relative_positions(shown, s);
+    if (!shown.scheme->frequencies || !of_pairs) continue;
+    for (const auto& [name, f, head] : rotary_heads(shown, s)) {
       const std::vector<double>& of = of_pairs->heads[of_pairs->heads.size() == 1 ? 0 : size_t(head)];
-      Hands hands{name, f, turned_by(of, s.positions(part).tokens(name))};
+      Hands hands{name, f, turned_by(of, s.positions(shown).tokens(name))};
       Matrix m{name, int(f.size()), drawn, {{}}};
       for (const double frequency : f)
         for (int d = 0; d < drawn; ++d) m.heads[0].push_back(std::cos(frequency * hands.relative[size_t(d)]));

@@ -55,14 +55,14 @@ Subject subject(const Options& options) {
   s.shape.pool = endless ? std::max(2048, options.length) : pool;
   if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
   for (const Chosen<Scheme>& scheme : schemes) {
-    Part part{scheme, {}, {}, {}};
-    part.sampler = sampler_for(part.scheme, sampler);
+    Shown shown{scheme, {}, {}, {}};
+    shown.sampler = sampler_for(shown.scheme, sampler);
     const Params params(options.seed);
-    part.layers = std::make_shared<const PositionLayers>(params / "encoding", part.scheme, s.shape);
+    shown.layers = std::make_shared<const PositionLayers>(params / "encoding", shown.scheme, s.shape);
     if (!params.entries().empty()) params.pack();
-    part.sample = std::make_shared<const PositionSample>(
-        part.sampler, Resample::per_forward, stream(options.seed, Purpose::positions, 0), 1, options.length);
-    s.parts.push_back(std::move(part));
+    shown.sample = std::make_shared<const PositionSample>(
+        shown.sampler, Resample::per_forward, stream(options.seed, Purpose::positions, 0), 1, options.length);
+    s.shown.push_back(std::move(shown));
   }
   return s;
 }

@@ -10,7 +10,7 @@
 namespace poslab::show {
 
 // A scheme, built for as many layers as are shown, with positions drawn for it.
-struct Part {
+struct Shown {
   Chosen<Scheme> scheme;
   Chosen<Sampler> sampler;
   std::shared_ptr<const PositionLayers> layers;
@@ -18,12 +18,12 @@ struct Part {
 };
 
 struct Subject {
-  std::vector<Part> parts;
+  std::vector<Shown> shown;
   ModelShape shape;
   int layer = 0;                             // from 0 on
   int train_length = 40, slots = 32;
   uint64_t seed = 0;
-  const Positions& positions(const Part& part) const { return part.sample->at_layer(layer); }
+  const Positions& positions(const Shown& shown) const { return shown.sample->at_layer(layer); }
 };
 
 // What matrices of all pairs take, while they are made and as a view holds them.
