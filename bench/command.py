@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -48,6 +49,12 @@ def processor():
         return platform.processor() or platform.machine()
 
 
+def short_name():
+    """Of the processor, for a file's name: amd-26-2 is of family 26, model 2."""
+    words = re.sub(r"\([A-Z]+\)|[^\w ]", "", processor()).lower().split()
+    return "-".join([words[0], *(word for word in words if word.isdigit())])
+
+
 def commit(program=""):
     """Of the working tree, with -dirty where it differs from that in more than kept results, or of the bundle that the
     program is in; absent outside git and bundles."""
@@ -80,6 +87,8 @@ def keep_row(path, row, tree):
 
 
 def save(path, task, results, program="", **more):
+    """A JSON file. {processor} in its name becomes the processor's."""
+    path = path.replace("{processor}", short_name())
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
