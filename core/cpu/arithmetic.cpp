@@ -64,6 +64,7 @@ void for_rows(const Rows& rows, const Row& row) {
   });
 }
 
+// Broadcasting makes innermost strides of a and b 1, or 0 where a number is repeated.
 template <class F>
 void binary(real* y, const real* a, const real* b, const StridedLoop& loop, const F& f) {
   Rows rows(loop);
@@ -75,14 +76,14 @@ void binary(real* y, const real* a, const real* b, const StridedLoop& loop, cons
     if (rows.a == 1 && rows.b == 1)
 #pragma GCC ivdep
       for (int64_t j = 0; j < n; ++j) to[j] = f(from[j], with[j]);
-    else if (rows.a == 1 && rows.b == 0)
+    else if (rows.a == 1)
 #pragma GCC ivdep
       for (int64_t j = 0; j < n; ++j) to[j] = f(from[j], *with);
-    else if (rows.a == 0 && rows.b == 1)
+    else if (rows.b == 1)
 #pragma GCC ivdep
       for (int64_t j = 0; j < n; ++j) to[j] = f(*from, with[j]);
     else
-      for (int64_t j = 0; j < n; ++j) to[j] = f(from[j * rows.a], with[j * rows.b]);
+      for (int64_t j = 0; j < n; ++j) to[j] = f(*from, *with);
   });
 }
 
@@ -144,8 +145,7 @@ constexpr int64_t columns = 256;   // side by side, in the first cache
 constexpr int64_t block = 512;
 
 // out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
-void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const StridedLoop& reduced, int64_t from,
-               int64_t to) {
+void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, int64_t from, int64_t to) {
   for (int64_t j = 0; j < n; ++j) out[j] = 0;
   const Rows rows(reduced);
   Place p(rows.outer, from / rows.n);
@@ -154,13 +154,11 @@ void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Stride
     const real* x = a + p.a + i * rows.a;
     from += run;
     int64_t r = 0;
-    if (a_step == 1)
-      for (; r + 4 <= run; r += 4, x += 4 * rows.a)
+    for (; r + 4 <= run; r += 4, x += 4 * rows.a)
 #pragma GCC ivdep
-        for (int64_t j = 0; j < n; ++j)
-          out[j] += (x[j] + x[j + rows.a]) + (x[j + 2 * rows.a] + x[j + 3 * rows.a]);
+      for (int64_t j = 0; j < n; ++j) out[j] += (x[j] + x[j + rows.a]) + (x[j + 2 * rows.a] + x[j + 3 * rows.a]);
     for (; r < run; ++r, x += rows.a)
-      for (int64_t j = 0; j < n; ++j) out[j] += x[j * a_step];
+      for (int64_t j = 0; j < n; ++j) out[j] += x[j];
   }
 }
 
@@ -183,7 +181,7 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
       const int64_t begin = i % partial_sums * per_partial, end = at_most(depth, begin + per_partial);
       real total[columns], part[columns];
       for (int64_t r = begin; r < end; r += block) {
-        sum_block(r == begin ? total : part, a + p.a + from * kept.a, kept.a, n, reduced, r, at_most(end, r + block));
+        sum_block(r == begin ? total : part, a + p.a + from, n, reduced, r, at_most(end, r + block));
         if (r != begin)
           for (int64_t j = 0; j < n; ++j) total[j] += part[j];
       }

@@ -360,6 +360,12 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
   add(all, {.n = several, .gain = true});  // and a term that goes another way
+  add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair of the keys between the first and the window
+            .causal = true,
+            .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
+  add(all, {.n = {1, 64, 49, 1, 16, 0},  // whole vectors of the last key's queries are of one piece, others of the next
+            .pieces = {{-far, 17}, {17, far}},
+            .offset = Offset::zero});
   add(all, {.n = {1, 100, 65, 1, 16, 0},
             .causal = true,
             .pieces = {{-20, 1}},
