@@ -63,6 +63,12 @@ struct Rung {
   double most_off;                   // of the first rung, relative to the largest number
 };
 
+bool has_vdpbf16ps() {
+  const UseTiles none(nullptr);
+  const UsePairs by(PairsBy::instruction);
+  return bf16_products() != "emulated";
+}
+
 }  // namespace
 
 void time_ladder() {
@@ -75,9 +81,10 @@ void time_ladder() {
   const auto by = [&](Loops product) {
     return [&, product]() -> const real* { return product(n, a.data(), b.data(), c.data()), c.data(); };
   };
-  const auto ours = [&](Matmul how, const Tiles* by = nullptr) {
-    return [&, how, by]() -> const real* {
-      const UseTiles use(by);
+  const auto ours = [&](Matmul how, const Tiles* tiles = nullptr, PairsBy pairs = PairsBy::fastest) {
+    return [&, how, tiles, pairs]() -> const real* {
+      const UseTiles by_tiles(tiles);
+      const UsePairs by_pairs(pairs);
       const MatmulPrecision as(Device::cpu, how);
       y = matmul(a, b);
       return y.data();
@@ -88,7 +95,8 @@ void time_ladder() {
                              {"blocks", by(blocks), 1e-5},
                              {"tiles", ours(Matmul::fp32), 1e-5}};
   if (sizeof(real) == sizeof(float)) {
-    rungs.push_back({"pairs", ours(Matmul::bf16), 1e-2});
+    rungs.push_back({"pairs", ours(Matmul::bf16, nullptr, PairsBy::emulated), 1e-2});
+    if (has_vdpbf16ps()) rungs.push_back({"vdpbf16ps", ours(Matmul::bf16, nullptr, PairsBy::instruction), 1e-2});
     if (const Tiles* here = tiles()) {
       rungs.push_back({here->name, ours(Matmul::bf16, here), 1e-2});
       rungs.push_back({std::string(here->name) + " x3", ours(Matmul::bf16x3, here), 1e-5});

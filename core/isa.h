@@ -11,9 +11,20 @@ std::string isa();                           // in use
 void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 
 // How products of bf16 are computed: "by tdpbf16ps" or "by bfmmla", tiles of AMX or ARM (core/tiles.h); "by
-// vdpbf16ps", where the instruction set in use is avx512 and this processor has AVX512-BF16 as well; or "emulated",
-// with the bits of vdpbf16ps (core/cpu/pairs.h).
+// vdpbf16ps", where the instruction set in use is avx512 and this processor is fast at it; or "emulated", by FMAs with
+// the bits of vdpbf16ps (core/cpu/pairs.h).
 std::string bf16_products();
-void emulate_bf16(bool);  // even where it has the instruction; for tests and benches
+
+// How pairs of bf16 are multiplied, for tests and benches, while it lives: by the instruction, where this processor
+// has it, or emulated; else the faster of the two.
+enum class PairsBy { fastest, instruction, emulated };
+class UsePairs {
+ public:
+  explicit UsePairs(PairsBy);
+  ~UsePairs();
+
+ private:
+  PairsBy before_;
+};
 
 }  // namespace poslab

@@ -51,20 +51,24 @@ Choice& chosen() {
   return c;
 }
 
-bool emulates_bf16 = false;
+PairsBy pairs_by = PairsBy::fastest;
 std::optional<const Tiles*> chosen_tiles;  // by UseTiles
 bool has_bf16() {
 #ifdef POSLAB_AVX512_BF16
   static const bool here = runs_here("avx512_bf16");
-  return here && !emulates_bf16 && chosen().isa == "avx512";
+  return here && chosen().isa == "avx512";
 #else
   return false;
 #endif
 }
+// Intel's processors take longer for vdpbf16ps than for the two FMAs that have its bits (docs/speed.md).
+bool by_vdpbf16ps() {
+  return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !of_intel());
+}
 const Kernels& cpu_kernels() {
   const Kernels& table = chosen().table(engine());
 #ifdef POSLAB_AVX512_BF16
-  if ((cpu_matmul() == Matmul::bf16 || cpu_matmul() == Matmul::bf16x3) && has_bf16()) {
+  if ((cpu_matmul() == Matmul::bf16 || cpu_matmul() == Matmul::bf16x3) && by_vdpbf16ps()) {
     static const Kernels pairs = avx512_bf16::with_products(table);
     return pairs;
   }
@@ -83,15 +87,13 @@ std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
 std::string bf16_products() {
   if (const Tiles* t = tiles()) return std::string("by ") + t->name;
-  return has_bf16() ? "by vdpbf16ps" : "emulated";
+  return by_vdpbf16ps() ? "by vdpbf16ps" : "emulated";
 }
-void emulate_bf16(bool on) { emulates_bf16 = on; }
+UsePairs::UsePairs(PairsBy by) : before_(std::exchange(pairs_by, by)) {}
+UsePairs::~UsePairs() { pairs_by = before_; }
 #ifndef __wasm__
 // AMX comes with AVX512-BF16, which multiplies what has few rows.
-const Tiles* tiles() {
-  if (chosen_tiles) return *chosen_tiles;
-  return emulates_bf16 ? nullptr : has_bf16() ? amx() : bfmmla();
-}
+const Tiles* tiles() { return chosen_tiles ? *chosen_tiles : has_bf16() ? amx() : bfmmla(); }
 #endif
 UseTiles::UseTiles(const Tiles* t) : before_(std::exchange(chosen_tiles, t)) {}
 UseTiles::~UseTiles() { chosen_tiles = before_; }

@@ -66,6 +66,11 @@ void in_every_form(const Work& work) {
       const MatmulPrecision as(Device::cpu, how);
       work();
       if (how != Matmul::bf16 && how != Matmul::bf16x3) continue;
+      {
+        INFO("by an instruction for pairs");
+        const ByInstruction instruction;
+        work();
+      }
       INFO("emulated");
       const Emulated emulated;
       work();

@@ -27,10 +27,13 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-// While it lives, pairs are multiplied without an instruction for them.
+// While it lives, pairs are multiplied by an instruction for them, also where it is slow; or without one. By no tiles.
+struct ByInstruction {
+  UsePairs pairs{PairsBy::instruction};
+  UseTiles none{nullptr};
+};
 struct Emulated {
-  Emulated() { emulate_bf16(true); }
-  ~Emulated() { emulate_bf16(false); }
+  UsePairs pairs{PairsBy::emulated};
   UseTiles none{nullptr};
 };
 
