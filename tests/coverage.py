@@ -53,9 +53,12 @@ reasons_of_conditions = [
      r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|encodings/written_out\.cpp: recording\(\)$|"
      r"encodings/sinusoid\.cpp: (!table \|\| table\.dim.*|!table|table\.dim.*|p <= rows|!std::all_of.*)$|"
      r"core/tensor\.cpp: (!?at_?|!\*elsewhere_|!?.*storage_.*)$|core/memory.cpp: tell", gpu),
-    (r"core/cpu/((elementwise|geometric|max)\.cpp|activations\.h|(narrow|wide)_(heads|pairs)\.h): "
-     r"(x [<>=]+ (0|infinity)|tiny|size < 0\.625f|v > 0|larger|top == (neg_infinity|max_lanes.*)|sum == 0|"
+    (r"core/cpu/(activations\.h|attention_(backward|statistics)\.cpp|(elementwise|geometric|max)\.cpp|functions\.h|"
+     r"logits\.h|(narrow|wide)_(heads|pairs)\.h|rows\.h|simd\.h): "
+     r"(x [<>=]+ (0|infinity|top)|u > 0|u < 1e-8f|(s|both|share|e|sum) == 0|tiny|near|masked|hidden|size < 0\.625f|"
+     r"v > 0|larger|top == (neg_infinity|max_lanes.*)|\(quarter & \d\) != 0|\(\(column.*|"
      r"(lane_numbers|first_lanes)\(.*\).*)$", "of vectors: each lane chooses, and nothing branches"),
+    (r"core/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
     (r".*: (N == \d|reverse|i >= by|kind\(\).*|max_rows.*)$", "known when it is compiled, in each form of a template"),

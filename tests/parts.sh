@@ -55,7 +55,7 @@ watched_python() {   # asan|tsan
 }
 
 # Half of the tests in the build with counters. All its threads keep to one processor: two that count in the same place
-# at once would wait for each other.
+# at once would lose counts.
 counted() {   # 1|2
   taskset -cp "$((($1 - 1) % $(nproc)))" "$BASHPID" > /dev/null || true
   LLVM_PROFILE_FILE=$PWD/build/coverage/profile/%4m.profraw POSLAB_THREADS=2 half build/coverage/poslab_tests "$1"
