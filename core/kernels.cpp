@@ -61,7 +61,7 @@ bool has_bf16() {
   return false;
 #endif
 }
-// Intel's processors take longer for vdpbf16ps than for the two FMAs that have its bits (docs/speed.md).
+// An Intel Xeon (family 6, model 207) took longer for vdpbf16ps than for two FMAs with its bits (docs/speed.md).
 bool by_vdpbf16ps() {
   return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !of_intel());
 }
@@ -92,7 +92,7 @@ std::string bf16_products() {
 UsePairs::UsePairs(PairsBy by) : before_(std::exchange(pairs_by, by)) {}
 UsePairs::~UsePairs() { pairs_by = before_; }
 #ifndef __wasm__
-// AMX comes with AVX512-BF16, which multiplies what has few rows.
+// What has few rows for AMX is multiplied by pairs.
 const Tiles* tiles() { return chosen_tiles ? *chosen_tiles : has_bf16() ? amx() : bfmmla(); }
 #endif
 UseTiles::UseTiles(const Tiles* t) : before_(std::exchange(chosen_tiles, t)) {}
