@@ -13,7 +13,7 @@ namespace poslab::cuda {
 namespace {
 
 constexpr Room room_of(bool narrow, bool relative) {
-  return {.lanes = max_threads, .fours = (!narrow ? 1792 : relative ? 1056 : 512) / words};
+  return {.lanes = max_threads, .fours = (!narrow ? 1792 : relative ? 1600 : 512) / words};
 }
 
 // Blocks: (groups of sequences x tiles of queries, heads)
@@ -37,6 +37,7 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
     for (int j0 = of_block.first; j0 < of_block.last; j0 += cut.keys) {
       __syncthreads();
       fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0);
+      arrived(pool);
       __syncthreads();
       const int until = smaller(cut.keys, of_warp.last - j0);
       const int first = plain ? 0 : larger(0, of_warp.first - j0) / keys_at_once * keys_at_once;

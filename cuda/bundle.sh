@@ -68,4 +68,4 @@ size=$(stat -c %s "$alone")
 say "$((size / 1048576)) MiB in build/$(basename "$alone"), which is enough to run and test"
 [[ $architectures != +([0-9])-real ]] || ((size <= 64 * 1048576)) || stop "that is more than 64 MiB for one kind of GPU"
 say "$(du -sm "$bundle" | cut -f1) MB in .bundle, $(du -m "$archive" | cut -f1) MB in build/$(basename "$archive")," \
-  "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/dev cuda-test first"
+  "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/dev cuda-test rates"

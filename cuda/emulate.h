@@ -8,12 +8,14 @@
 // all threads reach or that they reach at different places, a shuffle of fewer than 32 lanes.
 // Leaves out: what no kernel here uses (textures, streams, cooperative groups).
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct dim3 {
@@ -116,10 +118,11 @@ class Shared {
    public:
     Place(Shared& s, int64_t i) : s_(s), i_(i) {}
     operator T() const { return touch(s_.element_[i_], false, s_.name_, i_), s_.value_[i_]; }
-    Place& operator=(T v) { return touch(s_.element_[i_], true, s_.name_, i_), s_.value_[i_] = v, *this; }
+    Place& operator=(T v) { return written() = v, *this; }
     Place& operator=(const Place& p) { return *this = T(p); }
     Place& operator+=(T v) { return *this = T(*this) + v; }
     Place& operator*=(T v) { return *this = T(*this) * v; }
+    T& written() { return touch(s_.element_[i_], true, s_.name_, i_), s_.value_[i_]; }
 
    private:
     Shared& s_;
@@ -130,6 +133,17 @@ class Shared {
     if (i < 0 || i >= n) beyond_end(name_, i, n);
     return {*this, i};
   }
+  // A copy that the thread begins, and those that it has begun end: until then the old value stands there.
+  void begin(int64_t i, T v) {
+    T& at = (*this)[i].written();
+    under_way_.resize(std::max<size_t>(under_way_.size(), threadIdx.x + 1));
+    under_way_[threadIdx.x].push_back({&at, v});
+  }
+  void arrive() {
+    if (threadIdx.x >= under_way_.size()) return;
+    for (const auto& [at, v] : under_way_[threadIdx.x]) *at = v;
+    under_way_[threadIdx.x].clear();
+  }
 
  private:
   const char* name_;
@@ -137,6 +151,7 @@ class Shared {
   bool of_launch_;
   std::unique_ptr<T[]> value_;
   std::unique_ptr<Element[]> element_;
+  std::vector<std::vector<std::pair<T*, T>>> under_way_;  // by thread
 };
 
 }  // namespace poslab::emulate

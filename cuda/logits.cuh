@@ -22,6 +22,7 @@
 namespace poslab::cuda {
 
 constexpr int lane_channels = 8;
+constexpr int rows_at_once = 4;                    // of the table, that a thread looks up
 constexpr int keys_at_once = 4;                    // that a thread takes
 constexpr int keys_at_once_backward = 2;
 constexpr int max_channels = warp * lane_channels; // of a head; more: cuda/attention_general.cuh
@@ -144,6 +145,7 @@ struct Room {
   int lanes;                                 // of all query rows
   int fours;                                 // of the tiles
   int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
+  int blocks = target_blocks;                // that a call had better be cut into
   int diagonals = 0;                         // of those weights, in all sequences of the block, if it sums them
   constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }
 };
@@ -159,7 +161,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const bool relative = x.q_rel, factors = x.bias || x.gain, looked_up = (relative || factors) && x.pairs;
   const bool shared = looked_up && x.pairs_batch == 1;
   const int at_once = room.weights ? keys_at_once_backward : keys_at_once;
-  const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
+  const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / room.blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
     // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if that has enough.
@@ -228,36 +230,45 @@ __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, i
 }
 
 // pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All
-// threads of the block must call it.
+// threads of the block must call it, and arrived() before the barrier after it.
 template <int L, bool relative, bool plain, class Pool>
 __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cut, int p, int b0, int head, int i0,
                             int j0) {
   const int fours = 2 * (L ? L : cut.lanes), keys = cut.sequences * cut.keys;
   const int D = x.head_dim, Dv = plain ? D : x.value_dim, kv_head = plain ? head : head / (x.heads / x.kv_heads);
   const real* const all_k = x.piece[plain ? 0 : p].k;
+  // channels 4f .. 4f + 3 of the n of a row, zeros if there is no row
+  const auto put_in = [&](int at, const real* row, int f, int n, bool there) {
+    if (there && cut.whole && 4 * f < n) return bring(pool, at, row + 4 * f);
+    pool[at] = there ? four(row, 4 * f, n, cut.whole) : Four{};
+  };
   for (int e = int(threadIdx.x); e < keys * fours; e += int(blockDim.x)) {
-    const int key = e / fours, n = quotient(key, cut.keys), b = b0 + n, j = j0 + key - n * cut.keys, c = e % fours * 4;
-    Four k{}, v{};
-    if (b < x.batch && j < x.keys) {
-      const int64_t at = key_row(x, b, j, kv_head);
-      k = four(all_k + at * D, c, D, cut.whole), v = four(x.v + at * Dv, c, Dv, cut.whole);
-    }
-    pool[e] = k, pool[keys * fours + e] = v;
+    const int key = e / fours, n = quotient(key, cut.keys), b = b0 + n, j = j0 + key - n * cut.keys, f = e % fours;
+    const bool there = b < x.batch && j < x.keys;
+    const int64_t at = there ? key_row(x, b, j, kv_head) : 0;
+    put_in(e, all_k + at * D, f, D, there), put_in(keys * fours + e, x.v + at * Dv, f, Dv, there);
   }
   if (!cut.stride) return;
   const int rows = x.pairs ? cut.step * cut.keys : cut.queries + cut.keys - 1;
-  for (int c = int(threadIdx.x); c < rows; c += int(blockDim.x)) {
-    const int64_t row = table_row(x, cut, b0, i0, j0, c);
-    const int at = 2 * keys * fours + c * cut.stride;
-    if constexpr (relative)
-      for (int f = 0; f < fours; ++f)
-        pool[at + f] = row < 0 ? Four{} : four(x.r + (row * x.heads + head) * x.rel_dim, f * 4, x.rel_dim, cut.whole);
-    if (!x.bias && (plain || !x.gain)) continue;
-    Four factors{};
-    if (x.bias && row >= 0) factors.c[0] = x.bias[row * x.heads + head];
-    if constexpr (!plain)
-      if (x.gain && row >= 0) factors.c[1] = x.gain[row * x.heads + head];
-    pool[at + (relative ? fours : 0)] = factors;
+  for (int c0 = int(threadIdx.x); c0 < rows; c0 += rows_at_once * int(blockDim.x)) {
+    int row[rows_at_once];                     // looked up before any of them is used
+    UNROLL for (int u = 0; u < rows_at_once; ++u) {
+      const int c = c0 + u * int(blockDim.x);
+      row[u] = c < rows ? int(table_row(x, cut, b0, i0, j0, c)) : -1;
+    }
+    UNROLL for (int u = 0; u < rows_at_once; ++u) {
+      const int c = c0 + u * int(blockDim.x), at = 2 * keys * fours + c * cut.stride;
+      if (c >= rows) break;
+      const int64_t of_head = int64_t(larger(0, row[u])) * x.heads + head;
+      if constexpr (relative)
+        for (int f = 0; f < fours; ++f) put_in(at + f, x.r + of_head * x.rel_dim, f, x.rel_dim, row[u] >= 0);
+      if (!x.bias && (plain || !x.gain)) continue;
+      Four factors{};
+      if (x.bias && row[u] >= 0) factors.c[0] = x.bias[of_head];
+      if constexpr (!plain)
+        if (x.gain && row[u] >= 0) factors.c[1] = x.gain[of_head];
+      pool[at + (relative ? fours : 0)] = factors;
+    }
   }
 }
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
 
-    first       the GPU, steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), the
-                kernels of one step, those of cuda/naive beside the fast ones, and every test case in a process of its
-                own, side by side
+    rates       steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), and the kernels
+                of one step
+    tests       every test case in a process of its own, side by side
+    naive       the kernels of cuda/naive beside the fast ones
     population  eight trainings one after the other, and as a population of eight
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
-    bench       beside PyTorch (eager, compiled, a step as one graph) and JAX of $PYTHON, in fp32 and with TF32
+    bench       beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
 
-Without a stage, all five. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
+Without a stage, all seven. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
 and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
 usable GPU. Programs are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT
 (runs/cuda-test): STAGE.txt is the table, STAGE.log all output.
@@ -25,12 +26,19 @@ import sys
 import time
 
 import ncu
-from stage import AT_ONCE, BUDGET, OUT, Stage, how_it_ended, tail, tool
+from stage import AT_ONCE, BUDGET, OUT, ROOT, Stage, how_it_ended, tail, tool
 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
 ROUNDED = ["tf32x3", "tf32", "bf16"]
 OP_BY_OP = {"POSLAB_BLOCK_KERNEL": "1000000"}  # no batch is so large that its encoder blocks are one kernel
+BESIDE = [("fp32", "relative", "randomized", "40"), ("fp32", "rope", "sequential", "40"),
+          ("bf16", "relative", "sequential", "40"), ("fp32", "relative", "sequential", "40"),
+          ("fp32", "relative", "sequential", "20"), ("tf32", "relative", "sequential", "40"),
+          ("fp32", "none", "sequential", "40"), ("fp32", "relative", "randomized", "20")]  # fmt: skip
+REMEMBERS = {"JAX_COMPILATION_CACHE_DIR": str(ROOT / "build/jax_compiled"),
+             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}  # fmt: skip
+SANITIZERS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 EVERY_KERNEL = "cuda: every kernel gives what the CPU's gives*"
 SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks*"]
 
@@ -48,7 +56,7 @@ def usable(stage):
     return False
 
 
-def tests(stage):
+def tests(stage, _):
     """Every case in a process of its own, side by side; the long one, every kernel, in shares."""
     listed = stage.run([stage.bin / "poslab_cuda_tests", "--list-test-cases"])[1]
     cases = [line for line in listed.splitlines() if line.startswith("cuda:")]
@@ -65,7 +73,8 @@ def tests(stage):
         empty = "assertions: 0 " in " ".join(said.split())
         good = status == 0 and not empty
         took = f"after {time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
-        stage.row(what, "ok" if good else "FAILED", took if good else f"{took}, {how_it_ended(status)}")
+        how = "ok" if good else "not run" if status is None else "FAILED"
+        stage.row(what, how, took if good else f"{took}, {how_it_ended(status)}")
         worth = ("ERROR", "THREW", "terminate", "what()", "values:", "logged:")
         lines = [line for line in said.splitlines() if line.startswith("Worst") or any(w in line for w in worth)]
         if not good:
@@ -91,18 +100,20 @@ def rate(stage, encoding, positions, length, matmul="fp32", environment=()):
     stage.row(what, f"{1e3 / min(ms):.0f}", "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms) + loss)
 
 
-def kernels_of_a_step(stage):
+def kernels_of_a_step(stage, positions):
+    what = f"kernels of the last of 3 steps, relative {positions} 40+40"
     program, csv = tool("ncu"), OUT / "launches.csv"
     if not program:
-        return stage.row("kernels of a step", "skipped", "ncu is not here; it comes with the CUDA toolkit")
+        return stage.row(what, "skipped", "ncu is not here; it comes with the CUDA toolkit")
     if stage.left() < 10:
-        return stage.row("kernels of a step", "not run", "no time left")
+        return stage.row(what, "not run", "no time left")
+    csv.unlink(missing_ok=True)
     words = [program, *ncu.OPTIONS, "--log-file", csv, stage.bin / "poslab_bench", "serve", "--device", "cuda"]
-    words += ["--encoding", "relative", "--positions", "sequential"]
+    words += ["--encoding", "relative", "--positions", positions]
     status, said = stage.run(words, 75, lines="steps 40+40 40+40 40+40\n")
     table = ncu.table(csv) if csv.exists() else []
-    stage.row("kernels of the last of 3 steps, relative 40+40", "ok" if table else "FAILED", tail(said))
-    stage.notes += table
+    stage.row(what, "ok" if table else "FAILED", tail(said))
+    stage.notes += [f"relative {positions} 40+40", *table]
 
 
 def naive_lines(said):
@@ -111,12 +122,10 @@ def naive_lines(said):
     return [m.groups() for m in map(line.fullmatch, said.splitlines()) if m]
 
 
-def beside_naive(stage):
+def naive(stage, _):
     """A row for each line that `poslab_bench naive` has printed, also if it was stopped."""
     what = "kernels of cuda/naive beside the fast ones"
-    if stage.left() < 10:
-        return stage.row(what, "not run", "no time left")
-    status, said = stage.run([stage.bin / "poslab_bench", "naive"], 60)
+    status, said = stage.run([stage.bin / "poslab_bench", "naive"])
     lines = naive_lines(said)
     for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
         agree = float(off) < 1e-4  # sums in another order are off by much less
@@ -126,7 +135,7 @@ def beside_naive(stage):
         stage.row(what, "not run" if status is None else "FAILED", f"{how_it_ended(status)}; {tail(said)}")
 
 
-def first(stage, _):
+def rates(stage, _):
     for length in (40, 20):
         for encoding, positions in RATES:
             rate(stage, encoding, positions, length)
@@ -134,9 +143,8 @@ def first(stage, _):
                 rate(stage, encoding, positions, length, environment=OP_BY_OP)
         for matmul in ROUNDED:
             rate(stage, "relative", "sequential", length, matmul)
-    kernels_of_a_step(stage)
-    beside_naive(stage)
-    tests(stage)
+    for positions in ("sequential", "randomized"):
+        kernels_of_a_step(stage, positions)
 
 
 def population(stage, _):
@@ -158,13 +166,13 @@ def population(stage, _):
         stage.row(what, f"{8 * steps / seconds:.0f}" if status == 0 else "FAILED", f"{seconds:.1f} s; {tail(said)}")
 
 
-def sanitize(stage, _):
+def sanitize(stage, words):
     """The small cases of every kernel in four shares for each tool, and recorded steps replayed, side by side."""
     program = tool("compute-sanitizer")
     if not program:
         return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
     jobs = []
-    for name in ("memcheck", "racecheck", "synccheck", "initcheck"):
+    for name in words or SANITIZERS:
         for case in SANITIZED:
             for n in range(1, 1 + (AT_ONCE if case == EVERY_KERNEL else 1)):
                 share = f"{n}/{AT_ONCE}" if case == EVERY_KERNEL else "1/1"
@@ -191,21 +199,40 @@ def compared(stage, precision, path):
         stage.row(what, "FAILED" if wrong else f"{r.get('ratio', 0):.2f}x", details)
 
 
-def bench(stage, words):
+def compared_command(stage, wish, more):
+    """What compares poslab with its peers in one configuration."""
     python = shutil.which(os.environ.get("PYTHON", "python3")) or sys.executable
-    for number, precision in enumerate(["fp32", "tf32"]):
-        out = OUT / f"bench-{precision}.json"
-        command = [python, "bench/compare.py", "--device", "cuda", "--precision", precision, "--python", python]
-        command += ["--program", stage.bin / "poslab_bench", "--what", "train", "--length", "40,20", "--seconds", "4"]
-        command += ["--encoding", "relative", "--out", out, *words]
+    precision, encoding, positions, length = wish
+    return [python, "bench/compare.py", "--device", "cuda", "--python", python, "--program", stage.bin / "poslab_bench",
+            "--what", "train", "--precision", precision, "--encoding", encoding, "--positions", positions,
+            "--length", length, "--peers", "torch graph,jax", *more]  # fmt: skip
+
+
+def compile_peers(stage, words):
+    """All configurations side by side, without a time that counts: the peers remember what they compiled."""
+    shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TORCHINDUCTOR_COMPILE_THREADS": "4"}
+    jobs = [("-".join(wish), compared_command(stage, wish, ["--seconds", 0, *words]), REMEMBERS | shared)
+            for wish in BESIDE]  # fmt: skip
+    for what, status, said in stage.side_by_side(jobs, stage.left() / 2, at_once=len(jobs)):
+        if status != 0:
+            print(f"while its peers compiled, {what}: {how_it_ended(status)}; {tail(said)}", flush=True)
+
+
+def bench(stage, words):
+    compile_peers(stage, words)
+    for wish in BESIDE:
+        what, out = "-".join(wish), OUT / f"bench-{'-'.join(wish)}.json"
+        if stage.left() < 20:
+            stage.row(what, "not run", "no time left")
+            continue
         out.unlink(missing_ok=True)
         try:
-            status, said = stage.run(command, stage.left() / (2 - number) - 5)
-            print(said, flush=True)
+            command = compared_command(stage, wish, ["--seconds", 2, "--out", out, *words])
+            status, said = stage.run(command, stage.left() - 5, REMEMBERS)
         finally:  # also when the stage is stopped
-            compared(stage, precision, out)
+            compared(stage, wish[0], out)
         if status != 0:
-            stage.row(f"{precision}, all configurations", "not run" if status is None else "FAILED", tail(said))
+            stage.row(what, "not run" if status is None else "FAILED", tail(said))
 
 
 def train(stage, words):
@@ -231,7 +258,7 @@ def train(stage, words):
         stage.row(f"its accuracy, {positions}", "ok" if done == 0 else "FAILED", tail(said))
 
 
-STAGES = {"first": first, "population": population, "sanitize": sanitize, "bench": bench, "train": train}
+STAGES = {f.__name__: f for f in (rates, tests, naive, population, sanitize, bench, train)}
 
 
 def main():
@@ -239,7 +266,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("stage", nargs="?", choices=STAGES, help="default: one after the other")
     parser.add_argument("words", nargs=argparse.REMAINDER, help="of train: SECONDS of each of its two runs (200); "
-                        "of bench: options of bench/compare.py")  # fmt: skip
+                        "of bench: options of bench/compare.py; of sanitize: which tools")  # fmt: skip
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -90,11 +90,11 @@ class Stage:
     def run(self, words, limit=120, environment=(), lines=""):
         return self.end(self.launch(words, environment, lines), limit)
 
-    def side_by_side(self, jobs, limit):
+    def side_by_side(self, jobs, limit, at_once=AT_ONCE):
         """(what, exit status, output) of each job (what, words, environment), as they end, a few at a time."""
         waiting, running = list(jobs), []
         while waiting or running:
-            while waiting and len(running) < AT_ONCE:
+            while waiting and len(running) < at_once:
                 what, words, environment = waiting.pop(0)
                 if self.left() < 5:
                     yield what, None, "no time left"

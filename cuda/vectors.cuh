@@ -52,6 +52,30 @@ __device__ inline Eight eight(Pool& pool, int at) {
   const Four low = pool[at], high = pool[at + 1];
   return {low, high};
 }
+
+// pool[at] = the Four at `from`, where Fours may stand: begun here, and done once this thread has called arrived(). Any
+// number may be under way, and none takes a register.
+template <class Pool>
+__device__ inline void bring(Pool& pool, int at, const real* from) {
+#ifdef POSLAB_EMULATE
+  pool.begin(at, *reinterpret_cast<const Four*>(from));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  static_assert(sizeof(Four) == 16);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(&pool[at]))),
+               "l"(__cvta_generic_to_global(from)));
+#else
+  pool[at] = *reinterpret_cast<const Four*>(from);
+#endif
+}
+template <class Pool>
+__device__ inline void arrived([[maybe_unused]] Pool& pool) {
+#ifdef POSLAB_EMULATE
+  pool.arrive();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 // row[c ..] = or += y
 __device__ inline void put(real* row, bool empty, int c, int n, bool whole, Four y) {
   if (!empty) add_scaled(y, 1, four(row, c, n, whole));

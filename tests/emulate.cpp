@@ -168,6 +168,22 @@ TEST_CASE("emulation: a seed shuffles the turns of blocks and threads, the same 
   CHECK(std::is_permutation(one.begin(), one.end(), plain.begin(), plain.end()));
 }
 
+TEST_CASE("emulation: a copy that a thread begins is there once that thread has waited for it") {
+  for (const bool waits : {false, true}) {
+    std::vector<int> y(64, -1);
+    emulate::run(dim3(1), 64, [&] {
+      SHARED(int, x, 64);
+      x[threadIdx.x] = 1;
+      x.begin(threadIdx.x, 2);
+      if (waits) x.arrive();
+      __syncthreads();
+      y[threadIdx.x] = x[63 - threadIdx.x];
+      x.arrive();
+    });
+    for (const int v : y) CHECK(v == (waits ? 2 : 1));
+  }
+}
+
 TEST_CASE("emulation: beyond the end, never written, and barriers that some never reach") {
   CHECK(holds(error_of(32, [] {
                 SHARED(int, x, 31);
