@@ -13,7 +13,7 @@ namespace poslab::cuda {
 namespace {
 
 constexpr Room room_of(bool narrow, bool relative) {
-  return {.lanes = max_threads, .fours = (!narrow ? 1792 : relative ? 1600 : 512) / words};
+  return {.lanes = max_threads, .fours = (!narrow ? 1792 : relative ? 1056 : 512) / words};
 }
 
 // Blocks: (groups of sequences x tiles of queries, heads)

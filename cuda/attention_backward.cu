@@ -43,14 +43,11 @@ constexpr Room room_of(bool narrow, bool relative, bool sums) {
   if (sums && relative)
     return {.lanes = 96 / words, .fours = 400 / words, .weights = 1704 / words, .diagonals = 120 / words};
   if (sums) return {.lanes = 96 / words, .fours = 376 / words, .weights = 1720 / words, .diagonals = 128 / words};
-  if (narrow && relative)  // for 2 x 40 query rows, which share rows of r that are looked up
-    return {.lanes = 96 / words, .fours = 1600 / words, .weights = 1056 / words, .blocks = 500};
+  if (narrow && relative) return {.lanes = max_threads, .fours = 1600 / words, .weights = 1568 / words};
   if (narrow) return {.lanes = max_threads, .fours = 512 / words, .weights = 2560 / words};
   return {.lanes = max_threads, .fours = 1792 / words, .weights = 1280 / words};
 }
-constexpr int blocks_at_once(bool narrow, bool relative, bool sums) {
-  return words > 1 ? 1 : sums ? (relative ? 6 : 8) : narrow && relative ? 5 : 4;
-}
+constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
 
 // dk and dv of a tile, (keys, D) and (keys, Dv): a thread has eight channels of one, and a warp has dk alone or dv.
 template <int L, class Weights, class Rows>
@@ -80,7 +77,7 @@ __device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accu
 // `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv hold something (are not `empty`), as keys that
 // no query of a tile sees are passed by.
 template <int L, bool relative, bool plain, bool sums>
-__global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(L == 1, relative, sums))
+__global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(relative, sums))
     attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,
                     const real* stats, const LogitGrads wanted, const BiasSums bias_sums, const DiagonalSums diagonals,
                     int from, int to) {

@@ -145,7 +145,6 @@ struct Room {
   int lanes;                                 // of all query rows
   int fours;                                 // of the tiles
   int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
-  int blocks = target_blocks;                // that a call had better be cut into
   int diagonals = 0;                         // of those weights, in all sequences of the block, if it sums them
   constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }
 };
@@ -161,7 +160,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const bool relative = x.q_rel, factors = x.bias || x.gain, looked_up = (relative || factors) && x.pairs;
   const bool shared = looked_up && x.pairs_batch == 1;
   const int at_once = room.weights ? keys_at_once_backward : keys_at_once;
-  const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / room.blocks), x.batch));
+  const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
     // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if that has enough.

@@ -218,6 +218,9 @@ auto kernel() {
   return product_tiles<rows, Patch<rows>>;
 }
 
+// Tiles of 64 rows use a multiprocessor better, if there are enough that most have two.
+constexpr int64_t enough_tall = 3 * multiprocessors / 2;
+
 // Starts what is held.
 void start(Held& held, const NormOfProduct& norm) {
   Jobs jobs = held.jobs;
@@ -230,7 +233,7 @@ void start(Held& held, const NormOfProduct& norm) {
     }
     return unsigned(blocks);
   };
-  if (const unsigned blocks = count(64); blocks >= enough_blocks && form() != Matmul::tf32x3)
+  if (const unsigned blocks = count(64); blocks >= enough_tall && form() != Matmul::tf32x3)
     launch_first(kernel<64>(), blocks, threads, jobs, norm);
   else
     launch_first(kernel<32>(), count(32), threads, jobs, norm);

@@ -79,7 +79,7 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&)
 inline int64_t tiles(int64_t m, int n, int rows = 64) {
   return (m > rows ? (m + rows - 1) / rows : 1) * ((n + 63) / 64);
 }
-// Tiles of 64 rows use a multiprocessor better, if there are at least two for each.
+// A product is cut into parts until there are as many tiles as this, two for each multiprocessor.
 constexpr int64_t enough_blocks = 2 * multiprocessors;
 
 }  // namespace poslab::cuda

@@ -23,7 +23,7 @@ def table(head, rows):
 
 def rates():
     """Steps a second, encoder blocks as one kernel and op by op, and with products on tensor cores."""
-    rows, commit = rows_of("first")
+    rows, commit = rows_of("rates")
     found = {}
     for figure, what, _ in rows:
         if m := re.fullmatch(r"steps/s, batch 128, (\w+ \w+) (\d+\+\d+)(?:, (.+))?", what):
@@ -46,9 +46,9 @@ def peers():
     return table(["encoding", "products", "poslab", *PEERS.values(), "ratio to the fastest", "commit"], rows)
 
 
-def profile():
+def profile(name):
     """What ncu counted of a step, kernels of at least a hundredth."""
-    about, _, *lines = (MEASURED / "kernels.txt").read_text().splitlines()
+    about, *lines = (MEASURED / f"{name}.txt").read_text().splitlines()
     words = [line.removeprefix("unnamed>::").rsplit(maxsplit=8) for line in lines if line.startswith("unnamed>")]
     total = sum(float(w[2]) for w in words)
     most = [w for w in words if float(w[2]) > total / 100]
@@ -65,8 +65,8 @@ def samples():
     return table(["kernel", "part", "% of the samples", "waiting above all for"], rows)
 
 
-def variants():
-    about, *lines = (MEASURED / "variants.csv").read_text().splitlines()
+def variants(name):
+    about, *lines = (MEASURED / f"{name}.csv").read_text().splitlines()
     found = {}
     for r in csv.DictReader(lines):
         what = f"{r['encoding']} {r['positions']} {r['length']}+{r['length']}, {r['matmul']}"
@@ -76,8 +76,17 @@ def variants():
     return [*table(["ms a step", *programs], rows), "", f"Measured: {about.removeprefix('# ')}."]
 
 
+def population():
+    """Eight trainings one after the other, and as one population."""
+    rows, commit = rows_of("population")
+    figures = {what.rsplit(", ", 1)[1]: int(figure) for figure, what, _ in rows}
+    one, all_at_once = figures["1 at a time"], figures["8 at a time"]
+    return [f"- One at a time: {one:,} steps a second. Eight at a time: {all_at_once:,}, "
+            f"{all_at_once / one:.1f} times as many. Commit {commit}."]  # fmt: skip
+
+
 def naive():
-    rows, commit = rows_of("first")
+    rows, commit = rows_of("naive")
     lines = []
     for _, what, details in rows:
         if m := re.match(r"us: forward naive (\S+), fast (\S+); backward naive (\S+), fast (\S+); ", details):

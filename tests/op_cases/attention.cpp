@@ -363,8 +363,8 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
   add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair of the keys between the first and the window
             .causal = true,
             .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
-  add(all, {.n = {1, 64, 49, 1, 16, 0},  // whole vectors of the last key's queries are of one piece, others of the next
-            .pieces = {{-far, 17}, {17, far}},
+  add(all, {.n = {1, 64, 97, 1, 16, 0},  // whole vectors of the last key's queries are of one piece, others of the next
+            .pieces = {{-far, 65}, {65, far}},
             .offset = Offset::zero});
   add(all, {.n = {1, 100, 65, 1, 16, 0},
             .causal = true,
