@@ -178,6 +178,7 @@ TEST_CASE("emulation: a copy that a thread begins is there once that thread has 
       if (waits) x.arrive();
       __syncthreads();
       y[threadIdx.x] = x[63 - threadIdx.x];
+      __syncthreads();
       x.arrive();
     });
     for (const int v : y) CHECK(v == (waits ? 2 : 1));
