@@ -6,19 +6,26 @@ inside() {
     DEBIAN_FRONTEND=noninteractive ${proxy:+http_proxy="$proxy"} "$@" < /dev/null
 }
 
-make_bare_root() {   # FOLDER [SUITE]: a new FOLDER/root of Debian 12, from FOLDER/base.tar, made the first time
-  local base=$1/base suite=${2:-bookworm} mirror file
-  root=$1/root proxy=${http_proxy:-}
+# FOLDER [SUITE]: a new $root in FOLDER, of this process alone, of Debian 12, from FOLDER/base.tar. Whoever comes first
+# makes that, and all others wait for it.
+make_bare_root() {
+  local base=$1/base suite=${2:-bookworm} mirror file making old
+  root=$1/root.$$ proxy=${http_proxy:-}
+  mkdir -p "$1" && exec {making}> "$1/making" && flock "$making" || return
   if command -v apt-config > /dev/null; then
     eval "$(apt-config shell proxy Acquire::http::Proxy)"
   fi
   if [[ ! -f $base.tar ]]; then
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' |
              head -n 1) || true
-    mkdir -p "$base"
+    rm -rf --one-file-system "$base" && mkdir -p "$base" || return
     http_proxy=$proxy debootstrap --variant=minbase "$suite" "$base" ${mirror:+"$mirror"} || return
     tar -C "$base" -cf "$base.tar.partial" . && mv "$base.tar.partial" "$base.tar" && rm -rf "$base" || return
   fi
+  for old in "$1"/root.*; do            # of processes that were killed
+    [[ ! -d $old ]] || kill -0 "${old##*.}" 2> /dev/null || rm -rf --one-file-system "$old"
+  done
+  exec {making}>&-
   rm -rf --one-file-system "$root" && mkdir -p "$root" && tar -C "$root" -xf "$base.tar" || return
   if command -v apt-config > /dev/null; then
     apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90host" || true
