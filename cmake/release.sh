@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # ./dev release: all that a version is handed out as, in build/poslab-VERSION, once ./dev has built its parts.
 #
-#   poslab-VERSION-cp310-abi3-*.whl   module and program for machines without a compiler
+#   poslab-VERSION-cp310-abi3-*.whl   module and program for machines without a compiler: Debian 12 and the like, Linux
+#                                     from glibc 2.28 on (manylinux_2_28) on x86-64 and 64-bit ARM
+#   poslab-VERSION-1cuda-*.whl        with the kernels for NVIDIA's GPUs
+#   poslab-VERSION-linux-PROCESSOR    the program alone, from glibc 2.28 on
 #   poslab-VERSION.tar.gz             the sdist, from which pip builds a wheel
 #   poslab-VERSION-source.tar.gz      the tree of this commit, with tests and results
 #   poslab_VERSION_*.deb              the program, its completion, and a package for CMake
@@ -17,7 +20,9 @@ made=$PWD/build/poslab-$version part=$PWD/build/poslab-$version.partial
 rm -rf "$made" "$part"
 mkdir "$part"
 
-cp build/wheel/*.whl build/web/past-the-edge.html "$part/"
+cp build/wheel{,-portable,-portable-arm,-cuda}/*.whl build/web/past-the-edge.html "$part/"
+cp build/portable/poslab "$part/poslab-$version-linux-$(uname -m)"
+cp build/portable-arm/poslab "$part/poslab-$version-linux-aarch64"
 .venv-python/bin/python -c 'import scikit_build_core.build as by, sys; by.build_sdist(sys.argv[1])' "$part"
 git archive --format=tar.gz --prefix="poslab-$version/" -o "$part/poslab-$version-source.tar.gz" HEAD
 cpack -G DEB --config build/release/CPackConfig.cmake -B build/package

@@ -83,6 +83,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     alone) tests/alone.sh ;;
     portable) tests/portable/run.sh build/portable/poslab build/release/poslab ;;
     portable-wheel) tests/portable/wheel.sh build/wheel-portable/*.whl ;;
+    portable-arm) tests/portable/arm.sh build/portable-arm/poslab build/release/poslab build/wheel-portable-arm/*.whl ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
@@ -229,6 +230,7 @@ run_tests() {   # [PRESET...]
       aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
       portable) ready portable portable{,-wheel} -- for_older ;;
+      portable-arm) ready portable-arm portable-arm -- wheel portable arm ;;
       alone) ready alone alone -- install_missing "$needed" ;;
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What ./dev release has made, tried as those do who get it: the sums, the wheel in an empty environment, the Debian
-# package in a bare Debian (as root, where debootstrap is there), the sdist built by pip, the sources, page and site.
+# What ./dev release has made, tried as those do who get it: the sums, the wheels in empty environments, those for other
+# systems and the programs on them or near them (tests/portable/), the Debian package in a bare Debian (as root, where
+# debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.
@@ -24,7 +25,15 @@ sums() {
 check 'every file has its sum' sums
 cd "$folder" || exit
 check 'the notes are of this version' grep -q "^## $version" "$made/NOTES.md"
-check 'the wheel' "$source/tests/python/wheel.sh" "$made"/poslab-*.whl
+wheel="$made/poslab-$version" portable=cp310-abi3-manylinux_2_28 program="$made/poslab-$version-linux"
+other_wheels() { find "$made" -name '*.whl' ! -name '*manylinux_2_28_*' ! -name '*-1cuda-*'; }
+check 'the wheel' "$source/tests/python/wheel.sh" "$(other_wheels)"
+check 'the wheel for GPUs, where none is' "$source/tests/python/wheel.sh" "$wheel"-1cuda-*.whl
+check 'the program for older systems' "$source/tests/portable/run.sh" "$program-$(uname -m)" \
+  "$source/build/release/poslab"
+check 'the wheel for older systems' "$source/tests/portable/wheel.sh" "$wheel-${portable}_$(uname -m).whl"
+check 'program and wheel for ARM' "$source/tests/portable/arm.sh" "$program-aarch64" "$source/build/release/poslab" \
+  "$wheel-${portable}_aarch64.whl"
 
 # The package with what it depends on, in a Debian that has nothing else.
 if [[ $(id -u) == 0 ]] && command -v debootstrap > /dev/null; then
