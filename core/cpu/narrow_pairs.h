@@ -26,21 +26,26 @@ struct PairedHead : NarrowHead {
 
   // In scratch memory, beside what logits.h has there.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
-  const real* along_channels(int buffer, const real* rows) const {       // (keys, P)
+  const real* along_channels(int buffer, const real* rows) const {  // (keys, P left_size)
     constexpr int W = smaller(lanes, C);
-    real* to = scratch(buffer, int64_t(x.keys + 1) * P);
-    if constexpr (W < C) {
+    real* to = scratch(buffer, int64_t(x.keys + 1) * P * left_size);
+    if constexpr (left_size == 2) {
+      apart_columns(x.keys, C, rows, step, to);
+    } else if constexpr (W < C) {
       pair_columns(x.keys, C, rows, step, to);
-    } else {                                                               // two keys at once
+    } else {  // two keys at once
       for (int j = 0; j < x.keys; j += 2, rows += 2 * step)
         store_bits<W>(to + j * P, pair_neighbours<W>(load_bits<W>(rows), load_bits<W>(rows + (j + 1 < x.keys) * step)));
     }
     return to;
   }
-  const real* along_rows(int buffer, const real* rows, int n) const {    // (ceil(n / 2), C)
-    real* to = scratch(buffer, int64_t(n + 1) / 2 * C);
+  const real* along_rows(int buffer, const real* rows, int n) const {  // (ceil(n / 2), C left_size)
+    const int64_t pairs = int64_t(n + 1) / 2 * C;
+    real *to = scratch(buffer, pairs * (1 + left_size)), *apart = to + pairs;
     pair_rows(n, C, rows, step, to, C);
-    return to;
+    if (left_size == 1) return to;
+    take_apart(pairs, to, apart);
+    return apart;
   }
   static Factor both(Vec x0, Vec x1) {
     return Pairs::of<lanes>(pair<lanes>(__builtin_bit_cast(Factors, x0), __builtin_bit_cast(Factors, x1)));
@@ -52,16 +57,17 @@ struct PairedHead : NarrowHead {
   [[gnu::always_inline]] static Vec dot(const Factor* a, const real* b) {
     Vec sum{};
 #pragma GCC unroll 4
-    for (int c = 0; c < P; ++c) sum = Pairs::add_product<lanes>(sum, Pairs::left<lanes>(b + c), a[c]);
+    for (int c = 0; c < P; ++c) sum = Pairs::add_product<lanes>(sum, Pairs::left<lanes>(b + c * left_size), a[c]);
     return sum;
   }
   // total_c += sum of a over two keys                                   rows: the pairs of their channels
   [[gnu::always_inline]] static void add_keys(Vec* total, Factor a, const real* rows) {
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) total[c] = Pairs::add_product<lanes>(total[c], Pairs::left<lanes>(rows + c), a);
+    for (int c = 0; c < C; ++c)
+      total[c] = Pairs::add_product<lanes>(total[c], Pairs::left<lanes>(rows + c * left_size), a);
   }
   Vec logit(const Factor* q, const real* k, int block, int j, bool all_see) const {
-    const Vec s = dot(q, k + j * P);
+    const Vec s = dot(q, k + j * P * left_size);
     return all_see ? s : lane_numbers() >= j - slot(block) ? s : splat(neg_infinity);
   }
   // Pairs of queries, those of dx and a in turn.
@@ -105,7 +111,7 @@ inline void PairedHead::forward(real* o, real* stats) const {
     for (int j = 0; j < keys; j += 2) {
       const Vec e0 = exp_small(load(s + j * lanes) - shift), e1 = exp_small(load(s + (j + 1) * lanes) - shift);
       sum += e0 + e1;
-      add_keys(total, both(e0, e1), v + j / 2 * C);
+      add_keys(total, both(e0, e1), v + j / 2 * C * left_size);
     }
     const Vec inverse = sum == 0 ? Vec{} : 1 / sum;
     for (int c = 0; c < C; ++c) channels[c] = total[c] * inverse;
@@ -174,7 +180,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     real* to = dx_and_a + n * lanes;
     const auto take = [&](int j, bool all_see) {
       const Vec a = exp_small(logit(q, k, n, j, all_see) - shift) * inverse;
-      const Vec ds = a * (dot(go, v + j * P) - delta);   // times scale, as go and delta are
+      const Vec ds = a * (dot(go, v + j * P * left_size) - delta);  // times scale, as go and delta are
       store_bits<lanes>(to + int64_t(j) * row, in_turn(ds, a));
       return ds;
     };
@@ -182,11 +188,11 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     int j = 0;
     for (; j + 2 <= by_all; j += 2) {
       const Vec ds = take(j, true);
-      add_keys(dq, both(ds, take(j + 1, true)), k_rows + j / 2 * C);
+      add_keys(dq, both(ds, take(j + 1, true)), k_rows + j / 2 * C * left_size);
     }
     for (; j < keys; j += 2) {
       const Vec ds = take(j, j < by_all);
-      add_keys(dq, both(ds, j + 1 < keys ? take(j + 1, false) : Vec{}), k_rows + j / 2 * C);
+      add_keys(dq, both(ds, j + 1 < keys ? take(j + 1, false) : Vec{}), k_rows + j / 2 * C * left_size);
     }
     for (j = keys; j < x.keys; ++j) store(to + int64_t(j) * row, Vec{});
     if (!d.q[0]) continue;

@@ -15,8 +15,10 @@ enum class Side { left, right };
 
 struct Packing {
   int unit = 1, parts = 1;  // parts: or 6, then of units of 16
+  bool apart = false;       // each of a pair is a number of its own, the second one first (pairs.h)
 
-  int steps(int k) const { return (k + 2 * unit - 1) / (2 * unit) * unit * parts; }  // pairs that k numbers become
+  // Pairs that k numbers become, or, apart, numbers.
+  int steps(int k) const { return apart ? k + k % 2 : (k + 2 * unit - 1) / (2 * unit) * unit * parts; }
 
 #ifndef POSLAB_DOUBLE
   // How many roundings come before that of this part.
@@ -27,6 +29,7 @@ struct Packing {
 
   // Pairs of rows                                                                      x: (k, n)   to: (steps(k), n)
   void rows(Side side, int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) const {
+    if (apart) return apart_rows(k, n, x, x_row, to, to_row);
     if (unit == 1) return pair_rows(k, n, x, x_row, to, to_row);
     for (int first = 0; first < k; first += 2 * unit)
       for (int part = 0; part < parts; ++part)
@@ -34,6 +37,7 @@ struct Packing {
   }
   // Pairs along rows                                                                   x: (m, k)   to: (m, steps(k))
   void columns(Side side, int m, int k, const real* x, ptrdiff_t x_row, real* to) const {
+    if (apart) return apart_columns(m, k, x, x_row, to);
     if (unit == 1) return pair_columns(m, k, x, x_row, to);
     const int length = parts == 1 ? 2 * steps(k) : 2 * unit;
     for (int i = 0; i < m; ++i, x += x_row)
@@ -47,6 +51,7 @@ struct Packing {
   }
   // The same of x^T: 16 rows of pairs and 64 columns at a time stay in the cache        x: (k, m)   to: (m, steps(k))
   void transposed(Side side, int k, int m, const real* x, ptrdiff_t x_row, real* to) const {
+    if (apart) return apart_transposed(k, m, x, x_row, to);
     constexpr int wide = 64, most = 16;
     real block[most * wide];
     const int all = steps(k), together = parts == 1 ? most : unit;

@@ -5,7 +5,8 @@
 // This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
 // (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
 // other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
-// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ.
+// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. What is packed for FMAs keeps
+// each rounded number in 32 bits, so that a product costs what it does in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
 
@@ -110,6 +111,18 @@ struct InstructionPairs {
   }
 };
 using Pairs = InstructionPairs;
+using Packed = InstructionPairs;     // what packed factors are
+inline constexpr int left_size = 1;  // of a pair on the left
+
+// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
+// that this costs less than packing b, which would be written and read once more.
+struct PairsOfRows : Pairs {
+  static constexpr int rows = 2;
+  template <int W>
+  static auto right(const real* b, ptrdiff_t b_row) {
+    return of<W>(pair<W>(load_bits<W>(b), load_bits<W>(b + b_row)));
+  }
+};
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -136,8 +149,8 @@ struct EmulatedPairs {
     return {__builtin_bit_cast(VecOf<W>, pairs << 16), __builtin_bit_cast(VecOf<W>, pairs & 0xFFFF0000u)};
   }
   template <int W>
-  static Factor<W> left(const real* a) {
-    return of<W>(load_bits<1>(a) - Bits<W>{});
+  static Factor<W> left(const real* a) {  // a pair taken apart
+    return {splat<W>(a[1]), splat<W>(a[0])};
   }
   template <int W>
   static Factor<W> right(const real* b, ptrdiff_t) {
@@ -150,17 +163,26 @@ struct EmulatedPairs {
   }
 };
 using Pairs = EmulatedPairs;
-#endif
 
-// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
+// Pairs that are taken apart before: rounded numbers, the second of each pair first. FMAs of these make the same sums,
+// and a product of them is one of reals, with nothing to take apart in each tile.
+struct Apart : Reals {
+  using Sums = NoSubnormals;
+};
+using Packed = Apart;                // what packed factors are
+inline constexpr int left_size = 2;  // of a pair on the left
+
+// The same where b has not been packed: two of its rows are rounded when they are read. Few rows of a meet them, so
 // that this costs less than packing b, which would be written and read once more.
 struct PairsOfRows : Pairs {
   static constexpr int rows = 2;
   template <int W>
-  static auto right(const real* b, ptrdiff_t b_row) {
-    return of<W>(pair<W>(load_bits<W>(b), load_bits<W>(b + b_row)));
+  static Factor<W> right(const real* b, ptrdiff_t b_row) {
+    const auto rounded = [](const real* x) { return __builtin_bit_cast(VecOf<W>, to_bf16<W>(load_bits<W>(x))); };
+    return {rounded(b), rounded(b + b_row)};
   }
 };
+#endif
 
 // What is to be rounded: numbers themselves, or what their first `parts` roundings leave over of them, for bf16x3.
 template <int parts, int W>
@@ -203,6 +225,53 @@ inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to)
     if constexpr (lanes >= 8) columns.template operator()<4>();
     for (; p < k; p += 2)
       store_bits<1>(to + p / 2, pair_of<1>(unrounded<parts, 1>(x + p), p + 1 < k ? unrounded<parts, 1>(x + p + 1) : 0));
+  }
+}
+
+// A line of n rounded numbers.
+inline void round_line(int n, const real* x, real* to) {
+  int j = 0;
+  for (; j + lanes <= n; j += lanes) store_bits<lanes>(to + j, to_bf16<lanes>(load_bits<lanes>(x + j)));
+  for (; j < n; ++j) store_bits<1>(to + j, to_bf16<1>(load_bits<1>(x + j)));
+}
+
+// Pairs of rows, apart: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
+inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+  for (int p = 0; p < k + k % 2; ++p, to += to_row) {
+    if ((p ^ 1) < k)
+      round_line(n, x + (p ^ 1) * x_row, to);
+    else
+      __builtin_memset(to, 0, size_t(n) * sizeof(real));
+  }
+}
+
+// Pairs along rows, apart: to_ip = x_{i, p ^ 1}                              x: (m, k)   to: (m, k or k + 1)
+template <int W, int... i>
+inline Bits<W> exchanged(Bits<W> x, std::integer_sequence<int, i...>) {  // neighbours
+  return __builtin_shufflevector(x, x, (i ^ 1)...);
+}
+inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
+  constexpr int W = lanes;
+  for (int i = 0; i < m; ++i, x += x_row, to += k + k % 2) {
+    int p = 0;
+    for (; p + W <= k; p += W)
+      store_bits<W>(to + p, exchanged<W>(to_bf16<W>(load_bits<W>(x + p)), std::make_integer_sequence<int, W>()));
+    for (; p < k + k % 2; ++p) store_bits<1>(to + p, (p ^ 1) < k ? to_bf16<1>(load_bits<1>(x + (p ^ 1))) : 0u);
+  }
+}
+
+// The same of x^T, of few columns                                            x: (k, m)   to: (m, k or k + 1)
+inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
+  for (int i = 0; i < m; ++i)
+    for (int p = 0; p < k + k % 2; ++p, ++to)
+      store_bits<1>(to, (p ^ 1) < k ? to_bf16<1>(load_bits<1>(x + (p ^ 1) * x_row + i)) : 0u);
+}
+
+// Pairs of a row taken apart                                                 pairs: (n)   to: (2 n)
+inline void take_apart(int64_t n, const real* pairs, real* to) {
+  for (int64_t p = 0; p < n; ++p) {
+    const Bits<1> pair = load_bits<1>(pairs + p);
+    store_bits<1>(to + 2 * p, pair & 0xFFFF0000u), store_bits<1>(to + 2 * p + 1, pair << 16);
   }
 }
 

@@ -38,7 +38,12 @@ constexpr int few_rows = 8;
 // Pairs in the form of tiles, for bf16x3.
 inline void block_of_pairs(int m, int n, int steps, const float* a, ptrdiff_t a_row, const float* b, ptrdiff_t b_row,
                            float* sums) {
-  gemm<Pairs>(m, n, steps, {a, a_row, 1}, b, b_row, sums, 64, Into{false});
+  alignas(64) real apart[24 * 96 * 2];
+  if constexpr (left_size == 2) {
+    for (int i = 0; i < m; ++i) take_apart(steps, a + i * a_row, apart + i * steps * 2);
+    a = apart, a_row = 2 * steps;
+  }
+  gemm<Pairs>(m, n, steps, {a, a_row, left_size}, b, b_row, sums, 64, Into{false});
 }
 inline constexpr Tiles blocks_of_pairs{"", 24, 64, 1, [](bool) {}, block_of_pairs};
 #endif
@@ -52,6 +57,9 @@ class Multiply {
     pairs_ = true, tiles_ = tiles();
     if (how_ == Matmul::bf16) {
       packing_.unit = tiles_ ? tiles_->pairs : 1;
+#ifndef POSLAB_DOUBLE
+      packing_.apart = !tiles_ && left_size == 2;
+#endif
     } else {
       packing_ = {16, 6};
 #ifndef POSLAB_DOUBLE
@@ -78,7 +86,7 @@ class Multiply {
       real* to = scratch(buffer, (int64_t(m) + spare()) * row);
       if (a.column == 1) {
         packing_.columns(Side::left, m, k, a.at, a.row, to);
-      } else if (tiles_) {  // which are loaded row by row
+      } else if (tiles_ || (packing_.apart && m < few_rows)) {  // which are loaded row by row
         packing_.transposed(Side::left, k, m, a.at, a.column, to);
       } else {
         packing_.rows(Side::left, k, m, a.at, a.column, to, m);
@@ -126,9 +134,9 @@ class Multiply {
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
     if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
 #ifndef POSLAB_DOUBLE
-    if (pairs_ && !b.packed) return gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, end);
+    if (pairs_ && !b.packed) return by_rows(m, n, k, a, b, c, c_row, end);
     if (tiles_) return by_tiles(m, n, steps(k), a, b, c, c_row, end);
-    if (pairs_) return gemm<Pairs>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
+    if (pairs_) return gemm<Packed>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
 #endif
     const Rounded r = rounded(m, n, k, a, b);
     gemm(m, n, r.k, r.a, r.b, n, c, c_row, end);
@@ -145,6 +153,17 @@ class Multiply {
 
  private:
 #ifndef POSLAB_DOUBLE
+  // Few rows of a, and b as it lies.
+  template <class Finish>
+  void by_rows(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
+    if (left_size == 2 && tiles_) {  // for which it was packed
+      real* to = scratch(b_buffer, int64_t(m) * k);
+      for (int i = 0; i < m; ++i) take_apart(k / 2, a.at + i * a.row, to + int64_t(i) * k);
+      a = {to, k, 1};
+    }
+    a.column *= left_size;
+    gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, end);
+  }
   // A block of sums is made beside c, since a tile knows no bias and no edge, and goes to its place from there. In
   // bf16x3 the sums begin anew with each unit: of six products one has the size of the result, and a long sum would
   // round the others to its own last bit.
