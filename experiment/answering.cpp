@@ -36,8 +36,9 @@ Ids read_by(const Questions& q, const Ids& answer, int separator) {
   return Ids({B, T}, all);
 }
 
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
-  return {sampler(c), Resample::per_forward, stream(uint64_t(c.count("seed")), purpose, uint64_t(step)), 1, slots};
+PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots, int number) {
+  const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(number) << 10);
+  return {sampler(c), Resample::per_forward, random, 1, slots};
 }
 
 Ids free_running(Ids answer, const std::function<Ids(const Ids&)>& said) {
@@ -259,6 +260,17 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
       pass(state.net, q, length, &trace);
     };
     return s;
+  }
+
+  Respondent respondent(const std::string& under, const std::string& temperature) const override {
+    Choices c = state.config;
+    if (!under.empty()) c.set("positions", under);
+    if (!temperature.empty()) c.set("temperature", temperature);
+    c.set("eval_lengths", "1");  // what is asked is tested, and nothing else
+    answering::check(with_temperature(c, state.config["temperature"]));
+    Respondent r = answering::respondent(c, language::tested_net(state.net, state.params, state.config, c));
+    r.config = state.config, r.steps = state.adam.step, r.parameters = state.params.count();
+    return r;
   }
 
   Reader reader() const override {

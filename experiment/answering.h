@@ -2,9 +2,8 @@
 #pragma once
 #include <functional>
 
-#include "experiment/footprint.h"
+#include "experiment/ask.h"
 #include "nn/decoder.h"
-#include "tasks/batch.h"
 
 namespace poslab::answering {
 
@@ -25,7 +24,8 @@ struct Questions {
 };
 // x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
 Ids read_by(const Questions&, const Ids& answer, int separator);
-PositionSample positions(const Choices&, Purpose, int64_t step, int slots);
+// The draw of positions of that number; training and test take the first.
+PositionSample positions(const Choices&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an
 // answer; `first` came of one that read any. A pass over x ; a gives at each slot the symbol after a's first ones, so a
@@ -33,5 +33,9 @@ PositionSample positions(const Choices&, Purpose, int64_t step, int slots);
 // and an answer that a pass does not change is the whole of it. A model that is right needs two passes, and none more
 // than O. Factors that depend on how many tokens there are see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
+
+// Under the positions and at the temperature of these choices, by a decoder that has them. Without what its learner
+// alone knows: config, steps and parameters.
+Respondent respondent(const Choices&, const Decoder&);
 
 }  // namespace poslab::answering
