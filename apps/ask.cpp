@@ -19,7 +19,7 @@
 #include "lab/files/shell.h"
 #include "lab/pages/ask/ask.h"
 #include "lab/runs/output.h"
-#include "lab/runs/run_folder.h"
+#include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
 
 namespace poslab {
@@ -33,20 +33,17 @@ struct AskWords {
   asking::Options options;
 };
 
-// The run, tested as the options say.
-State load(const AskWords& w) {
+// The run, asked as the options say.
+Respondent load(const AskWords& w) {
   for (const std::string& text : w.strings)
     if (!fs::exists(w.run) && fs::exists(fs::path(text) / "config.toml"))
       bad_input("the run comes first: say poslab ask {} {}", shell_word(text), shell_word(w.run));
-  State state = RunFolder::open(w.run).load(w.device);
-  Choices& c = state.config;
-  for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},
-                                   {"threads", w.threads}})
-    if (!text.empty()) c.set(name, with_spelled_file(name, text));
-  c.set("eval_lengths", "1");   // what is asked is tested, and nothing else
-  check(c);
+  const Run run = open_run(w.run, w.device);
+  Choices c = run.learner->config();
+  if (!w.threads.empty()) c.set("threads", w.threads);
   if (c.whole("threads") > 0) set_threads(c.whole("threads"));
-  return state;
+  return run.learner->respondent(with_spelled_file("positions", w.positions),
+                                 with_spelled_file("temperature", w.temperature));
 }
 
 void print(const std::string& text) {
@@ -98,8 +95,8 @@ void run(const AskWords& w) {
   if (!w.strings.empty() && !w.file.empty())
     bad_input("strings as words and --file {}: give one of the two", w.file);
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
-  const State state = load(w);
-  asking::Session session(w.run, state, w.options);
+  const Respondent respondent = load(w);
+  asking::Session session(w.run, respondent, w.options);
   const std::string heading = w.options.json ? "" : session.heading();
   if (!w.strings.empty()) {
     ask_all(session, w.strings, heading);
@@ -107,7 +104,7 @@ void run(const AskWords& w) {
     const bool terminal = w.file.empty() && isatty(STDIN_FILENO);
     print(heading);
     if (terminal) print("an input of the task and Enter; Ctrl-D ends\n");
-    ask_lines(session, terminal, state.config["task"]);
+    ask_lines(session, terminal, respondent.config["task"]);
   } else {
     ask_all(session, strings_of(session, w.file), heading);
   }
@@ -131,7 +128,7 @@ Examples:
 std::function<void()> add_ask(CLI::App* ask) {
   const auto words = std::make_shared<AskWords>();
   ask->footer(ask_footer);
-  ask->add_option("run", words->run, "the run folder")->required();
+  ask->add_option("run", words->run, "the run folder, of a task of strings: of `train` or `decoder train`")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
   ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
       ->type_name("FILE");

@@ -6,6 +6,8 @@
 //   expected             y_1  y_2 ... y_O              at the last O of them
 //
 // Strings, lengths and positions are those of runs of strings with this seed. Leaves out dropout and small tests.
+#include "experiment/answering.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +23,35 @@
 
 namespace poslab {
 namespace answering {
+
+Ids read_by(const Questions& q, const Ids& answer, int separator) {
+  const int B = q.sequences(), O = q.outputs(), T = q.strings.tokens.shape()[1];
+  std::vector<int> all;
+  for (int64_t b = 0; b < B; ++b) {
+    const int *string = q.strings.tokens.data() + b * T, *said = answer.data() + b * O;
+    all.insert(all.end(), string, string + T - O);
+    all.push_back(separator);
+    all.insert(all.end(), said, said + O - 1);
+  }
+  return Ids({B, T}, all);
+}
+
+PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots, int number) {
+  const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(number) << 10);
+  return {sampler(c), Resample::per_forward, random, 1, slots};
+}
+
+Ids free_running(Ids answer, const std::function<Ids(const Ids&)>& said) {
+  for (int n = 1; n < answer.shape()[1]; ++n) {
+    const Ids next = said(answer);
+    if (std::equal(next.data(), next.data() + next.size(), answer.data())) break;
+    answer = next;
+  }
+  return answer;
+}
+
 namespace {
+
 const ChoiceTable& all_choices() {
   static const std::vector<ChoicePreset> presets = {
       {"none", "the defaults: 4 layers of width 64, strings of up to 40 symbols", {}},
@@ -55,10 +85,6 @@ const ChoiceTable& all_choices() {
 }
 Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }
 
-int longest(const Choices& c) {
-  return std::max(slots(c, c.whole("train_length")), slots(c, c.lengths("eval_lengths").to));
-}
-
 // Sizes of the model are the decoder's to check.
 void check(const Choices& c) {
   if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
@@ -70,61 +96,6 @@ void check(const Choices& c) {
         "positions = {}: it has positions for {} tokens, and the longest input and answer have {}; raise its "
         "max_position, or take shorter strings",
         drawn.spelled(), pool, answering::longest(c));
-}
-
-int symbols(const Choices& c) {
-  const Task& t = task(c["task"]);
-  return std::max(t.symbols_in, t.symbols_out);  // input and answer share theirs; the separator comes after them
-}
-
-DecoderSpec spec_of(const Choices& c) {
-  DecoderSpec s;
-  s.vocabulary = symbols(c) + 1, s.layers = c.whole("layers"), s.heads = s.key_heads = c.whole("heads");
-  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff"), s.pool = std::max(s.pool, answering::longest(c));
-  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
-  return s;
-}
-
-Stack stack(const Choices& c) {
-  const double C = c.whole("d_model");
-  return {.layers = double(c.whole("layers")),
-          .heads = double(c.whole("heads")),
-          .d_model = C,
-          .query_width = C,
-          .key_width = C,
-          .d_ff = double(c.whole("d_ff")),
-          .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices),
-          .of_slots = scheme(c)->of_slots(spec_of(c).shape(), scheme(c).choices),
-          .held = held(scheme(c), spec_of(c).shape())};
-}
-
-Forward forward(const Choices& c, int length, double inputs) {
-  const int T = slots(c, length);
-  return stack(c).forward(std::min<double>(inputs, sub_batch(T)), T, (T + 1) / 2.);
-}
-// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
-constexpr double passes = 4;
-
-Footprint footprint(const Choices& c) {
-  const Stack s = stack(c);
-  const double V = symbols(c) + 1, word = sizeof(real);
-  Footprint f;
-  f.parameters = s.parameters() + 2 * V * s.d_model + s.d_model;
-  f.state = 4 * f.parameters * word;
-  f.step = word * s.activations(c.whole("batch"), slots(c, c.whole("train_length")), true);
-  f.test = forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
-  f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
-  f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
-  return f;
-}
-
-poslab::Work work(const Choices& c) {
-  poslab::Work w{0, 0};
-  for (int length = 1; length <= c.whole("train_length"); ++length)
-    w.step += 3 * c.whole("batch") * forward(c, length, 1).flops / c.whole("train_length");
-  for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
-    w.test += passes * c.whole("eval_samples") * forward(c, length, 1).flops;
-  return w;
 }
 
 struct State {
@@ -140,26 +111,6 @@ struct State {
   Decoder net;
   Adam adam;
 };
-
-struct Questions {
-  int length;     // of the inputs
-  Batch strings;  // the same with "empty" tokens in place of the answer (tasks/batch.h)
-  int outputs() const { return strings.outputs; }
-  int sequences() const { return strings.tokens.shape()[0]; }
-};
-
-// x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
-Ids read_by(const Questions& q, const Ids& answer, int separator) {
-  const int B = q.sequences(), O = q.outputs(), T = q.strings.tokens.shape()[1];
-  std::vector<int> all;
-  for (int64_t b = 0; b < B; ++b) {
-    const int *string = q.strings.tokens.data() + b * T, *said = answer.data() + b * O;
-    all.insert(all.end(), string, string + T - O);
-    all.push_back(separator);
-    all.insert(all.end(), said, said + O - 1);
-  }
-  return Ids({B, T}, all);
-}
 
 // What stands after each token that is read, (B, n): the answer, or, with the input's tokens, all but the first.
 Ids expected(const Questions& q, const Ids& read, bool all) {
@@ -179,10 +130,6 @@ Questions questions(const Choices& c, int count, int length, Purpose purpose, in
 }
 Questions draw(const Choices& c, int64_t step, int length) {
   return questions(c, c.whole("batch"), length, Purpose::tokens, step);
-}
-
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
-  return {sampler(c), Resample::per_forward, stream(uint64_t(c.count("seed")), purpose, uint64_t(step)), 1, slots};
 }
 
 // The most probable symbol at each of the last O slots                                                          (B, O)
@@ -220,11 +167,7 @@ const Columns& test_columns() {
   return all;
 }
 
-// Greedy answers, all slots at once. A pass over x ; a gives at each slot the symbol after a's first ones, so a slot is
-// final once all before it are: after n passes the first n symbols are those of decoding one after the other, and an
-// answer that a pass does not change is the whole of it. A model that is right needs two passes, and none more than O.
-// Factors that depend on how many tokens there are see the whole sequence. Loss and `teacher_forced` are of the first
-// pass, which reads the right answer.
+// Loss and `teacher_forced` are of the first pass, which reads the right answer.
 Row evaluate(const Decoder& net, const Choices& c, int length) {
   constexpr int baseline_samples = 500;
   const NoGrad still;
@@ -245,14 +188,8 @@ Row evaluate(const Decoder& net, const Choices& c, int length) {
     };
     const Tensor logits = pass(q.strings.targets);
     loss += double(cross_entropy(logits, q.strings.targets).item()) * q.sequences() / samples;
-    Ids answer = said(logits);
-    forced.add(q, answer);
-    for (int n = 1; n < q.outputs(); ++n) {
-      const Ids next = said(pass(answer));
-      if (std::equal(next.data(), next.data() + next.size(), answer.data())) break;
-      answer = next;
-    }
-    free.add(q, answer);
+    forced.add(q, said(logits));
+    free.add(q, free_running(said(logits), [&](const Ids& answer) { return said(pass(answer)); }));
   }
   const Baselines b = baselines(t, length, baseline_samples, uint64_t(c.count("seed")));
   return {test_columns(),
@@ -323,6 +260,17 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
       pass(state.net, q, length, &trace);
     };
     return s;
+  }
+
+  Respondent respondent(const std::string& under, const std::string& temperature) const override {
+    Choices c = state.config;
+    if (!under.empty()) c.set("positions", under);
+    if (!temperature.empty()) c.set("temperature", temperature);
+    c.set("eval_lengths", "1");  // what is asked is tested, and nothing else
+    answering::check(with_temperature(c, state.config["temperature"]));
+    Respondent r = answering::respondent(c, language::tested_net(state.net, state.params, state.config, c));
+    r.config = state.config, r.steps = state.adam.step, r.parameters = state.params.count();
+    return r;
   }
 
   Reader reader() const override {

@@ -9,6 +9,7 @@
 #include "experiment/attention_maps.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "experiment/strings.h"
 
 namespace poslab {
 namespace {
@@ -21,22 +22,35 @@ PositionSample draw_of(const State& state, const Batch& batch, int length, int n
 
 Batch posed(const State& state, const Tokens& input) {
   const Choices& c = state.config;
+  return posed(c, test_sampler(c), room(c, test_sampler(c)), input);
+}
+
+int matches(const Tokens& said, const Tokens& expected, int slots) {
+  int right = 0;
+  for (size_t slot = 0; slot < size_t(slots); ++slot) right += said[slot] == expected[slot];
+  return right;
+}
+
+}  // namespace
+
+Batch posed(const Choices& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
   if (input.empty() || input.size() > longest_question)
     bad_input("a question of {} symbols; ask for 1 to {}", input.size(), longest_question);
   const Batch batch = batch_of(task(c["task"]), {input});
-  const int needed = batch.tokens.shape()[1], places = room(c, test_sampler(c));
+  const int needed = batch.tokens.shape()[1];
   if (needed <= places) return batch;
   const std::string taken = fmt::format("{} symbols and their {} answer slots take {} positions", input.size(),
                                         batch.outputs, needed);
   if (finite(scheme(c)))
     bad_input("{}, and {} has learned a table of {} and knows no others; ask about a shorter string", taken,
               scheme(c).spelled(), places);
-  if (test_sampler(c).choices.has("at"))
+  if (sampler.choices.has("at"))
     bad_input("{}, and the list of {} ends after {}; ask about a shorter string or under other positions", taken,
-              test_sampler(c).thing.name, places);
-  bad_input("{}, and {} draws from a pool of {}; ask about a shorter string or under other positions, such as "
-            "--positions {}:max_position={}", taken, test_sampler(c).spelled(), places, test_sampler(c).thing.name,
-            needed);
+              sampler.thing.name, places);
+  bad_input(
+      "{}, and {} draws from a pool of {}; ask about a shorter string or under other positions, such as "
+      "--positions {}:max_position={}",
+      taken, sampler.spelled(), places, sampler.thing.name, needed);
 }
 
 // p_v = exp(z_v - max z) / sum of them                                                                      (O, V)
@@ -59,16 +73,17 @@ Tokens likeliest(const std::vector<double>& p, int V) {
   return y;
 }
 
-int matches(const Tokens& said, const Tokens& expected, int slots) {
-  int right = 0;
-  for (size_t slot = 0; slot < size_t(slots); ++slot) right += said[slot] == expected[slot];
-  return right;
-}
-
-}  // namespace
-
 double Answer::confidence(size_t slot) const { return probability[slot * size_t(symbols) + size_t(said[slot])]; }
 int Answer::right() const { return matches(said, expected, scored); }
+std::string Answer::word(int symbol) const {
+  const auto other = others.find(symbol);
+  return other == others.end() ? std::to_string(symbol) : other->second;
+}
+std::string Answer::written() const {
+  std::string text;
+  for (const int symbol : said) text += word(symbol);
+  return text;
+}
 
 bool draws_positions(const Choices& c) {
   const Reads what = reads(scheme(c));
@@ -159,6 +174,35 @@ Looked ask(const State& state, const Tokens& input, const Asking& how) {
 Tensor asked_attention(const State& state, const Tokens& input, int layer) {
   const Batch batch = posed(state, input);
   return attention_of(state, batch, draw_of(state, batch, int(input.size()), 0), layer);
+}
+
+Respondent StringsLearner::respondent(const std::string& positions, const std::string& temperature) const {
+  const auto asked = std::make_shared<State>(state);
+  Choices& c = asked->config;
+  if (!positions.empty()) c.set("test_positions", positions);
+  if (!temperature.empty()) c.set("test_temperature", temperature);
+  c.set("eval_lengths", "1");  // what is asked is tested, and nothing else
+  poslab::check(c);
+  return {.config = c,
+          .steps = state.adam.step,
+          .parameters = state.params.count(),
+          .device = state.params.device(),
+          .positions = test_sampler(c),
+          .temperature = test_temperature(c),
+          .random = draws_positions(c),
+          .note = c.on("test_dropout") ? "; without the dropout that the run's tests have" : "",
+          .forward = [c](int length) { return string_forward(c, length, 1); },
+          .check = [asked](const Tokens& input) { check_question(*asked, input); },
+          .ask = [asked](const Tokens& input, int draws) { return poslab::ask(*asked, input, draws); },
+          .attention = [asked](const Answer& a, int layer) { return asked_attention(*asked, a.input, layer); }};
+}
+
+Respondent Learner::respondent(const std::string&, const std::string&) const {
+  const Kind& kind = kind_of(config());
+  bad_input(
+      "ask is for runs of a task of strings, and this is one of `poslab {}`; `poslab {} RUN --prompt TEXT` shows "
+      "what it writes",
+      kind.command("train"), kind.command("generate"));
 }
 
 }  // namespace poslab

@@ -1,13 +1,16 @@
 // A trained model asked about a string of one's own: what it says in each answer slot, how sure it is, where it looked.
 // Dropout is off. Positions are those that range evaluation draws first, second, ... at the string's length.
 #pragma once
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "encodings/temperature.h"
+#include "experiment/footprint.h"
 #include "experiment/state.h"
-#include "tasks/task.h"
+#include "tasks/batch.h"
 
 namespace poslab {
 
@@ -18,13 +21,39 @@ struct Answer {
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // 1 if the model reads nothing random
   double accuracy_per_draw;            // of a single draw, 0 to 1: the mean over draws
+  std::map<int, std::string> others = {};  // the symbols among these V that no answer has, as they are written
+  std::vector<std::string> reads = {};     // (O), what the model reads in each answer slot; none where all are empty
 
+  std::string word(int symbol) const;     // a digit, unless it is one of the others
+  std::string written() const;            // what it said
   double confidence(size_t slot) const;   // the probability of what it said there
   int right() const;                   // how many of the counted slots
   double accuracy() const { return double(right()) / scored; }
 };
 
-// BadInput for a string that is too long for the run's positions (or for anybody: 10,000 symbols).
+// A trained run that is asked, as its learner gives it (experiment/learner.h). It needs the learner no longer.
+struct Respondent {
+  Choices config;     // of the run
+  int64_t steps = 0;  // of its training
+  int64_t parameters = 0;
+  Device device = Device::cpu;
+  Chosen<Sampler> positions;                       // under which it is asked
+  Chosen<TemperaturePolicy> temperature;           // likewise
+  bool random = false;                             // whether another draw of positions can change an answer
+  std::string note = {};                           // what a heading says of its answers, after the positions
+  std::function<Forward(int length)> forward;      // of an answer in one draw
+  std::function<void(const Tokens& input)> check;  // BadInput as check_question()
+  std::function<Answer(const Tokens& input, int draws)> ask;
+  // Of one layer in the first draw, (H, T, T); row = query slot, column = key slot.
+  std::function<Tensor(const Answer&, int layer)> attention;
+};
+
+// What answers of all kinds are made of. There are positions for so many places; BadInput as below if more are needed.
+Batch posed(const Choices&, const Chosen<Sampler>&, int places, const Tokens& input);
+std::vector<double> probabilities(const Tensor& logits);  // (O, V)
+Tokens likeliest(const std::vector<double>& probabilities, int symbols);
+
+// Of a run of strings. BadInput for a string that is too long for the run's positions (or for anybody: 10,000 symbols).
 void check_question(const State&, const Tokens& input);
 Answer ask(const State&, const Tokens& input, int draws = 1);
 

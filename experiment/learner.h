@@ -34,6 +34,8 @@ struct Reader {
   std::optional<int> start = {};                         // of a T5: the token with which its answers begin
 };
 
+struct Respondent;  // experiment/ask.h
+
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -58,6 +60,10 @@ class Learner {
   // Of kinds with the option test_every: the share that is right on the first `samples` inputs of the run's own test at
   // one length. Throws Stopped.
   virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
+
+  // To be asked about strings of one's own, under positions and at a temperature that may differ from the test's; "":
+  // as that has them. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
+  virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
   // What pages, `align` and `graph` look at. Each throws BadInput, before it computes, for a length that has no room.
 

@@ -20,6 +20,7 @@ class StringsLearner final : public Learner {
   size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
   std::vector<TestPart> test(const Choices&) const override;
   double accuracy_at(int length, int samples) const override { return poslab::accuracy_at(state, length, samples); }
+  Respondent respondent(const std::string& positions, const std::string& temperature) const override;
   std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
   std::any draw_longest(int64_t step) const override {
     return draw_step(state.config, step, state.config.whole("train_length"));

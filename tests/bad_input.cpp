@@ -68,6 +68,11 @@ void furnish(const TemporaryFolder& folder) {
                 "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --out " +
                     folder / "lm");
   REQUIRE(model.status() == 0);
+  Program decoder(folder,
+                  "decoder train --task reverse_string --encoding alibi --layers 1 --heads 2 --d-model 8 --d-ff 8 "
+                  "--batch 2 --steps 1 --train-length 4 --eval-lengths 1:2 --eval-samples 2 --out " +
+                      folder / "decoder");
+  REQUIRE(decoder.status() == 0);
   Program wide(folder,
                "train --task reverse_string --encoding geometric --layers 1 --heads 2 --d-model 8 --batch 2 --steps 1 "
                "--train-length 4 --eval-lengths 1:2 --eval-samples 2 --out " +

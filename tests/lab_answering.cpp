@@ -1,8 +1,10 @@
 // Decoders that answer a task token by token: the test against decoding one symbol after the other, and a run's life.
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/tape.h"
 #include "encodings/aligned.h"
+#include "experiment/ask.h"
 #include "experiment/build.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/sweep.h"
@@ -35,17 +37,28 @@ Choices with(const Settings& more) {
   return answering_kind().configure(all);
 }
 
+// The one-layer model of these choices as it begins, made a second time.
+Decoder fresh(const Choices& c) {
+  Params params(uint64_t(c.whole("seed")));
+  DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
+  spec.encoding = scheme(c);
+  return {params, spec};
+}
+
+// Logits of the symbol after these tokens, at positions 0, 1, ...                                                  (3)
+std::vector<real> after(const Decoder& net, const Choices& c, const std::vector<int>& tokens) {
+  const int T = int(tokens.size());
+  return net(Ids({1, T}, tokens), 1, {PositionSample(sampler(c), Resample::per_forward, {}, 1, T), {}}).values();
+}
+int likeliest_of(const std::vector<real>& z) { return int(std::max_element(z.begin(), z.end()) - z.begin()); }
+
 }  // namespace
 
 TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {
   const Choices c = with({{"seed", "3"}});
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Task& t = task("duplicate_string");
-  // The model as it begins, made a second time.
-  Params params(3);
-  DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
-  spec.encoding = scheme(c);
-  const Decoder net(params, spec);
+  const Decoder net = fresh(c);
   const NoGrad still;
   int imitated = 0;
   for (const int length : {1, 4, 7}) {
@@ -59,12 +72,7 @@ TEST_CASE("decoder: the test's answers are those of writing one symbol after the
       copy = read;
       bool same = true;
       for (int n = 0; n < 2 * length; ++n) {
-        const auto next = [&](const std::vector<int>& tokens) {
-          const int T = int(tokens.size());
-          const Tensor logits =
-              net(Ids({1, T}, tokens), 1, {PositionSample(sampler(c), Resample::per_forward, {}, 1, T), {}});
-          return int(std::max_element(logits.data(), logits.data() + 3) - logits.data());
-        };
+        const auto next = [&](const std::vector<int>& tokens) { return likeliest_of(after(net, c, tokens)); };
         const int y = all.targets[b * 2 * length + n], said = next(read);
         right += said == y, same = same && said == y, forced += next(copy) == y;
         read.push_back(said), copy.push_back(y);
@@ -77,6 +85,97 @@ TEST_CASE("decoder: the test's answers are those of writing one symbol after the
     imitated += right != forced;
   }
   CHECK(imitated > 0);  // otherwise what it has said would not have mattered
+}
+
+TEST_CASE("decoder: asked, it says what it writes one symbol after the other, how sure it is, and where it looked") {
+  const Choices c = with({{"seed", "3"}});
+  const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
+  const Respondent asked = learner->respondent("", "");
+  const Decoder net = fresh(c);
+  const NoGrad still;
+  int wrong = 0;
+  for (const Tokens& x : {Tokens{1}, Tokens{0, 1, 1}, Tokens{1, 0, 0, 1, 1, 0, 1}}) {
+    const Answer a = asked.ask(x, 5);
+    CHECK(a.draws == 1);  // nothing is random
+    const size_t O = 2 * x.size(), T = 3 * x.size();
+    REQUIRE(a.probability.size() == 3 * O);
+    REQUIRE(a.reads.size() == O);
+    CHECK(a.reads[0] == ";");
+    Tokens read = x;
+    read.push_back(2);
+    for (size_t o = 0; o < O; ++o) {
+      const std::vector<real> z = after(net, c, read);
+      double sum = 0;
+      for (const real one : z) sum += std::exp(double(one));
+      for (size_t v = 0; v < 3; ++v)
+        CHECK(a.probability[3 * o + v] == doctest::Approx(std::exp(double(z[v])) / sum).epsilon(1e-4));
+      CHECK(a.said[o] == likeliest_of(z));
+      if (o) CHECK(a.reads[o] == a.word(a.said[o - 1]));
+      read.push_back(a.said[o]);
+    }
+    wrong += a.right() < a.scored;
+    CHECK(a.expected == task("duplicate_string").answer(x));
+    CHECK(a.accuracy_per_draw == a.accuracy());
+    read.pop_back();
+    Trace trace({"block0.attention.weights"});
+    net.states(Ids({1, int(T)}, read), {PositionSample(sampler(c), Resample::per_forward, {}, 1, int(T)), {}, &trace});
+    const Tensor seen = asked.attention(a, 0);
+    CHECK(seen.shape() == Shape{2, int(T), int(T)});
+    CHECK(seen.values() == trace.captured.begin()->second.values());
+  }
+  CHECK(wrong > 0);  // otherwise it could have read the right answers
+  Answer other = asked.ask({1}, 1);
+  other.said = {2, 1};
+  CHECK(other.written() == ";1");
+}
+
+TEST_CASE("decoder: asked as its test does, under other positions, draws and temperatures, and for what has no room") {
+  const Choices c = with({{"positions", "randomized:max_position=40"}, {"eval_samples", "1"}, {"seed", "4"}});
+  const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
+  const auto asked = [&](const std::string& positions, const std::string& temperature = "") {
+    return learner->respondent(positions, temperature);
+  };
+  for (const int length : {2, 5, 7}) {
+    const Batch one = make_batch(task(c["task"]), 1, length, stream(4, Purpose::test_tokens, uint64_t(length)));
+    const Answer a = asked("").ask({one.tokens.data(), one.tokens.data() + length}, 1);
+    CHECK(learner->test(c)[size_t(length - 1)].row()["accuracy"] == doctest::Approx(a.accuracy()));
+  }
+  const Tokens x = {0, 1, 1, 0};
+  const Answer first = asked("").ask(x, 1), three = asked("").ask(x, 3);
+  CHECK(three.draws == 3);
+  CHECK(three.probability != first.probability);
+  for (size_t o = 0; o < three.said.size(); ++o) {
+    const auto row = three.probability.begin() + std::ptrdiff_t(3 * o);
+    CHECK(row[0] + row[1] + row[2] == doctest::Approx(1));
+    CHECK(three.said[o] == int(std::max_element(row, row + 3) - row));
+  }
+  CHECK(asked("sequential").ask(x, 3).draws == 1);
+  CHECK(asked("sequential").positions.spelled() == "sequential");
+  CHECK(asked("sequential").config["positions"] == "randomized:max_position=40");
+  CHECK(asked("", "constant:tau=0.1").ask(x, 1).probability != first.probability);
+  CHECK(asked("", "constant:tau=0.1").temperature.spelled() == "constant:tau=0.1");
+  CHECK_THROWS_WITH_AS(asked("", "ssmax"), doctest::Contains("learns parameters"), BadInput);
+  CHECK_THROWS_WITH_AS(asked("randomized:max_position=9"), doctest::Contains("it has positions for 9 tokens"),
+                       BadInput);
+  CHECK_THROWS_WITH_AS(asked("").check(Tokens(14, 1)),
+                       doctest::Contains("14 symbols and their 28 answer slots take 42 positions"), BadInput);
+  CHECK_NOTHROW(asked("sequential").check(Tokens(14, 1)));
+  CHECK_THROWS_WITH_AS(asked("").check({}), doctest::Contains("ask for 1 to 10000"), BadInput);
+  const std::unique_ptr<Learner> learned = answering_kind().make(with({{"encoding", "learned"}}), {});
+  CHECK_THROWS_WITH_AS(learned->respondent("", "").check(Tokens(683, 1)),
+                       doctest::Contains("has learned a table of 2048"), BadInput);
+  CHECK(learner->respondent("", "").forward(7).flops > asked("").forward(5).flops);
+}
+
+TEST_CASE("decoder: what no answer has is written as its input's symbol, and the separator is a semicolon") {
+  const auto written = [](const char* task, const Tokens& x, const Tokens& said) {
+    Answer a = answering_kind().make(with({{"task", task}}), {})->respondent("", "").ask(x, 1);
+    a.said = said;
+    return a.written();
+  };
+  CHECK(written("modular_arithmetic", {1, 5, 2}, {4}) == "4");
+  CHECK(written("modular_arithmetic", {1, 5, 2}, {5, 9}) == "+;");
+  CHECK(written("stack_manipulation", {0, 1, 2}, {0, 2, 3, 4, 5}) == "0234;");  // POP, PUSH0, PUSH1: as they are typed
 }
 
 TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what reads runs reads it") {
@@ -119,14 +218,16 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   Program other(folder, "resume " + folder / "torn");
   CHECK(other.status() == 2);
   CHECK(holds(other.output(), "is of a decoder of a task; `poslab decoder` reads it"));
-  for (const char* command : {"report {0} -o {0}.html", "inspect {0} --lengths 3,5 --samples 2 -o {0}-inside",
-                              "view {0} --length 4 -o {0}-view", "graph {0} -o {0}.svg",
-                              "align {0} --short 3 --long 6 --samples 2 -o {0}.json",
-                              "decoder eval {0} --temperature aligned:{0}.json --name aligned"}) {
+  for (const char* command :
+       {"report {0} -o {0}.html", "inspect {0} --lengths 3,5 --samples 2 -o {0}-inside",
+        "view {0} --length 4 -o {0}-view", "graph {0} -o {0}.svg", "ask {0} 0110 01 -o {0}-asked.html",
+        "align {0} --short 3 --long 6 --samples 2 -o {0}.json",
+        "decoder eval {0} --temperature aligned:{0}.json --name aligned"}) {
     Program p(folder, fmt::format(fmt::runtime(command), folder / "straight"));
     CHECK_MESSAGE(p.status() == 0, p.output());
   }
   CHECK(holds(read_file(folder / "straight.html"), "Even pairs"));
+  CHECK(holds(read_file(folder / "straight-asked.html"), ".<br>Each answer slot reads what was said"));
 
   write_file(folder / "sweep.toml",
              "command = \"decoder train\"\ntask = [\"even_pairs\", \"reverse_string\"]\n"

@@ -1,12 +1,12 @@
 // `poslab ask` and `poslab explain` as a user starts them.
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "encodings/temperature.h"
 #include "lab/pages/report/run_about.h"
-#include "lab/runs/run_folder.h"
+#include "lab/runs/run.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
 #include "tests/lab_helpers.h"
@@ -114,6 +114,52 @@ TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
 
   const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // words are written downwards
   CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
+}
+
+TEST_CASE("ask command: a decoder's answer, with what it read in each slot") {
+  struct AskedDecoder : AskedRun {
+    AskedDecoder() {
+      std::filesystem::remove_all(*this / "run");
+      create_run(answering_kind().configure({{"task", "modular_arithmetic"},
+                                             {"encoding", "rope"},
+                                             {"layers", "2"},
+                                             {"heads", "2"},
+                                             {"d_model", "16"},
+                                             {"d_ff", "16"},
+                                             {"train_length", "6"},
+                                             {"eval_lengths", "1:9"},
+                                             {"out", *this / "run"}}));
+    }
+  } const run;
+  const std::string plain = run.ask("1+2 '3*4-1'");
+  CHECK(holds(plain, "0: "));
+  CHECK(holds(plain,
+              "modular_arithmetic, rope (sequential), 0 steps on lengths 1 to 6\nasked under sequential positions; "
+              "nothing is random\neach answer slot reads what was said in the one before it, the first a separator\n"
+              "1+2\n  slot      1\n  correct   3\n"));
+  std::ofstream(run / "strings") << "1+2\n3*4-1\n";
+  CHECK(run.ask(fmt::format("--file '{}'", run / "strings")) == plain);
+  CHECK(run.ask(fmt::format("< '{}'", run / "strings")) == plain);
+  const json j = json::parse(run.ask("1+2 --json --attention=1.2").substr(3));
+  REQUIRE(j["probabilities"].size() == 1);
+  const std::vector<double> p = j["probabilities"][0];
+  REQUIRE(p.size() == 10);  // nine symbols and the separator
+  const size_t said = size_t(std::max_element(p.begin(), p.end()) - p.begin());
+  CHECK(j["answer"] == std::string(1, "01234+-*_;"[said]));
+  CHECK(j["expected"] == "3");
+  CHECK(j["baselines"]["chance"] == 0.2);
+  const std::vector<double> w = j["attention"]["weights"][0];
+  REQUIRE(w.size() == 4);
+  CHECK(w[0] + w[1] + w[2] + w[3] == doctest::Approx(1).epsilon(1e-5));
+  CHECK(holds(run.ask("1+2 --attention", "LC_ALL=C"), "\n           1+2;\n"));
+  const std::string mean =
+      run.ask("1+2 --positions randomized:max_position=64 --samples 3 --temperature constant:tau=0.5");
+  CHECK(holds(mean, "asked under randomized:max_position=64 positions"));
+  CHECK(holds(mean, "temperature constant:tau=0.5\neach answer slot"));
+  const std::string page = run / "asked.html";
+  CHECK(holds(run.ask(fmt::format("1+2 -o '{}'", page)), page + "\n"));
+  CHECK(holds(read_file(page), "<h2 id=\"question1\">"));
+  CHECK(holds(run.ask("1+"), "2: poslab: \"1+\" is no input of modular_arithmetic"));
 }
 
 TEST_CASE("ask command: what cannot be asked") {

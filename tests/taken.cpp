@@ -221,7 +221,7 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
   check("view run -o maps", "1 --length 6", "2 --length 900",
         view::drawing_takes(view::open(folder / "run", {.length = 900})));
   const std::string longer(300, '1');
-  const asking::Session session(folder / "run", State(c), {.page = true});
+  const asking::Session session(folder / "run", learner.respondent("", ""), {.page = true});
   check("ask run ", "110 -o a.html", longer + " -o b.html", session.takes(session.read(longer)));
 }
 #endif

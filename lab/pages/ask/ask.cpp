@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "experiment/build.h"
 #include "lab/files/files.h"
 #include "lab/pages/ask/page.h"
 #include "lab/pages/ask/text.h"
@@ -28,29 +27,30 @@ nlohmann::json in_rows(const std::vector<double>& m, size_t count) {
 
 }  // namespace
 
-Session::Session(std::string run, State state, const Options& options)
-    : run_(std::move(run)), state_(std::move(state)), options_(options) {
-  if (!options.attention.empty()) look_ = read_look(options.attention, state_.config);
+Session::Session(std::string run, Respondent respondent, const Options& options)
+    : run_(std::move(run)), respondent_(std::move(respondent)), options_(options) {
+  if (!options.attention.empty()) look_ = read_look(options.attention, respondent_.config);
 }
 
 std::string Session::heading() const {
-  const Choices& c = state_.config;
+  const Respondent& r = respondent_;
+  const Choices& c = r.config;
   std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c["task"], scheme(c).spelled(),
-                                 c["positions"], state_.adam.step, c.whole("train_length"));
-  text += fmt::format("asked under {} positions", test_sampler(c).spelled());
-  if (!draws_positions(c)) text += "; nothing is random";
+                                 c["positions"], r.steps, c.whole("train_length"));
+  text += fmt::format("asked under {} positions", r.positions.spelled());
+  if (!r.random)
+    text += "; nothing is random";
   else if (options_.draws == 1)
     text += ", draw 0: the one that tests of the same length meet first";
   else
     text += fmt::format(", the mean over draws 0 to {}", options_.draws - 1);
-  if (test_temperature(c).thing.name != "none") text += fmt::format("; temperature {}", test_temperature(c).spelled());
-  if (c.on("test_dropout")) text += "; without the dropout that the run's tests have";
-  return text + "\n";
+  if (r.temperature.thing.name != "none") text += fmt::format("; temperature {}", r.temperature.spelled());
+  return text + r.note + "\n";
 }
 
 Exchange Session::ask(const Tokens& input) {
-  const Choices& c = state_.config;
-  const Answer answer = poslab::ask(state_, input, options_.draws);
+  const Choices& c = respondent_.config;
+  const Answer answer = respondent_.ask(input, options_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())
     known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()),
@@ -59,19 +59,20 @@ Exchange Session::ask(const Tokens& input) {
 }
 
 Taken Session::takes(const Tokens& input) const {
-  const Forward f = string_forward(state_.config, int(input.size()), 1);
+  const Forward f = respondent_.forward(int(input.size()));
   return {f.bytes + (looks() ? 3 * sizeof(real) * f.heads * f.slots * f.slots : 0), options_.draws * f.flops};
 }
 
 Tokens Session::read(const std::string& text) const {
-  const Tokens input = read_input(task(state_.config["task"]), text);
-  check_question(state_, input);
-  if (looks()) check_look(slots(state_.config, int(input.size())));
+  const Respondent& r = respondent_;
+  const Tokens input = read_input(task(r.config["task"]), text);
+  r.check(input);
+  if (looks()) check_look(slots(r.config, int(input.size())));
   begin({.what = "asking",
          .takes = takes(input),
          .with = fmt::format("a string of {} symbols", input.size()),
-         .parameters = double(state_.params.count()),
-         .device = state_.params.device()},
+         .parameters = double(r.parameters),
+         .device = r.device},
         options_.force);
   return input;
 }
@@ -80,17 +81,17 @@ std::string Session::reply(const std::string& text) {
   const Exchange exchange = ask(read(text));
   asked_.push_back(exchange);
   if (options_.json) {
-    nlohmann::ordered_json all = json_of(state_, exchange);
+    nlohmann::ordered_json all = json_of(respondent_, exchange);
     if (look_.layer)
       all["attention"] = {
           {"layer", look_.layer},
           {"head", look_.head ? nlohmann::json(look_.head) : nlohmann::json("max")},
-          {"weights", in_rows(weights(state_, exchange.answer, look_), exchange.answer.expected.size())}};
+          {"weights", in_rows(weights(respondent_, exchange.answer, look_), exchange.answer.expected.size())}};
     return all.dump() + "\n";
   }
-  std::string made = text_of(state_, exchange);
+  std::string made = text_of(respondent_, exchange);
   if (look_.layer) {
-    const std::string drawn = grid(state_, exchange.answer, look_, options_.utf8);
+    const std::string drawn = grid(respondent_, exchange.answer, look_, options_.utf8);
     made += !drawn.empty()  ? drawn
             : options_.page ? "  the attention is too wide for a terminal; it is on the page\n"
                             : "  the attention is too wide for a terminal; -o PAGE.html draws it\n";
@@ -98,6 +99,8 @@ std::string Session::reply(const std::string& text) {
   return made;
 }
 
-void Session::write_page(const std::string& path) const { write_file(path, page_of(run_, state_, heading(), asked_)); }
+void Session::write_page(const std::string& path) const {
+  write_file(path, page_of(run_, respondent_, heading(), asked_));
+}
 
 }  // namespace poslab::asking

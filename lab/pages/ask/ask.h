@@ -28,7 +28,7 @@ struct Exchange {
 
 class Session {
  public:
-  Session(std::string run, State, const Options&);  // BadInput: no such layer or head
+  Session(std::string run, Respondent, const Options&);  // BadInput: no such layer or head
   std::string heading() const;                     // which model, under which positions
   // BadInput if the string is none of the task's, or too long for the run, for its attention to be drawn, or for the
   // memory.
@@ -43,7 +43,7 @@ class Session {
   Exchange ask(const Tokens& input);
   bool looks() const { return look_.layer || options_.page; }  // at the weights of attention
   std::string run_;
-  State state_;
+  Respondent respondent_;
   Options options_;
   Look look_{};
   std::vector<Exchange> asked_;

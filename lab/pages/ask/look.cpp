@@ -43,8 +43,8 @@ void check_look(int slots) {
               "--attention and -o", slots, most_slots);
 }
 
-std::vector<double> weights(const State& state, const Answer& answer, const Look& look) {
-  const Tensor all = asked_attention(state, answer.input, look.layer - 1);   // (H, T, T)
+std::vector<double> weights(const Respondent& asked, const Answer& answer, const Look& look) {
+  const Tensor all = asked.attention(answer, look.layer - 1);  // (H, T, T)
   const size_t H = size_t(all.dim(0)), T = size_t(all.dim(1)), O = answer.expected.size();
   const std::vector<real> a = all.values();
   std::vector<double> drawn(O * T, 0);
@@ -56,15 +56,15 @@ std::vector<double> weights(const State& state, const Answer& answer, const Look
   return drawn;
 }
 
-std::string grid(const State& state, const Answer& answer, const Look& look, bool utf8) {
+std::string grid(const Respondent& asked, const Answer& answer, const Look& look, bool utf8) {
   const size_t O = answer.expected.size(), T = answer.input.size() + O;
   if (T > most_columns) return {};
-  const std::vector<double> a = weights(state, answer, look);
+  const std::vector<double> a = weights(asked, answer, look);
   const double most = *std::max_element(a.begin(), a.end());
   std::vector<std::string> shades = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   if (utf8) shades = {" ", "░", "▒", "▓", "█"};
   // Symbols of several letters are written downwards.
-  const std::vector<std::string> alphabet = task(state.config["task"]).alphabet;
+  const std::vector<std::string> alphabet = task(asked.config["task"]).alphabet;
   size_t tall = 1;
   for (const int symbol : answer.input) tall = std::max(tall, alphabet[size_t(symbol)].size());
   std::string text = fmt::format("  attention of {}: rows are answer slots, columns all slots; {} is {:.2f}\n",
@@ -77,7 +77,7 @@ std::string grid(const State& state, const Answer& answer, const Look& look, boo
       text += line < above ? ' ' : word[line - above];
     }
     if (line + 1 == tall)
-      for (size_t o = 0; o < O; ++o) text += utf8 ? "·" : ".";
+      for (size_t o = 0; o < O; ++o) text += !answer.reads.empty() ? answer.reads[o] : utf8 ? "·" : ".";
     text += '\n';
   }
   for (size_t o = 0; o < O; ++o) {
@@ -88,7 +88,7 @@ std::string grid(const State& state, const Answer& answer, const Look& look, boo
       row += shades[std::min(shades.size() - 1, size_t(share * steps))];
     }
     while (!row.empty() && row.back() == ' ') row.pop_back();
-    text += fmt::format("  {:>4} ({})  {}\n", o + 1, answer.said[o], row);
+    text += fmt::format("  {:>4} ({})  {}\n", o + 1, answer.word(answer.said[o]), row);
   }
   return text;
 }

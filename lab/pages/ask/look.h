@@ -17,9 +17,9 @@ std::string words_of(const Look&);   // "layer 2, head 3"
 // BadInput for a string of so many slots that its weights would not fit.
 void check_look(int slots);
 // The weights that the answer slots give to all slots, by row.                                        (O, T)
-std::vector<double> weights(const State&, const Answer&, const Look&);
+std::vector<double> weights(const Respondent&, const Answer&, const Look&);
 
 // The same as a grid for a terminal, a character for each weight. Empty if it would be more than 160 columns wide.
-std::string grid(const State&, const Answer&, const Look&, bool utf8);
+std::string grid(const Respondent&, const Answer&, const Look&, bool utf8);
 
 }  // namespace poslab::asking

@@ -37,14 +37,15 @@ json maps(const Tensor& weights, int block) {
   return all;
 }
 
-json question(const State& state, const Answer& a) {
-  const std::vector<std::string> alphabet = task(state.config["task"]).alphabet;
-  json symbols = json::array(), layers = json::array();
+json question(const Respondent& asked, const Answer& a) {
+  const std::vector<std::string> alphabet = task(asked.config["task"]).alphabet;
+  json symbols = json::array(), said = json::array(), layers = json::array();
   for (const int symbol : a.input) symbols.push_back(alphabet[size_t(symbol)]);
+  for (const int symbol : a.said) said.push_back(a.others.count(symbol) ? json(a.word(symbol)) : json(symbol));
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
-  for (int layer = 0; layer < state.config.whole("layers"); ++layer)
-    layers.push_back(maps(asked_attention(state, a.input, layer), block));
-  return {{"input", symbols}, {"expected", a.expected}, {"said", a.said}, {"block", block}, {"layers", layers}};
+  for (int layer = 0; layer < asked.config.whole("layers"); ++layer)
+    layers.push_back(maps(asked.attention(a, layer), block));
+  return {{"input", symbols}, {"expected", a.expected}, {"said", said}, {"block", block}, {"layers", layers}};
 }
 
 page::Chart chart(const Answer& a, const std::string& id) {
@@ -65,7 +66,7 @@ page::Chart chart(const Answer& a, const std::string& id) {
 std::string said(const Answer& a) {
   std::string text;
   for (size_t o = 0; o < a.said.size(); ++o) {
-    const std::string symbol = std::to_string(a.said[o]);
+    const std::string symbol = page::escape(a.word(a.said[o]));
     text += o >= size_t(a.scored)           ? "<span class=\"uncounted\">" + symbol + "</span>"
             : a.said[o] == a.expected[o] ? symbol
                                             : "<s>" + symbol + "</s>";
@@ -73,7 +74,7 @@ std::string said(const Answer& a) {
   return text;
 }
 
-std::string strings(const State& state, const Exchange& exchange) {
+std::string strings(const Respondent& asked, const Exchange& exchange) {
   const Answer& a = exchange.answer;
   using page::percent;
   return fmt::format(
@@ -81,9 +82,9 @@ std::string strings(const State& state, const Exchange& exchange) {
       "<div><dt>answer</dt><dd>{}</dd></div></dl>\n"
       "<p>{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
       "the same answer in every slot, from how many of each symbol there are, {}.{}</p>\n",
-      page::escape(written_input(task(state.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
+      page::escape(written_input(task(asked.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
       a.scored, percent(a.accuracy()), a.input.size(),
-      int(a.input.size()) <= state.config.whole("train_length") ? "which was trained" : "which was not trained",
+      int(a.input.size()) <= asked.config.whole("train_length") ? "which was trained" : "which was not trained",
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),
       percent(exchange.baselines.content_only),
       a.draws > 1 ? fmt::format(" The answer is the mean over {} draws of positions; a single draw has {} right on "
@@ -94,21 +95,21 @@ std::string strings(const State& state, const Exchange& exchange) {
 
 }  // namespace
 
-std::string page_of(const std::string& run, const State& state, const std::string& heading,
+std::string page_of(const std::string& run, const Respondent& asked, const std::string& heading,
                     const std::vector<Exchange>& all) {
   json data = {{"charts", json::array()}, {"questions", json::array()}};
   std::string sections;
   for (size_t n = 0; n < all.size(); ++n) {
     const Answer& a = all[n].answer;
     sections += fmt::format("<section aria-labelledby=\"question{0}\">\n<h2 id=\"question{0}\">Question {0}</h2>\n{1}",
-                            n + 1, strings(state, all[n]));
+                            n + 1, strings(asked, all[n]));
     if (a.expected.size() > 1) {
       const page::Chart drawn = chart(a, fmt::format("sure{}", n));
       data["charts"].push_back(page::chart_json(drawn));
       sections += fmt::format("<figure>{}<figcaption>The probability that the model gives to its answer and to the "
                               "correct symbol, slot by slot.</figcaption></figure>\n", page::figure(drawn));
     }
-    data["questions"].push_back(question(state, a));
+    data["questions"].push_back(question(asked, a));
     sections += fmt::format("<div data-question=\"{}\"></div>\n</section>\n", n);
   }
   std::string said;  // of lines, which begin small on a terminal
@@ -118,7 +119,7 @@ std::string page_of(const std::string& run, const State& state, const std::strin
     if (at) line[0] = ascii::upper(line[0]), said += "<br>";
     said += line;
   }
-  const std::string title = fmt::format("{}: questions to {}", page::headed(state.config["task"]), page::escape(run));
+  const std::string title = fmt::format("{}: questions to {}", page::headed(asked.config["task"]), page::escape(run));
   return page::document(ask_html, {{"title", title},
                                    {"heading", said},
                                    {"questions", sections},

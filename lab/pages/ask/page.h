@@ -7,6 +7,7 @@
 
 namespace poslab::asking {
 
-std::string page_of(const std::string& run, const State&, const std::string& heading, const std::vector<Exchange>&);
+std::string page_of(const std::string& run, const Respondent&, const std::string& heading,
+                    const std::vector<Exchange>&);
 
 }  // namespace poslab::asking

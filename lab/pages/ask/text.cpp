@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "experiment/build.h"
-
 namespace poslab::asking {
 namespace {
 
@@ -13,8 +11,8 @@ constexpr size_t in_table = 16, in_line = 60;
 
 // What stands beside a symbol: ! where it is wrong, brackets where it does not count.
 std::string said(const Answer& a, size_t slot) {
-  if (slot >= size_t(a.scored)) return fmt::format("({})", a.said[slot]);
-  return fmt::format("{}{}", a.said[slot], a.said[slot] == a.expected[slot] ? "" : "!");
+  if (slot >= size_t(a.scored)) return fmt::format("({})", a.word(a.said[slot]));
+  return fmt::format("{}{}", a.word(a.said[slot]), a.said[slot] == a.expected[slot] ? "" : "!");
 }
 
 // Columns of five characters, a symbol at the third.
@@ -42,7 +40,7 @@ std::string lines(const Answer& a) {
     const size_t to = std::min(from + in_line, slots);
     std::string correct, answer, wrong, sure;
     for (size_t o = from; o < to; ++o) {
-      correct += std::to_string(a.expected[o]), answer += std::to_string(a.said[o]);
+      correct += std::to_string(a.expected[o]), answer += a.word(a.said[o]);
       wrong += o >= size_t(a.scored) ? '-' : a.said[o] == a.expected[o] ? ' ' : '^';
       sure += std::to_string(std::min(9, int(10 * a.confidence(o))));
     }
@@ -54,12 +52,10 @@ std::string lines(const Answer& a) {
   return text + "  (^ wrong, - does not count; sure: tenths of the probability of the answer)\n";
 }
 
-std::string temperature(const Choices& c) { return test_temperature(c).spelled(); }
-
 }  // namespace
 
-std::string text_of(const State& state, const Exchange& exchange) {
-  const Choices& c = state.config;
+std::string text_of(const Respondent& asked, const Exchange& exchange) {
+  const Choices& c = asked.config;
   const Answer& a = exchange.answer;
   const Baselines& b = exchange.baselines;
   std::string text = written_input(task(c["task"]), a.input);
@@ -72,8 +68,8 @@ std::string text_of(const State& state, const Exchange& exchange) {
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
 }
 
-nlohmann::ordered_json json_of(const State& state, const Exchange& exchange) {
-  const Choices& c = state.config;
+nlohmann::ordered_json json_of(const Respondent& asked, const Exchange& exchange) {
+  const Choices& c = asked.config;
   const Answer& a = exchange.answer;
   nlohmann::ordered_json rows = nlohmann::json::array();
   for (size_t o = 0; o < a.expected.size(); ++o) {
@@ -84,13 +80,13 @@ nlohmann::ordered_json json_of(const State& state, const Exchange& exchange) {
   }
   return {{"task", c["task"]},
           {"encoding", scheme(c).spelled()},
-          {"positions", test_sampler(c).spelled()},
-          {"temperature", temperature(c)},
+          {"positions", asked.positions.spelled()},
+          {"temperature", asked.temperature.spelled()},
           {"input", written_input(task(c["task"]), a.input)},
           {"length", a.input.size()},
           {"trained_length", c.whole("train_length")},
           {"expected", written_answer(a.expected)},
-          {"answer", written_answer(a.said)},
+          {"answer", a.written()},
           {"scored", a.scored},
           {"right", a.right()},
           {"share", a.accuracy()},

@@ -8,9 +8,9 @@
 namespace poslab::asking {
 
 // Up to 16 answer slots as a table with percentages, more as lines with tenths of the probability.
-std::string text_of(const State&, const Exchange&);
+std::string text_of(const Respondent&, const Exchange&);
 // {"task", "encoding", "positions", "temperature", "input", "length", "expected", "answer", "scored", "right", "share",
 //  "draws", "share_of_each_draw", "probabilities": (O, V), "baselines": {"chance", "majority", "content_only"}}
-nlohmann::ordered_json json_of(const State&, const Exchange&);
+nlohmann::ordered_json json_of(const Respondent&, const Exchange&);
 
 }  // namespace poslab::asking

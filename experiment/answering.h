@@ -1,0 +1,41 @@
+// What the files of a decoder that answers token by token have in common; experiment/answering.cpp says what it is.
+#pragma once
+#include <functional>
+
+#include "experiment/ask.h"
+#include "nn/decoder.h"
+
+namespace poslab::answering {
+
+int longest(const Choices&);  // slots
+int symbols(const Choices&);  // of input and answer; the separator comes after them
+DecoderSpec spec_of(const Choices&);
+// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
+constexpr double passes = 4;
+Forward forward(const Choices&, int length, double inputs);  // one pass
+Footprint footprint(const Choices&);
+poslab::Work work(const Choices&);
+
+struct Questions {
+  int length;     // of the inputs
+  Batch strings;  // the same with "empty" tokens in place of the answer (tasks/batch.h)
+  int outputs() const { return strings.outputs; }
+  int sequences() const { return strings.tokens.shape()[0]; }
+};
+// x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
+Ids read_by(const Questions&, const Ids& answer, int separator);
+// The draw of positions of that number; training and test take the first.
+PositionSample positions(const Choices&, Purpose, int64_t step, int slots, int number = 0);
+
+// Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an
+// answer; `first` came of one that read any. A pass over x ; a gives at each slot the symbol after a's first ones, so a
+// slot is final once all before it are: after n passes the first n symbols are those of decoding one after the other,
+// and an answer that a pass does not change is the whole of it. A model that is right needs two passes, and none more
+// than O. Factors that depend on how many tokens there are see the whole sequence.
+Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
+
+// Under the positions and at the temperature of these choices, by a decoder that has them. Without what its learner
+// alone knows: config, steps and parameters.
+Respondent respondent(const Choices&, const Decoder&);
+
+}  // namespace poslab::answering
