@@ -48,7 +48,7 @@ struct PairedHead : NarrowHead {
     return apart;
   }
   static Factor both(Vec x0, Vec x1) {
-    return Pairs::of<lanes>(pair<lanes>(__builtin_bit_cast(Factors, x0), __builtin_bit_cast(Factors, x1)));
+    return Pairs::of<lanes>(__builtin_bit_cast(Factors, x0), __builtin_bit_cast(Factors, x1));
   }
   static void columns_to_pairs(Factor* to, const Vec* from) {
     for (int c = 0; c < P; ++c) to[c] = both(from[2 * c], from[2 * c + 1]);

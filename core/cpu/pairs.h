@@ -39,10 +39,9 @@ inline void store_bits(real* p, Bits<W> x) {
 // stays one.
 template <int W>
 inline Bits<W> to_bf16(Bits<W> x) {
-  const Bits<W> exponent = x & 0x7F800000u, mantissa = x & 0x007FFFFFu;
-  const Bits<W> rounded = (x + 0x7FFFu + (x >> 16 & 1u)) & 0xFFFF0000u, sign = x & 0x80000000u;
-  const Bits<W> special = mantissa == 0u ? x : (x | 0x00400000u) & 0xFFFF0000u;
-  return exponent == 0x7F800000u ? special : exponent == 0u ? sign : rounded;
+  const Bits<W> rounded = (x + 0x7FFFu + (x >> 16 & 1u)) & 0xFFFF0000u, quiet = (x | 0x00400000u) & 0xFFFF0000u;
+  const VecOf<W> number = __builtin_bit_cast(VecOf<W>, x);
+  return number != number ? quiet : (x & 0x7F800000u) == 0u ? x & 0x80000000u : rounded;
 }
 template <int W>
 inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
@@ -93,6 +92,10 @@ struct InstructionPairs {
     return pairs;
   }
   template <int W>
+  static Bits<W> of(Bits<W> x0, Bits<W> x1) {
+    return pair<W>(x0, x1);
+  }
+  template <int W>
   static Bits<W> left(const real* a) {
     return load_bits<1>(a) - Bits<W>{};
   }
@@ -113,16 +116,6 @@ struct InstructionPairs {
 using Pairs = InstructionPairs;
 using Packed = InstructionPairs;     // what packed factors are
 inline constexpr int left_size = 1;  // of a pair on the left
-
-// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
-// that this costs less than packing b, which would be written and read once more.
-struct PairsOfRows : Pairs {
-  static constexpr int rows = 2;
-  template <int W>
-  static auto right(const real* b, ptrdiff_t b_row) {
-    return of<W>(pair<W>(load_bits<W>(b), load_bits<W>(b + b_row)));
-  }
-};
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -149,6 +142,10 @@ struct EmulatedPairs {
     return {__builtin_bit_cast(VecOf<W>, pairs << 16), __builtin_bit_cast(VecOf<W>, pairs & 0xFFFF0000u)};
   }
   template <int W>
+  static Factor<W> of(Bits<W> x0, Bits<W> x1) {
+    return {__builtin_bit_cast(VecOf<W>, to_bf16<W>(x0)), __builtin_bit_cast(VecOf<W>, to_bf16<W>(x1))};
+  }
+  template <int W>
   static Factor<W> left(const real* a) {  // a pair taken apart
     return {splat<W>(a[1]), splat<W>(a[0])};
   }
@@ -171,18 +168,17 @@ struct Apart : Reals {
 };
 using Packed = Apart;                // what packed factors are
 inline constexpr int left_size = 2;  // of a pair on the left
+#endif
 
-// The same where b has not been packed: two of its rows are rounded when they are read. Few rows of a meet them, so
+// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
 // that this costs less than packing b, which would be written and read once more.
 struct PairsOfRows : Pairs {
   static constexpr int rows = 2;
   template <int W>
-  static Factor<W> right(const real* b, ptrdiff_t b_row) {
-    const auto rounded = [](const real* x) { return __builtin_bit_cast(VecOf<W>, to_bf16<W>(load_bits<W>(x))); };
-    return {rounded(b), rounded(b + b_row)};
+  static auto right(const real* b, ptrdiff_t b_row) {
+    return of<W>(load_bits<W>(b), load_bits<W>(b + b_row));
   }
 };
-#endif
 
 // What is to be rounded: numbers themselves, or what their first `parts` roundings leave over of them, for bf16x3.
 template <int parts, int W>
