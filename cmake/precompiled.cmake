@@ -24,7 +24,7 @@ endfunction()
 # ahead, so that each file shows what it lacks; and with POSLAB_ALONE not those that ./dev mutate changes one by one.
 option(POSLAB_ALONE "what ./dev mutate changes is compiled file by file" OFF)
 function(compiled_in_group target group source)
-  if(POSLAB_ALONE AND "${target} ${group}" MATCHES "^(autograd|encodings|nn|tasks|experiment) | lab_(files|runs)")
+  if(POSLAB_ALONE AND "${target} ${group}" MATCHES "^(autograd|encodings|nn|tasks|experiment|kernels_.*) | lab_(files|runs)")
     return()
   endif()
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
