@@ -1,32 +1,56 @@
 // A run of indices along an axis, and its inverse, the joining of tensors along an axis.
 #include "autograd/ops.h"
-#include "autograd/tape.h"
+#include "autograd/slice_in_place.h"
 #include "autograd/strided_loop.h"
+#include "autograd/tape.h"
 #include "core/error.h"
 
 namespace poslab {
 
-// y = x[from .. to-1]; dx is dy there and 0 elsewhere                    (..., n, ...) -> (..., to - from, ...)
-Tensor slice(const Tensor& x, int axis, int from, int to) {
-  const size_t at = size_t(checked_axis("slice", x, axis));
-  if (from < 0 || from >= to || to > x.shape()[at])
+namespace {
+
+void check_run(const Tensor& x, size_t axis, int from, int to) {
+  if (from < 0 || from >= to || to > x.shape()[axis])
     bad_input("slice: {} .. {} is not a range of axis {} of {}", from, to, axis, to_string(x.shape()));
-  const Kernels& run = kernels(x.device());
-  const Strides strides = dense(x.shape());
-  const int64_t offset = from * strides[at];
-  Shape shape = x.shape();
-  shape[at] = to - from;
-  Tensor y(shape, x.device());
-  run.copy({y.data(), true}, x.data() + offset, strided_loop(shape, dense(shape), strides));
-  return record("slice", y, {x}, [&run, x, shape, strides, offset](const real* dy) {
+}
+
+// dx is dy in the part of x that y is, and 0 elsewhere                                        dy: (shape)
+Tensor record_part(const Tensor& y, const Tensor& x, int64_t offset) {
+  return record("slice", y, {x}, [x, shape = y.shape(), offset](const real* dy) {
     Accumulator dx = x.grad_accumulator();
     if (!dx) return;
+    const Kernels& run = kernels(x.device());
+    const Strides strides = dense(x.shape());
     if (dx.empty) {
       const Tensor zero = Tensor::full({1}, 0, x.device());
       run.copy(dx, zero.data(), strided_loop(x.shape(), strides, Strides(strides.size())));
     }
     run.copy({dx.at + offset, false}, dy, strided_loop(shape, strides, dense(shape)));
   });
+}
+
+}  // namespace
+
+// y = x[from .. to-1]                                                    (..., n, ...) -> (..., to - from, ...)
+Tensor slice(const Tensor& x, int axis, int from, int to) {
+  const size_t at = size_t(checked_axis("slice", x, axis));
+  check_run(x, at, from, to);
+  const Strides strides = dense(x.shape());
+  const int64_t offset = from * strides[at];
+  Shape shape = x.shape();
+  shape[at] = to - from;
+  Tensor y(shape, x.device());
+  kernels(x.device()).copy({y.data(), true}, x.data() + offset, strided_loop(shape, dense(shape), strides));
+  return record_part(y, x, offset);
+}
+
+Tensor slice_in_place(const Tensor& x, int from, int to) {
+  if (x.device() != Device::cpu) return slice(x, 0, from, to);
+  check_run(x, 0, from, to);
+  const int64_t offset = from * dense(x.shape())[0];
+  Shape shape = x.shape();
+  shape[0] = to - from;
+  return record_part(Tensor::over(shape, x.data() + offset, std::make_shared<const Tensor>(x)), x, offset);
 }
 
 // y = parts one after the other; each part's gradient is its place in dy

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/slice_in_place.h"
 #include "autograd/tape.h"
 
 namespace poslab {
@@ -28,7 +29,7 @@ Tensor WrittenOut::in_parts(const Heads& in, const Positions& p, const Span& spa
   std::vector<Tensor> results;
   for (int from = 0; from < B; from += together) {
     const auto part = [&](const Tensor& x) {
-      return !x || x.dim(0) == 1 || together == B ? x : slice(x, 0, from, std::min(from + together, B));
+      return !x || x.dim(0) == 1 || together == B ? x : slice_in_place(x, from, std::min(from + together, B));
     };
     results.push_back(work(Heads{part(in.q), part(in.k), part(in.x), part(in.x_keys), part(in.temperature)}, part));
   }

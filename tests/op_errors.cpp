@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/ops.h"
+#include "autograd/slice_in_place.h"
 #include "core/error.h"
 
 namespace poslab::test {
@@ -41,6 +42,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { transpose(ones({2})); }), {"transpose", "(2)"});
   check_says(complaint([] { slice(ones({2, 3}), 1, 2, 4); }), {"slice", "2 .. 4", "axis 1", "(2, 3)"});
   check_says(complaint([] { slice(ones({2, 3}), 0, 1, 1); }), {"slice", "1 .. 1"});
+  check_says(complaint([] { slice_in_place(ones({2, 3}), 1, 3); }), {"slice", "1 .. 3", "axis 0", "(2, 3)"});
   check_says(complaint([] { concat({}, 0); }), {"concat", "no tensors"});
   check_says(complaint([] { concat({ones({2, 3}), ones({3, 3})}, 1); }), {"concat", "(2, 3)", "(3, 3)", "axis 1"});
   check_says(complaint([] { concat({ones({2, 3}), ones({2})}, 0); }), {"concat", "(2)"});

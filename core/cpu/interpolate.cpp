@@ -1,66 +1,116 @@
-// Rows of a table read between their entries, and the way back. Rows are short and stay in the first cache.
+// Rows of a table read between their entries, and the way back. Rows are short and stay in the first cache, or in
+// registers.
+#include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Where place p of a row of last + 1 entries lies: between two of them, by the share of the upper one.
-struct Place {
-  int below, above;
-  real share;
-  bool slopes;                                           // else y is constant around p
-  Place(real p, int last) {
-    const real least = 0, most = real(last), in = p > least ? (p < most ? p : most) : least;   // of NaN 0
-    below = int(in), below -= below == last && last > 0, above = below + (last > 0);
-    share = (p != p ? p : in) - real(below);
-    slopes = !(p < least) && !(p > most);
+// Where places p of a row of last + 1 entries lie: between two of them, by the share of the upper one.
+struct Places {
+  LaneMask below;
+  Vec share;
+  LaneMask slopes;  // else y is constant around p
+  Places(Vec p, int last) {
+    const Vec least{}, most = splat(real(last)), in = p > least ? (p < most ? p : most) : least;  // of NaN 0
+    below = __builtin_convertvector(in, LaneMask);
+    if (last > 0) below += below == last;  // true is -1
+    share = (p != p ? p : in) - __builtin_convertvector(below, Vec);
+    slopes = ~(p < least) & ~(p > most);
   }
 };
 
-template <class F>
-void for_rows(int64_t rows, int n, const F& f) {
+// The entries of a row by number.
+struct InMemory {
+  const real* row;
+  InMemory(const real* r, int) : row(r) {}
+  Vec operator[](LaneMask at) const {
+    Vec y;
+    for (int i = 0; i < lanes; ++i) y[i] = row[at[i]];
+    return y;
+  }
+};
+#if defined __AVX512F__ && !defined POSLAB_DOUBLE
+struct InRegisters {  // one instruction finds 16 of up to 32 entries
+  static constexpr int most = 2 * lanes;
+  Vec low, high;
+  InRegisters(const real* r, int entries)
+      : low(load_some(r, entries < lanes ? entries : lanes)),
+        high(entries > lanes ? load_some(r + lanes, entries - lanes) : Vec{}) {}
+  Vec operator[](LaneMask at) const { return _mm512_permutex2var_ps(low, (__m512i)at, high); }
+};
+#else
+struct InRegisters : InMemory {
+  static constexpr int most = 0;
+  using InMemory::InMemory;
+};
+#endif
+
+// f(i, row i) for all rows of a table, n places each
+template <class Row, class F>
+void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
   constexpr int64_t grain = 8192;
   parallel_ranges(rows, n < grain ? grain / n : 1, [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) f(i);
+    for (int64_t i = from; i < to; ++i) f(i, Row(t + i * entries, entries));
   });
+}
+template <class F>
+void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
+  entries <= InRegisters::most ? for_rows<InRegisters>(t, rows, entries, n, f)
+                               : for_rows<InMemory>(t, rows, entries, n, f);
+}
+
+// How many places there are up to the last with a gradient. A causal mask leaves none to half of all, and to add their
+// zeros to sums that begin at 0 would change no bit of these, unless a place is NaN.
+int places_met(const real* dy, const real* p, int n) {
+  while (n > 0 && dy[n - 1] == 0 && p[n - 1] == p[n - 1]) --n;
+  return n;
 }
 
 }  // namespace
 
 void interpolate(real* y, const real* t, const real* p, int64_t rows, int entries, int n) {
-  for_rows(rows, n, [=](int64_t i) {
-    const real* row = t + i * entries;
-#pragma GCC ivdep
-    for (int j = 0; j < n; ++j) {
-      const Place at(p[i * n + j], entries - 1);
-      y[i * n + j] = (1 - at.share) * row[at.below] + at.share * row[at.above];
-    }
+  const int step = entries > 1;
+  for_rows(t, rows, entries, n, [=](int64_t i, const auto& row) {
+    write_row(y + i * n, false, n, [&](int j, int count) {
+      const Places at(load_some(p + i * n + j, count), entries - 1);
+      return (real(1) - at.share) * row[at.below] + at.share * row[at.below + step];
+    });
   });
 }
 
 void interpolate_backward(Accumulator dt, Accumulator dp, const real* dy, const real* t, const real* p, int64_t rows,
                           int entries, int n) {
+  const int step = entries > 1;
   if (dp)
-    for_rows(rows, n, [=](int64_t i) {
-      const real* row = t + i * entries;
-#pragma GCC ivdep
-      for (int j = 0; j < n; ++j) {
-        const Place at(p[i * n + j], entries - 1);
-        const real d = at.slopes ? (row[at.above] - row[at.below]) * dy[i * n + j] : 0;
-        dp.at[i * n + j] = dp.empty ? d : dp.at[i * n + j] + d;
-      }
+    for_rows(t, rows, entries, n, [=](int64_t i, const auto& row) {
+      real* to = dp.at + i * n;
+      for_vectors(n, [&](int j, int count) {
+        const Places at(load_some(p + i * n + j, count), entries - 1);
+        const Vec slope = row[at.below + step] - row[at.below], d = load_some(dy + i * n + j, count);
+        const Vec was = dp.empty ? Vec{} : load_some(to + j, count);
+        const Vec now = dp.empty ? slope * d : was + slope * d;
+        store_some(to + j, at.slopes ? now : was, count);
+      });
     });
   if (dt)
-    for_rows(rows, n, [=](int64_t i) {
+    for_rows<InMemory>(dt.at, rows, entries, n, [=](int64_t i, const InMemory&) {
       real* row = dt.at + i * entries;
       for (int e = 0; dt.empty && e < entries; ++e) row[e] = 0;
-      for (int j = 0; j < n; ++j) {
-        const Place at(p[i * n + j], entries - 1);
-        const real upper = at.share * dy[i * n + j];
-        row[at.below] += dy[i * n + j] - upper;
-        row[at.above] += upper;
-      }
+      const int met = dt.empty ? places_met(dy + i * n, p + i * n, n) : n;
+      for_vectors(met, [&](int j, int count) {
+        const Places at(load_some(p + i * n + j, count), entries - 1);
+        const Vec d = load_some(dy + i * n + j, count);
+        const LaneMask below = at.below;
+        real lower[lanes], share[lanes];
+        store(lower, d - at.share * d), store(share, at.share);
+        for (int k = 0; k < count; ++k) {
+          real* entry = row + below[k];
+          entry[0] += lower[k];
+          entry[step] += share[k] * dy[i * n + j + k];
+        }
+      });
     });
 }
 

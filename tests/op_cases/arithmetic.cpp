@@ -1,6 +1,7 @@
 // add sub mul div greater_equal minimum maximum keep pow sum copy, by the ops that are made of them.
 #include <fmt/format.h>
 
+#include "autograd/slice_in_place.h"
 #include "core/random.h"
 #include "tests/op_case.h"
 
@@ -231,6 +232,10 @@ const Cases slices([](std::vector<OpCase>& all) {
     all.push_back({"copy", fmt::format("slice {} axis {}", to_string(shape), axis), {shape}});
     all.back().op = [axis, from, to](auto& x) { return slice(x[0], axis, from, to); };
     all.back().reference = slice_reference(shape, axis, from, to);
+    if (axis != 0) continue;
+    all.push_back({"copy", fmt::format("slice in place {}", to_string(shape)), {shape}});
+    all.back().op = [from, to](auto& x) { return slice_in_place(x[0], from, to); };
+    all.back().reference = slice_reference(shape, 0, from, to);
   }
   const std::vector<std::pair<std::vector<Shape>, int>> joins = {{{{3}}, 0},
                                                                  {{{2, 3}, {2, 3}}, 0},
