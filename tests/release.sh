@@ -35,6 +35,16 @@ check 'the wheel for older systems' "$source/tests/portable/wheel.sh" "$wheel-${
 check 'program and wheel for ARM' "$source/tests/portable/arm.sh" "$program-aarch64" "$source/build/release/poslab" \
   "$wheel-${portable}_aarch64.whl"
 
+takes() {   # WHEEL [PLATFORM]: that one of them all, for a system of that name or for this one
+  rm -rf taken
+  "$source/.venv-python/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-index \
+    --only-binary :all: ${2:+--platform "$2" --python-version 3.12} --find-links "$made" -d taken poslab &&
+    ls taken && [[ -e taken/$(basename "$1") ]]
+}
+check 'pip takes that for GPUs here' takes "$wheel"-1cuda-*.whl
+check 'that for older systems there' takes "$wheel-${portable}_$(uname -m).whl" "manylinux_2_28_$(uname -m)"
+check 'and that for ARM there' takes "$wheel-${portable}_aarch64.whl" manylinux_2_28_aarch64
+
 # The package with what it depends on, in a Debian that has nothing else.
 if [[ $(id -u) == 0 ]] && command -v debootstrap > /dev/null; then
   # shellcheck source=tests/bare_root.sh
