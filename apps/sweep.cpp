@@ -13,6 +13,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
+#include "lab/files/system.h"
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"
 #include "lab/runs/sweep/population.h"
@@ -133,8 +134,8 @@ void submit_command(const SweepWords& w) {
   check_output_folder("--out", w.out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(w.out);
   const std::string path = w.out + "/job.sh";
-  const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards,
-                                         w.jobs, std::max(1, w.threads), w.time});
+  const std::string script =
+      job_script({path_of_this_program(), w.file, w.out, w.shards, w.jobs, std::max(1, w.threads), w.time});
   write_file(path, script);
   if (w.dry)
     fmt::print("{}", script);

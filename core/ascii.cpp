@@ -3,8 +3,8 @@
 #include <clocale>
 #include <cstdlib>
 
-#ifndef __wasm__
-#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
 #endif
 
 namespace poslab::ascii {

@@ -83,6 +83,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     alone) tests/alone.sh ;;
     portable) tests/portable/run.sh build/portable/poslab build/release/poslab ;;
     portable-wheel) tests/portable/wheel.sh build/wheel-portable/*.whl ;;
+    macos) tests/macos.sh build/release ;;
     portable-arm) tests/portable/arm.sh build/portable-arm/poslab build/release/poslab build/wheel-portable-arm/*.whl ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
@@ -178,6 +179,9 @@ compile_cuda() {   # ARCHITECTURES TARGET
 }
 
 for_older() { portable && wheel portable; }
+parsed_for_macos() {
+  install_missing "$needed$needed_by_python" && trust_system && tests/venv.sh portable && build release poslab_program
+}
 
 training_steps() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
 for_arm() { build release training_steps && build aarch64 poslab_tests training_steps; }
@@ -230,6 +234,7 @@ run_tests() {   # [PRESET...]
       aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
       portable) ready portable portable{,-wheel} -- for_older ;;
+      macos) ready macos macos -- parsed_for_macos ;;
       portable-arm) ready portable-arm portable-arm -- wheel portable arm ;;
       alone) ready alone alone -- install_missing "$needed" ;;
       wasm) ready wasm wasm -- training_steps ;;

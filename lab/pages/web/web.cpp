@@ -10,6 +10,7 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/matrix.h"
+#include "lab/files/system.h"
 #include "lab/pages/page/html.h"
 #include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
@@ -69,7 +70,7 @@ json run_json(const std::string& path) {
 }  // namespace
 
 std::string page_file() {
-  const fs::path program = fs::read_symlink("/proc/self/exe"), above = program.parent_path().parent_path();
+  const fs::path above = path_of_this_program().parent_path().parent_path();
   std::vector<fs::path> places{above / "web/past-the-edge.html"};  // of a build tree
   // A wheel may leave the program deep below the environment that it is installed in.
   for (fs::path at = above; at.has_relative_path(); at = at.parent_path())

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/files/system.h"
 
 namespace poslab::sweep {
 namespace {
@@ -24,18 +23,12 @@ OpenFile opened(int file) {
   return {new int(file), [](const int* f) { ::close(*f), delete f; }};
 }
 
-OpenFile in_memory(const char* name) {
-  const int file = ::memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) failure("cannot make a file in memory: {}", std::strerror(errno));
-  return opened(file);
-}
-
-[[noreturn]] void become(char* const* words, int in, int out, const std::vector<int>& kept, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGUSR1);
+[[noreturn]] void become(const char* program, char* const* words, int in, int out, const std::vector<int>& kept,
+                         pid_t parent) {
+  get_signal_after_parent(SIGUSR1);
   bool ready = ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(out, 2) == 2 && ::getppid() == parent;
   for (const int file : kept) ready = ready && ::fcntl(file, F_SETFD, 0) == 0;
-  // The program that we are, even if a build has put another in its place.
-  if (ready) ::execv("/proc/self/exe", words);
+  if (ready) ::execv(program, words);
   ::_exit(127);
 }
 
@@ -43,8 +36,9 @@ pid_t start(const std::vector<std::string>& words, int in, int out, const std::v
   std::vector<char*> all = {const_cast<char*>("poslab")};
   for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
   all.push_back(nullptr);
+  const std::string program = this_program();
   const pid_t parent = ::getpid(), child = ::fork();
-  if (child == 0) become(all.data(), in, out, kept, parent);
+  if (child == 0) become(program.c_str(), all.data(), in, out, kept, parent);
   if (child < 0) failure("cannot start a process: {}; fewer --jobs need less", std::strerror(errno));
   return child;
 }
@@ -97,11 +91,11 @@ Child Child::of_one(const std::vector<std::string>& words, const std::string& lo
 // Files in memory rather than pipes: a child whose parent is gone can write on, and nobody waits for a reader.
 Child Child::of_several(const std::vector<std::string>& words, const std::string& input,
                         const std::vector<int>& kept) {
-  const OpenFile in = in_memory("input");
+  const OpenFile in = opened(nameless_file());
   write_all(*in, input, "a file in memory");
   ::lseek(*in, 0, SEEK_SET);
   Child child;
-  child.output_ = in_memory("output");
+  child.output_ = opened(nameless_file());
   child.process_ = start(words, *in, *child.output_, kept);
   return child;
 }

@@ -1,0 +1,20 @@
+// What each operating system has a word of its own for. Linux is tried; what is for macOS compiles (tests/macos.sh) and
+// has not run.
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace poslab {
+
+// This program, to run it once more: on Linux the very file, even if a build has put another in its place. Throws
+// Failure.
+std::string this_program();
+std::filesystem::path path_of_this_program();  // where it lies
+
+// An open file without a name, in memory where the system has such; execv() closes it. Throws Failure.
+int nameless_file();
+
+// If the process that started this one dies, even by kill -9, this one gets the signal. Not on macOS, where it goes on.
+void get_signal_after_parent(int signal);
+
+}  // namespace poslab
