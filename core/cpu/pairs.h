@@ -5,8 +5,8 @@
 // This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
 // (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
 // other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
-// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. What is packed for FMAs keeps
-// each rounded number in 32 bits, so that a product costs what it does in fp32.
+// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. What is packed for FMAs
+// keeps each rounded number in 32 bits, so that a product costs what it does in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
 
