@@ -131,7 +131,7 @@ const char* help_of_demo =
     R"(
 Trains a model of three layers to length 20, once with plain and once with randomized positions, and tests both to
 length 100: some minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps. A run
-that is complete is drawn again; one that was cut off goes on; one that was trained with other options is replaced.
+that is complete is drawn again; one that was cut off goes on; one of other options stays, and asks for another --out.
 
 Examples:
   poslab demo
