@@ -204,13 +204,16 @@ CommandLine::CommandLine()
   const Kind& strings = strings_kind();
   add_train(commands_, strings, {"train a model into a new run folder, then test it", help_of_train});
 
-  CLI::App* demonstrate = commands_.add(
-      "demo", "train one small model with plain and with randomized positions, and draw both", help_of_demo, [this] {
-        catch_signals();
-        fmt::print("{}\n", demo(demo_folder_, demonstrating_.settings()));
-      });
-  demonstrate->add_option("--out", demo_folder_, "the folder of both runs and of the page (runs)")->type_name("PATH");
-  demonstrating_.add(demonstrate, demo_choices());
+  const auto add_demo = [this](CLI::App* demonstrate) {
+    demonstrate->footer("\n" + std::string(help_of_demo));
+    demonstrate->add_option("--out", demo_folder_, "the folder of both runs and of the page (runs)")->type_name("PATH");
+    demonstrating_.add(demonstrate, demo_choices());
+    return [this] {
+      catch_signals();
+      fmt::print("{}\n", demo(demo_folder_, demonstrating_.settings()));
+    };
+  };
+  commands_.add("demo", "train one small model with plain and with randomized positions, and draw both", add_demo);
 
   add_resume(commands_, strings);
   add_eval(commands_, strings, {"test a run again, also under other options", help_of_eval});
@@ -259,7 +262,8 @@ CommandLine::CommandLine()
       ->add_flag("--numerics", measure_, "also measure the numerics number with each instruction set");
   commands_.add("completion", "print the script that makes a shell complete these commands", add_completion);
   commands_
-      .add("help", "explain a command", "Example:\n  poslab help sweep run", [this] { print_help(app_, explained_); })
+      .add("help", "explain a command", "Example:\n  poslab help sweep run",
+           [this] { print_help(whole(), explained_); })
       ->add_option("command", explained_, "one of those that `poslab help` lists");
 }
 
@@ -269,11 +273,16 @@ bool CommandLine::parse(int argc, const char* const* argv) {
   } catch (const CLI::Success& e) {  // --help
     app_.exit(e);
     return false;
-  } catch (const CLI::ParseError& e) { refuse(e, app_); }
+  } catch (const CLI::ParseError& e) { refuse(e, whole()); }
   return true;
 }
 
-void CommandLine::act() const {
+const CLI::App& CommandLine::whole() {
+  commands_.declare_all();
+  return app_;
+}
+
+void CommandLine::act() {
   const CLI::App* command = &app_;  // the one that is done
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   try {

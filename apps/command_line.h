@@ -1,4 +1,4 @@
-// All that `poslab` can be asked: the commands, declared once, the words that are parsed, and what they ask for done.
+// All that `poslab` can be asked: the commands, the words that are parsed, and what they ask for done.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -17,8 +17,9 @@ class CommandLine {
   // Prints what --help and --version ask for, and is false if there is nothing else to do. BadInput for words that no
   // command has.
   bool parse(int argc, const char* const* argv);
-  void act() const;  // what was parsed
+  void act();  // what was parsed
   const CLI::App& app() const { return app_; }
+  const CLI::App& whole();  // the same with the options of all commands, for those who search them
 
  private:
   CLI::App app_;

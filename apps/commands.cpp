@@ -19,13 +19,27 @@ CLI::App* Commands::add(const char* name, const char* summary, const std::string
   return c;
 }
 
-void Commands::add(const char* name, const char* summary,
-                   const std::function<std::function<void()>(CLI::App*)>& declare) {
+void Commands::add(const char* name, const char* summary, const Declare& declared_by) {
   CLI::App* c = add(name, summary, "", {});
-  actions_[c] = declare(c);
+  undeclared_[c] = declared_by;
+  if (of_->get_parent())
+    declare(c);
+  else
+    c->preparse_callback([this, c](size_t) { declare(c); });
 }
 
-void Commands::act(const std::string& full_name) const { actions_.at(chosen_command(*of_, full_name))(); }
+void Commands::declare(CLI::App* c) {
+  if (const auto found = undeclared_.extract(c)) actions_[c] = found.mapped()(c);
+}
+
+void Commands::declare_all() {
+  while (!undeclared_.empty()) declare(undeclared_.begin()->first);
+}
+
+void Commands::act(const std::string& full_name) {
+  if (!of_->remaining(true).empty()) declare_all();  // a word that is refused may be of another command
+  actions_.at(chosen_command(*of_, full_name))();
+}
 
 void add_threads(CLI::App* c, std::string& word) {
   c->add_option("--threads", word, "0: one for each core; never changes a result")->type_name("0 .. 256");

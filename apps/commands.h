@@ -12,13 +12,19 @@ class Commands {
   explicit Commands(CLI::App* of);
   // footer: what follows the options in its help.
   CLI::App* add(const char* name, const char* summary, const std::string& footer, std::function<void()> action);
-  // declare: adds options and a footer, and returns the action.
-  void add(const char* name, const char* summary, const std::function<std::function<void()>(CLI::App*)>& declare);
-  void act(const std::string& full_name) const;  // what was chosen; BadInput for a word that is no command
+  // declare: adds options and a footer, and returns the action. Of poslab's own commands only the one that is typed
+  // declares itself: all of them take longer than the program takes to start.
+  using Declare = std::function<std::function<void()>(CLI::App*)>;
+  void add(const char* name, const char* summary, const Declare& declare);
+  void declare_all();                      // all the same: to search them, or to explain one that was not typed
+  void act(const std::string& full_name);  // what was chosen; BadInput for a word that is no command
 
  private:
+  void declare(CLI::App*);
+
   CLI::App* of_;
   std::map<CLI::App*, std::function<void()>> actions_;
+  std::map<CLI::App*, Declare> undeclared_;
 };
 
 void add_threads(CLI::App*, std::string& word);  // --threads, for commands that read it themselves

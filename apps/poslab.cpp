@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     debug_level();  // a word that is none is refused before anything else is done
     CommandLine line;
     // The words after it are the beginning of another command.
-    if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.app());
+    if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
     if (line.parse(argc, argv)) line.act();
     if (std::fflush(stdout) != 0) failure("cannot write to the standard output");
   };

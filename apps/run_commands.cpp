@@ -68,29 +68,35 @@ void add_if_there(TypedChoices& typed, CLI::App* c, const Kind& kind, const std:
 }  // namespace
 
 void add_train(Commands& commands, const Kind& kind, Words help) {
-  const auto w = std::make_shared<TrainWords>();
-  CLI::App* c = commands.add("train", help.summary, help.footer, [w, &kind] { train_command(kind, *w); });
-  c->add_option("--config", w->config, "a TOML file of options, such as another run's config.toml")->type_name("FILE");
-  c->add_option("--set", w->sets, "override an option; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  add_force(c, w->force);
-  w->typed.add(c, kind.table());
+  commands.add("train", help.summary, [&kind, footer = "\n" + std::string(help.footer)](CLI::App* c) {
+    const auto w = std::make_shared<TrainWords>();
+    c->footer(footer);
+    c->add_option("--config", w->config, "a TOML file of options, such as another run's config.toml")
+        ->type_name("FILE");
+    c->add_option("--set", w->sets, "override an option; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->take_all()
+        ->expected(1)
+        ->allow_extra_args(false);
+    add_force(c, w->force);
+    w->typed.add(c, kind.table());
+    return [w, &kind] { train_command(kind, *w); };
+  });
 }
 
 void add_resume(Commands& commands, const Kind& kind) {
-  const auto w = std::make_shared<EvalWords>();
-  CLI::App* c = commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
-                             fmt::format("Example:\n  poslab {} runs/r1", kind.command("resume")), [w, &kind] {
-                               catch_signals();
-                               fmt::print("{}\n", resume_run(w->run, w->settings(), w->force, nullptr, &kind));
-                             });
-  c->add_option("run", w->run, "the run folder")->required();
-  add_if_there(w->tested, c, kind, "threads", false);
-  add_if_there(w->tested, c, kind, "device", true);
-  add_force(c, w->force);
+  commands.add("resume", "go on with a run that was stopped, exactly as if it had not been", [&kind](CLI::App* c) {
+    const auto w = std::make_shared<EvalWords>();
+    c->footer(fmt::format("\nExample:\n  poslab {} runs/r1", kind.command("resume")));
+    c->add_option("run", w->run, "the run folder")->required();
+    add_if_there(w->tested, c, kind, "threads", false);
+    add_if_there(w->tested, c, kind, "device", true);
+    add_force(c, w->force);
+    return [w, &kind] {
+      catch_signals();
+      fmt::print("{}\n", resume_run(w->run, w->settings(), w->force, nullptr, &kind));
+    };
+  });
 }
 
 void test(const EvalWords& w, const Kind& kind) {
@@ -112,8 +118,12 @@ void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required
 }
 
 void add_eval(Commands& commands, const Kind& kind, Words help) {
-  const auto w = std::make_shared<EvalWords>();
-  add_eval_options(commands.add("eval", help.summary, help.footer, [w, &kind] { test(*w, kind); }), kind, *w, true);
+  commands.add("eval", help.summary, [&kind, footer = "\n" + std::string(help.footer)](CLI::App* c) {
+    const auto w = std::make_shared<EvalWords>();
+    c->footer(footer);
+    add_eval_options(c, kind, *w, true);
+    return [w, &kind] { test(*w, kind); };
+  });
 }
 
 void add_kinds(Commands& commands) {

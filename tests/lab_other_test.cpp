@@ -22,7 +22,7 @@ std::string own_files(const std::string& run) {
   return all;
 }
 
-std::string page(const TemporaryFolder& folder, const std::vector<std::string>& runs) {
+std::string page_of(const TemporaryFolder& folder, const std::vector<std::string>& runs) {
   report::write(runs, folder / "page.html");
   return read_file(folder / "page.html");
 }
@@ -69,7 +69,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   run_in(folder, "eval " + run + " --matmul bf16");
   CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
   CHECK(own_files(run) == own);
-  CHECK(holds(page(folder, {run}), "[test_matmul=bf16]"));
+  CHECK(holds(page_of(folder, {run}), "[test_matmul=bf16]"));
 }
 
 TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {
@@ -77,7 +77,7 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
   run_in(folder, "eval " + run + " --lengths 1:12 --test-positions sequential --name counted");
-  const std::string html = page(folder, {run});
+  const std::string html = page_of(folder, {run});
   CHECK(holds(html, "[eval_lengths=1:12 test_positions=sequential]"));
   CHECK(holds(html, run + "/eval-counted.csv"));
   CHECK(holds(html, "<tr class=\"differs\"><th scope=\"row\">test_positions</th><td class=\"text\">same</td>"
@@ -94,7 +94,7 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
   // What an earlier version left: eval.csv is of other options than config.toml has, and result.json says of which.
   for (const char* suffix : {".csv", ".json"})
     std::filesystem::rename(run + "/eval-counted" + suffix, run + (suffix[1] == 'c' ? "/eval.csv" : "/result.json"));
-  const std::string old = page(folder, {run});
+  const std::string old = page_of(folder, {run});
   CHECK(holds(old, "<th scope=\"row\">test_positions</th><td class=\"text\">sequential</td>"));
   const std::string as_it_was = fmt::format(
       "train --config {0}/config.toml --eval-lengths 1:12 --test-positions sequential --out {0}-again\n", run);
@@ -137,7 +137,7 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
   run_in(folder, "lm eval " + run + " --encoding rope");  // the run's own
   CHECK(own_files(run) == own);
   CHECK(other_tests(run) == std::vector<std::string>{"alibi", "times-1-2"});
-  const std::string html = page(folder, {run});
+  const std::string html = page_of(folder, {run});
   for (const char* part : {"[test_encoding=alibi eval_times=2]", "[eval_times=1/2]", "/eval-alibi.csv",
                            " --encoding alibi --times 2 --name alibi\n"})
     CHECK_MESSAGE(holds(html, part), part);

@@ -20,7 +20,7 @@ Target command_line() {
                 std::istringstream lines(text);
                 for (std::string word; std::getline(lines, word, '\n');) words.push_back(word);
                 if (words.size() > 1 && words[1] == "complete")
-                  return complete({words.begin() + 2, words.end()}, line.app());
+                  return complete({words.begin() + 2, words.end()}, line.whole());
                 std::vector<const char*> argv;
                 for (const std::string& word : words) argv.push_back(word.c_str());
                 if (!line.parse(int(argv.size()), argv.data())) return;
@@ -43,8 +43,8 @@ Target command_line() {
           .words =
               [] {
                 Strings all;
-                const CommandLine line;
-                for (const CLI::App* c : commands_in_help(line.app())) {
+                CommandLine line;
+                for (const CLI::App* c : commands_in_help(line.whole())) {
                   all.push_back(c->get_name() + "\n");
                   for (const std::string& name : options_of(*c)) all.push_back("\n" + name + "\n");
                   for (const std::string& name : commands_of(*c)) all.push_back("\n" + name + "\n");
