@@ -49,7 +49,7 @@ inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
 }
 
 // While it lives, subnormal numbers count as zero, wherever they are read or come out; on x86.
-class NoSubnormals {
+class [[maybe_unused]] NoSubnormals {
 #if defined __SSE2__
  public:
   NoSubnormals() { _mm_setcsr(before_ | 0x8040); }
@@ -61,9 +61,24 @@ class NoSubnormals {
 #endif
 };
 
+// to_bf16 of what comes out of arithmetic meanwhile: nothing of it is subnormal, and a NaN is quiet and stays as it is.
+template <int W>
+inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
+  const auto x = __builtin_bit_cast(Bits<W>, sum);
+#if defined __SSE2__
+  return sum != sum ? sum : __builtin_bit_cast(VecOf<W>, (x + 0x7FFFu + (x >> 16 & 1u)) & 0xFFFF0000u);
+#else
+  return __builtin_bit_cast(VecOf<W>, to_bf16<W>(x));
+#endif
+}
+// The same of what lies in memory: it is multiplied by a 1 that compilers do not know.
 template <int W>
 inline VecOf<W> load_bf16(const real* p) {
-  return __builtin_bit_cast(VecOf<W>, to_bf16<W>(load_bits<W>(p)));
+  real one = 1;
+#if defined __SSE2__
+  __asm__("" : "+x"(one));
+#endif
+  return to_bf16_from_sum<W>(load<W>(p) * one);
 }
 
 #if defined __AVX512BF16__
@@ -191,7 +206,7 @@ struct Apart : Reals {
   }
   template <int W>
   static VecOf<W> rounded(VecOf<W> x) {
-    return __builtin_bit_cast(VecOf<W>, to_bf16<W>(__builtin_bit_cast(Bits<W>, x)));
+    return to_bf16_from_sum<W>(x);
   }
   // The same of a weight of attention, in fewer operations: where 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
   // room for 8 bits of x. NaN stays. What is 2^111 or more becomes NaN; a weight is that large beside a NaN alone.
@@ -272,6 +287,7 @@ inline void round_line(int n, const real* x, real* to) {
 
 // Pairs of rows, apart: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
 inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+  const NoSubnormals none;
   for (int p = 0; p < k + k % 2; ++p, to += to_row) {
     if ((p ^ 1) < k)
       round_line(n, x + (p ^ 1) * x_row, to);
@@ -287,6 +303,7 @@ inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // ne
 }
 inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   constexpr int W = lanes;
+  const NoSubnormals none;
   for (int i = 0; i < m; ++i, x += x_row, to += k + k % 2) {
     int p = 0;
     for (; p + W <= k; p += W)
@@ -297,6 +314,7 @@ inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to
 
 // The same of x^T, of few columns                                            x: (k, m)   to: (m, k or k + 1)
 inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
+  const NoSubnormals none;
   for (int i = 0; i < m; ++i)
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
