@@ -92,7 +92,8 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     becomes(bf16, 1 + two_to(-8), 1);                                      // ties go to even
     becomes(bf16, 1 + 3 * two_to(-8), 1 + two_to(-6));
     becomes(bf16, -1 - two_to(-8) - two_to(-23), -1 - two_to(-7));
-    becomes(bf16, two_to(-127), 0);  // subnormal
+    becomes(bf16, two_to(-127), 0);  // subnormal, and so is the next one, which is the largest
+    becomes(bf16, two_to(-126) - two_to(-149), 0);
     becomes(bf16, -two_to(-126), -two_to(-126));
     becomes(bf16, -most, -INFINITY);
     for (const Form& form : {tf32, bf16}) {

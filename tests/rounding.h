@@ -1,4 +1,4 @@
-// What tests/rounding.cpp and tests/rounding_tiles.cpp share: products with rounded factors, and what is held to them.
+// What the files tests/rounding*.cpp share: products with rounded factors, and what is held to them.
 #pragma once
 #include "core/rounding.h"
 

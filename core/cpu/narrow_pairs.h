@@ -18,65 +18,83 @@ inline bool is_narrow_in_pairs(const AttentionArgs& x) {
 }
 
 struct PairedHead : NarrowHead {
-  static constexpr int P = C / 2;      // pairs of channels
-  using Factors = Bits<lanes>;
-  using Factor = Pairs::Factor<lanes>;
+  static constexpr int S = left_size, steps = C / 2 * S;        // of a pair, and of a sum over channels
+  static constexpr int at(int step) { return step ^ (S - 1); }  // of two steps, the second comes first (pairs.h)
+  using Factor = Packed::Factor<lanes>;
 
   explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
 
-  // In scratch memory, beside what logits.h has there.
+  // In scratch memory, beside what logits.h has there. Numbers that are apart lie in rows as they did, and the same
+  // ones serve as pairs of channels and of keys.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
-  const real* along_channels(int buffer, const real* rows) const {  // (keys, P left_size)
+  const real* along_channels(int buffer, const real* rows) const {  // (keys, steps)
     constexpr int W = smaller(lanes, C);
-    real* to = scratch(buffer, int64_t(x.keys + 1) * P * left_size);
-    if constexpr (left_size == 2) {
-      apart_columns(x.keys, C, rows, step, to);
+    real* to = scratch(buffer, int64_t(x.keys + 1) * steps);
+    if constexpr (S == 2) {
+      for (int j = 0; j < x.keys; ++j, rows += step) round_line(C, rows, to + j * C);
+      __builtin_memset(to + x.keys * C, 0, C * sizeof(real));
     } else if constexpr (W < C) {
       pair_columns(x.keys, C, rows, step, to);
     } else {  // two keys at once
       for (int j = 0; j < x.keys; j += 2, rows += 2 * step)
-        store_bits<W>(to + j * P, pair_neighbours<W>(load_bits<W>(rows), load_bits<W>(rows + (j + 1 < x.keys) * step)));
+        store_bits<W>(to + j * steps,
+                      pair_neighbours<W>(load_bits<W>(rows), load_bits<W>(rows + (j + 1 < x.keys) * step)));
     }
     return to;
   }
-  const real* along_rows(int buffer, const real* rows, int n) const {  // (ceil(n / 2), C left_size)
-    const int64_t pairs = int64_t(n + 1) / 2 * C;
-    real *to = scratch(buffer, pairs * (1 + left_size)), *apart = to + pairs;
-    pair_rows(n, C, rows, step, to, C);
-    if (left_size == 1) return to;
-    take_apart(pairs, to, apart);
-    return apart;
-  }
-  static Factor both(Vec x0, Vec x1) {
-    return Pairs::of<lanes>(__builtin_bit_cast(Factors, x0), __builtin_bit_cast(Factors, x1));
+  const real* along_rows(int buffer, const real* rows) const {  // (ceil(keys / 2) S, C)
+    if constexpr (S == 2) return along_channels(buffer, rows);
+    real* to = scratch(buffer, int64_t(x.keys + 1) / 2 * C);
+    pair_rows(x.keys, C, rows, step, to, C);
+    return to;
   }
   static void columns_to_pairs(Factor* to, const Vec* from) {
-    for (int c = 0; c < P; ++c) to[c] = both(from[2 * c], from[2 * c + 1]);
+    for (int c = 0; c < C; c += 2, to += S)
+      Packed::put<lanes>(to, Packed::rounded<lanes>(from[c]), Packed::rounded<lanes>(from[c + 1]));
   }
   // sum_c a_c b_jc for each query                                       b: the pairs of key j
   [[gnu::always_inline]] static Vec dot(const Factor* a, const real* b) {
     Vec sum{};
-#pragma GCC unroll 4
-    for (int c = 0; c < P; ++c) sum = Pairs::add_product<lanes>(sum, Pairs::left<lanes>(b + c * left_size), a[c]);
+#pragma GCC unroll 8
+    for (int c = 0; c < steps; ++c) sum = Packed::add_product<lanes>(sum, Packed::left<lanes>(b + at(c)), a[at(c)]);
     return sum;
   }
   // total_c += sum of a over two keys                                   rows: the pairs of their channels
-  [[gnu::always_inline]] static void add_keys(Vec* total, Factor a, const real* rows) {
+  [[gnu::always_inline]] static void add_keys(Vec* total, Vec a0, Vec a1, const real* rows) {
+    Factor a[S];
+    Packed::put<lanes>(a, a0, a1);
+#pragma GCC unroll 2
+    for (int s = 0; s < S; ++s)
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c)
-      total[c] = Pairs::add_product<lanes>(total[c], Pairs::left<lanes>(rows + c * left_size), a);
+      for (int c = 0; c < C; ++c)
+        total[c] = Packed::add_product<lanes>(total[c], Packed::left<lanes>(rows + at(s) * C + c), a[at(s)]);
   }
   Vec logit(const Factor* q, const real* k, int block, int j, bool all_see) const {
-    const Vec s = dot(q, k + j * P * left_size);
+    const Vec s = dot(q, k + j * steps);
     return all_see ? s : lane_numbers() >= j - slot(block) ? s : splat(neg_infinity);
   }
-  // Pairs of queries, those of dx and a in turn.
-  template <int... i>
-  static Factors in_turn(Vec dx, Vec a, std::integer_sequence<int, i...>) {
-    const Factors both = pair_neighbours<lanes>(__builtin_bit_cast(Factors, dx), __builtin_bit_cast(Factors, a));
-    return __builtin_shufflevector(both, both, (i / 2 + i % 2 * (lanes / 2))...);
+  // x_0 y_0 x_1 y_1 ...
+  template <int W, int... i>
+  static void put_in_turn(real* to, VecOf<W> x, VecOf<W> y, std::integer_sequence<int, i...>) {
+    store<W>(to, __builtin_shufflevector(x, y, (i / 2 + i % 2 * W)...));
+    store<W>(to + W, __builtin_shufflevector(x, y, (W / 2 + i / 2 + i % 2 * W)...));
   }
-  static Factors in_turn(Vec dx, Vec a) { return in_turn(dx, a, std::make_integer_sequence<int, lanes>()); }
+  template <int W>
+  static void put_in_turn(real* to, VecOf<W> x, VecOf<W> y) {
+    put_in_turn<W>(to, x, y, std::make_integer_sequence<int, W>());
+  }
+  // The pairs of queries likewise, those of dx and a in turn: S vectors
+  template <int... i>
+  static void put_queries_in_turn(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
+    const auto pairs = pair_neighbours<lanes>(__builtin_bit_cast(Bits<lanes>, dx), __builtin_bit_cast(Bits<lanes>, a));
+    store_bits<lanes>(to, __builtin_shufflevector(pairs, pairs, (i / 2 + i % 2 * (lanes / 2))...));
+  }
+  static void put_queries_in_turn(real* to, Vec dx, Vec a) {
+    if constexpr (S == 2)
+      put_in_turn<lanes>(to, dx, a);
+    else
+      put_queries_in_turn(to, dx, a, std::make_integer_sequence<int, lanes>());
+  }
 
   void forward(real* o, real* stats) const;
   void backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const;
@@ -91,12 +109,12 @@ struct PairedHead : NarrowHead {
 
 inline void PairedHead::forward(real* o, real* stats) const {
   const NoSubnormals none;
-  const real *k = along_channels(k_buffer, x.piece[0].k + key(0)), *v = along_rows(v_buffer, x.v + key(0), x.keys);
+  const real *k = along_channels(k_buffer, x.piece[0].k + key(0)), *v = along_rows(v_buffer, x.v + key(0));
   real* s = scratch(logits_buffer, int64_t(x.keys + 1) * lanes);
   for (int n = 0; n < blocks; ++n) {
     Vec channels[C], sum{}, total[C] = {}, top = splat(neg_infinity);
     columns(channels, x.piece[0].q + query(n * lanes), n, x.scale);
-    Factor q[P];
+    Factor q[steps];
     columns_to_pairs(q, channels);
     const int keys = seen(n), by_all = seen_by_all(n);
     const auto take = [&](int j, bool all_see) {
@@ -108,10 +126,11 @@ inline void PairedHead::forward(real* o, real* stats) const {
     for (int j = by_all; j < keys; ++j) take(j, false);
     store(s + keys * lanes, splat(neg_infinity));          // the other of the last key, where their number is odd
     const Vec shift = top == neg_infinity ? Vec{} : top;   // of a query that sees no key
-    for (int j = 0; j < keys; j += 2) {
+    const real* rows_v = v;
+    for (int j = 0; j < keys; j += 2, rows_v += C * S) {
       const Vec e0 = exp_small(load(s + j * lanes) - shift), e1 = exp_small(load(s + (j + 1) * lanes) - shift);
       sum += e0 + e1;
-      add_keys(total, both(e0, e1), v + j / 2 * C * left_size);
+      add_keys(total, Packed::rounded_weight<lanes>(e0), Packed::rounded_weight<lanes>(e1), rows_v);
     }
     const Vec inverse = sum == 0 ? Vec{} : 1 / sum;
     for (int c = 0; c < C; ++c) channels[c] = total[c] * inverse;
@@ -122,7 +141,7 @@ inline void PairedHead::forward(real* o, real* stats) const {
 }
 
 // (dk_jc, dv_jc), c after c, += sum_i (dx_ij q_ic, a_ij go_ic) for M keys, by pairs of queries.
-//                                                  dx_and_a: (keys, row)   q_and_go: (ceil(queries / 2), 2 C)
+//                                                dx_and_a: (keys, row)   q_and_go: (ceil(queries / 2) S, 2 C)
 template <int M>
 inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a, int row, const real* q_and_go,
                                   int j) const {
@@ -131,18 +150,20 @@ inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a,
   typedef uint64_t OneOfTwo __attribute__((aligned(4), may_alias));
   VecOf<W> sum[M][N] = {};
   dx_and_a += int64_t(j) * row;
-  for (int i = 0; i < x.queries; i += 2, q_and_go += 2 * C) {
-    Pairs::Factor<W> right[N];
+  for (int i = 0; i < x.queries; i += 2, dx_and_a += 2 * S, q_and_go += 2 * C * S)
+#pragma GCC unroll 2
+    for (int s = 0; s < S; ++s) {
+      Packed::Factor<W> right[N];
 #pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) right[n] = Pairs::right<W>(q_and_go + n * W, 0);
+      for (int n = 0; n < N; ++n) right[n] = Packed::right<W>(q_and_go + at(s) * 2 * C + n * W, 0);
 #pragma GCC unroll 8
-    for (int r = 0; r < M; ++r) {
-      const Two both = *reinterpret_cast<const OneOfTwo*>(dx_and_a + r * row + i) - Two{};
-      const auto left = Pairs::of<W>(__builtin_bit_cast(Bits<W>, both));
+      for (int r = 0; r < M; ++r) {
+        const Two both = *reinterpret_cast<const OneOfTwo*>(dx_and_a + r * row + 2 * at(s)) - Two{};
+        const auto left = __builtin_bit_cast(Packed::Factor<W>, both);
 #pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) sum[r][n] = Pairs::add_product<W>(sum[r][n], left, right[n]);
+        for (int n = 0; n < N; ++n) sum[r][n] = Packed::add_product<W>(sum[r][n], left, right[n]);
+      }
     }
-  }
   const auto put = [this, j](const Accumulator& to, int r, int at, VecOf<W / 2> y) {
     if (real* place = to.at + key(j + r) + at; to) store<W / 2>(place, to.empty ? y : load<W / 2>(place) + y);
   };
@@ -160,9 +181,9 @@ inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a,
 // way.
 inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
   const NoSubnormals none;
-  const int row = blocks * lanes;
+  const int row = blocks * lanes * S;
   const real *all_k = x.piece[0].k + key(0), *k = along_channels(k_buffer, all_k),
-             *k_rows = along_rows(k_rows_buffer, all_k, x.keys), *v = along_channels(v_buffer, x.v + key(0));
+             *k_rows = S == 2 ? k : along_rows(k_rows_buffer, all_k), *v = along_channels(v_buffer, x.v + key(0));
   real* dx_and_a = scratch(logits_buffer, int64_t(x.keys) * row);
   for (int n = 0; n < blocks; ++n) {
     const int64_t first = query(n * lanes);
@@ -171,43 +192,46 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     columns(channels, x.piece[0].q + first, n, x.scale), columns(go_channels, d_o + first, n, x.scale);
     columns(o_channels, o + first, n, 1);
     for (int c = 0; c < C; ++c) delta += go_channels[c] * o_channels[c];
-    Factor q[P], go[P];
+    Factor q[steps], go[steps];
     columns_to_pairs(q, channels), columns_to_pairs(go, go_channels);
     const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
     // after the last query the shift stays infinite, and no key has a weight
     for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];
     Vec dq[C] = {};
-    real* to = dx_and_a + n * lanes;
+    real* to = dx_and_a + n * lanes * S;
     const auto take = [&](int j, bool all_see) {
       const Vec a = exp_small(logit(q, k, n, j, all_see) - shift) * inverse;
-      const Vec ds = a * (dot(go, v + j * P * left_size) - delta);  // times scale, as go and delta are
-      store_bits<lanes>(to + int64_t(j) * row, in_turn(ds, a));
+      // times scale, as go and delta are
+      const Vec ds = Packed::rounded<lanes>(a * (dot(go, v + j * steps) - delta));
+      put_queries_in_turn(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));
       return ds;
     };
     const int keys = seen(n), by_all = seen_by_all(n);
     int j = 0;
     for (; j + 2 <= by_all; j += 2) {
       const Vec ds = take(j, true);
-      add_keys(dq, both(ds, take(j + 1, true)), k_rows + j / 2 * C * left_size);
+      add_keys(dq, ds, take(j + 1, true), k_rows + j / 2 * C * S);
     }
     for (; j < keys; j += 2) {
       const Vec ds = take(j, j < by_all);
-      add_keys(dq, both(ds, j + 1 < keys ? take(j + 1, false) : Vec{}), k_rows + j / 2 * C * left_size);
+      add_keys(dq, ds, j + 1 < keys ? take(j + 1, false) : Vec{}, k_rows + j / 2 * C * S);
     }
-    for (j = keys; j < x.keys; ++j) store(to + int64_t(j) * row, Vec{});
+    for (j = keys; j < x.keys; ++j)
+      for (int s = 0; s < S; ++s) store(to + int64_t(j) * row + s * lanes, Vec{});
     if (!d.q[0]) continue;
     for (int c = 0; c < C; ++c) channels[c] = dq[c];       // dq itself stays in registers
     rows(d.q[0].at + first, !d.q[0].empty, channels, n, 1);
   }
   const real *q = x.piece[0].q + query(0), *go = d_o + query(0);
-  real* q_and_go = scratch(queries_buffer, int64_t(x.queries + 1) / 2 * 2 * C);
-  for (int i = 0; i < x.queries; i += 2, q += 2 * step, go += 2 * step) {
-    real q_pairs[C], go_pairs[C];
-    pair_rows(smaller(2, x.queries - i), C, q, step, q_pairs, C);
-    pair_rows(smaller(2, x.queries - i), C, go, step, go_pairs, C);
-    for (int c = 0; c < C; ++c)
-      store_bits<1>(q_and_go + i * C + 2 * c, load_bits<1>(q_pairs + c)),
-          store_bits<1>(q_and_go + i * C + 2 * c + 1, load_bits<1>(go_pairs + c));
+  real* q_and_go = scratch(queries_buffer, int64_t(x.queries + 1) * C * S);
+  for (int i = 0; i < (x.queries + 1) / 2 * S; ++i, q += 2 / S * step, go += 2 / S * step) {
+    const auto factors = [&, all = 2 / S * (i + 1) <= x.queries](const real* rows) {
+      if constexpr (S == 2)
+        return all ? load_bf16<C>(rows) : VecOf<C>{};
+      else
+        return (VecOf<C>)pair<C>(load_bits<C>(rows), all ? load_bits<C>(rows + step) : Bits<C>{});
+    };
+    put_in_turn<C>(q_and_go + i * 2 * C, factors(q), factors(go));
   }
   constexpr int together = registers == 32 ? 8 : 4;
   int j = 0;

@@ -49,7 +49,7 @@ inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
 }
 
 // While it lives, subnormal numbers count as zero, wherever they are read or come out; on x86.
-class NoSubnormals {
+class [[maybe_unused]] NoSubnormals {
 #if defined __SSE2__
  public:
   NoSubnormals() { _mm_setcsr(before_ | 0x8040); }
@@ -60,6 +60,26 @@ class NoSubnormals {
   unsigned before_ = _mm_getcsr();
 #endif
 };
+
+// to_bf16 of what comes out of arithmetic meanwhile: nothing of it is subnormal, and a NaN is quiet and stays as it is.
+template <int W>
+inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
+  const auto x = __builtin_bit_cast(Bits<W>, sum);
+#if defined __SSE2__
+  return sum != sum ? sum : __builtin_bit_cast(VecOf<W>, (x + 0x7FFFu + (x >> 16 & 1u)) & 0xFFFF0000u);
+#else
+  return __builtin_bit_cast(VecOf<W>, to_bf16<W>(x));
+#endif
+}
+// The same of what lies in memory: it is multiplied by a 1 that compilers do not know.
+template <int W>
+inline VecOf<W> load_bf16(const real* p) {
+  real one = 1;
+#if defined __SSE2__
+  __asm__("" : "+x"(one));
+#endif
+  return to_bf16_from_sum<W>(load<W>(p) * one);
+}
 
 #if defined __AVX512BF16__
 // Pairs of neighbours along a row of 2 W numbers, and of a vector and the one below it.
@@ -92,8 +112,21 @@ struct InstructionPairs {
     return pairs;
   }
   template <int W>
-  static Bits<W> of(Bits<W> x0, Bits<W> x1) {
-    return pair<W>(x0, x1);
+  static Bits<W> of(const real* x0, const real* x1) {
+    return pair<W>(load_bits<W>(x0), load_bits<W>(x1));
+  }
+  // Pairs of two vectors of rounded() numbers; here what makes pairs rounds, and nothing before it.
+  template <int W>
+  static void put(Bits<W>* to, VecOf<W> x0, VecOf<W> x1) {
+    *to = pair<W>(__builtin_bit_cast(Bits<W>, x0), __builtin_bit_cast(Bits<W>, x1));
+  }
+  template <int W>
+  static VecOf<W> rounded(VecOf<W> x) {
+    return x;
+  }
+  template <int W>
+  static VecOf<W> rounded_weight(VecOf<W> x) {
+    return x;
   }
   template <int W>
   static Bits<W> left(const real* a) {
@@ -115,7 +148,7 @@ struct InstructionPairs {
 };
 using Pairs = InstructionPairs;
 using Packed = InstructionPairs;     // what packed factors are
-inline constexpr int left_size = 1;  // of a pair on the left
+inline constexpr int left_size = 1;  // of a pair on the left, and steps in which packed ones are multiplied
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -142,8 +175,8 @@ struct EmulatedPairs {
     return {__builtin_bit_cast(VecOf<W>, pairs << 16), __builtin_bit_cast(VecOf<W>, pairs & 0xFFFF0000u)};
   }
   template <int W>
-  static Factor<W> of(Bits<W> x0, Bits<W> x1) {
-    return {__builtin_bit_cast(VecOf<W>, to_bf16<W>(x0)), __builtin_bit_cast(VecOf<W>, to_bf16<W>(x1))};
+  static Factor<W> of(const real* x0, const real* x1) {
+    return {load_bf16<W>(x0), load_bf16<W>(x1)};
   }
   template <int W>
   static Factor<W> left(const real* a) {  // a pair taken apart
@@ -165,9 +198,26 @@ using Pairs = EmulatedPairs;
 // and a product of them is one of reals, with nothing to take apart in each tile.
 struct Apart : Reals {
   using Sums = NoSubnormals;
+  template <int W>
+  using Factor = VecOf<W>;
+  template <int W>
+  static void put(VecOf<W>* to, VecOf<W> x0, VecOf<W> x1) {
+    to[0] = x0, to[1] = x1;
+  }
+  template <int W>
+  static VecOf<W> rounded(VecOf<W> x) {
+    return to_bf16_from_sum<W>(x);
+  }
+  // The same of a weight of attention, in fewer operations: where 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
+  // room for 8 bits of x. NaN stays. What is 2^111 or more becomes NaN; a weight is that large beside a NaN alone.
+  template <int W>
+  static VecOf<W> rounded_weight(VecOf<W> x) {
+    const VecOf<W> power = __builtin_bit_cast(VecOf<W>, __builtin_bit_cast(Bits<W>, x) & 0x7F800000u);
+    return multiply_add(power, 98304.f, x) - power * 98304.f;
+  }
 };
 using Packed = Apart;                // what packed factors are
-inline constexpr int left_size = 2;  // of a pair on the left
+inline constexpr int left_size = 2;  // of a pair on the left, and steps in which packed ones are multiplied
 #endif
 
 // The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
@@ -176,7 +226,7 @@ struct PairsOfRows : Pairs {
   static constexpr int rows = 2;
   template <int W>
   static auto right(const real* b, ptrdiff_t b_row) {
-    return of<W>(load_bits<W>(b), load_bits<W>(b + b_row));
+    return of<W>(b, b + b_row);
   }
 };
 
@@ -227,12 +277,17 @@ inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to)
 // A line of n rounded numbers.
 inline void round_line(int n, const real* x, real* to) {
   int j = 0;
-  for (; j + lanes <= n; j += lanes) store_bits<lanes>(to + j, to_bf16<lanes>(load_bits<lanes>(x + j)));
-  for (; j < n; ++j) store_bits<1>(to + j, to_bf16<1>(load_bits<1>(x + j)));
+  const auto columns = [&]<int W>() {
+    for (; j + W <= n; j += W) store<W>(to + j, load_bf16<W>(x + j));
+  };
+  columns.template operator()<lanes>();
+  if constexpr (lanes == 16) columns.template operator()<8>();
+  columns.template operator()<1>();
 }
 
 // Pairs of rows, apart: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
 inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+  const NoSubnormals none;
   for (int p = 0; p < k + k % 2; ++p, to += to_row) {
     if ((p ^ 1) < k)
       round_line(n, x + (p ^ 1) * x_row, to);
@@ -243,24 +298,25 @@ inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, p
 
 // Pairs along rows, apart: to_ip = x_{i, p ^ 1}                              x: (m, k)   to: (m, k or k + 1)
 template <int W, int... i>
-inline Bits<W> exchanged(Bits<W> x, std::integer_sequence<int, i...>) {  // neighbours
+inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // neighbours
   return __builtin_shufflevector(x, x, (i ^ 1)...);
 }
 inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   constexpr int W = lanes;
+  const NoSubnormals none;
   for (int i = 0; i < m; ++i, x += x_row, to += k + k % 2) {
     int p = 0;
     for (; p + W <= k; p += W)
-      store_bits<W>(to + p, exchanged<W>(to_bf16<W>(load_bits<W>(x + p)), std::make_integer_sequence<int, W>()));
-    for (; p < k + k % 2; ++p) store_bits<1>(to + p, (p ^ 1) < k ? to_bf16<1>(load_bits<1>(x + (p ^ 1))) : 0u);
+      store<W>(to + p, exchanged<W>(load_bf16<W>(x + p), std::make_integer_sequence<int, W>()));
+    for (; p < k + k % 2; ++p) to[p] = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1)) : 0;
   }
 }
 
 // The same of x^T, of few columns                                            x: (k, m)   to: (m, k or k + 1)
 inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
+  const NoSubnormals none;
   for (int i = 0; i < m; ++i)
-    for (int p = 0; p < k + k % 2; ++p, ++to)
-      store_bits<1>(to, (p ^ 1) < k ? to_bf16<1>(load_bits<1>(x + (p ^ 1) * x_row + i)) : 0u);
+    for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
 
 // Pairs of a row taken apart                                                 pairs: (n)   to: (2 n)
