@@ -171,7 +171,7 @@ TEST_CASE("ops: products by every engine, against the same references and with t
   std::vector<OpCase> large = op_cases(For::bench);                  // those of training are cut for threads
   std::erase_if(large, [](const OpCase& c) { return !is_product(c); });
   CHECK(large.size() > 4);
-  if (sizeof(real) == sizeof(double)) large.clear();                 // cut in the same places, and the naive one is slow
+  if (sizeof(real) == sizeof(double)) large.clear();  // cut in the same places, and the naive one is slow
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
     INFO("products = ", engine_names[int(e)]);
