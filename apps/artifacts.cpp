@@ -51,23 +51,6 @@ ValueLists setting(const std::string& text) {
   return read_lists(fmt::format("{} = {}", key, value), "--set " + text);
 }
 
-// FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
-void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs) {
-  make_folder(runs.path());
-  if (all.empty()) return;
-  const Claim alone = reproduce::one_at_a_time(runs);
-  const std::string lines = plan_lines(all);
-  if (std::filesystem::exists(path)) {
-    std::set<std::string> ids;
-    for (const Trial& t : all) ids.insert(t.id);
-    for (const Trial& t : read_plan(path))
-      if (!ids.count(t.id))
-        bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw",
-                  path);
-  }
-  if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
-}
-
 // "816 trials, 12 of them done; the others take about 3:10:00 with 2 at once"
 std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m) {
   const std::vector<TrialState> all = states(trials, runs);
@@ -95,6 +78,22 @@ void check_memory(const Plan& trials, const SweepFolder& runs, const Making& m) 
 }
 
 }  // namespace
+
+void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs) {
+  make_folder(runs.path());
+  if (all.empty()) return;
+  const Claim alone = reproduce::one_at_a_time(runs);
+  const std::string lines = plan_lines(all);
+  if (std::filesystem::exists(path)) {
+    std::set<std::string> ids;
+    for (const Trial& t : all) ids.insert(t.id);
+    for (const Trial& t : read_plan(path))
+      if (!ids.count(t.id))
+        bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw",
+                  path);
+  }
+  if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
+}
 
 Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
 
@@ -196,7 +195,8 @@ void add_making(CLI::App* c, Making& m) {
   add_width(c, m.figures.width);
   c->add_flag("--retry", m.retry, "try failed trials again");
   add_force(c, m.force);
-  CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
+  CLI::Option* only_plan =
+      c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl, of su2023 and chi2023 plan-KIND.jsonl");
   c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);
 }
 

@@ -24,6 +24,9 @@ sweep::ValueLists settings(const Making&);  // --set, as the trials take them. T
 void check_figures(const Making&);          // --figures and --width. Throws BadInput
 // --set, --kept, --figures and --out as they would be typed again
 std::string words_again(const Making&);
+// The plan in a file of the folder, which Slurm's tasks read whenever they start: it never loses a trial. BadInput
+// where the file is another plan.
+void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFolder& runs);
 // What the folder has now: how much is done, its pages, and figures where any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 

@@ -44,14 +44,27 @@ void list_artifacts() {
   }
 }
 
+// The trainings alone, a plan for each kind of model: a plan's file has no tests. The command without --plan does them.
+void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans, const sweep::SweepFolder& runs) {
+  if (plans.empty())
+    bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
+  for (const sweep::Plan& plan : plans) {
+    const std::string kind = sweep::kind_of(plan).word,
+                      path = fmt::format("{}/plan-{}.jsonl", w.out, kind.substr(0, kind.find(' ')));
+    keep_plan(plan, path, runs);
+    fmt::print("{}: {}; train them with\n  poslab sweep run {} --out {}\n", path, counted(plan.size(), "model"),
+               shell_word(path), shell_word(runs.path()));
+  }
+  fmt::print("or `poslab sweep submit`, then test and draw them with\n  {}\n", command(w));
+}
+
 // A source that is no sweep of tasks: a few models are trained, and each is tested many times.
 void make_models(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
   using namespace reproduce;
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
     bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
-  if (w.only_plan) bad_input("{} has no plan for a cluster; leave out --plan", name);
-  if (!w.kept.empty()) bad_input("{} is no sweep, and no file keeps its trials; leave out --kept", name);
+  if (!w.kept.empty()) bad_input("{} tests the models themselves, which no file of --kept has; leave it out", name);
   for (const Artifact* a : all)
     if (a->models != all[0]->models)
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
@@ -61,6 +74,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
   const SweepFolder runs(w.out + "/runs");
   const std::vector<Plan> plans = source.plans(all);
+  if (w.only_plan) return plan_models(w, plans, runs);
   if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
   make_folder(runs.path());
@@ -95,6 +109,9 @@ is a sweep, and asked for by its name. The paper's size is for a cluster:
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --draw
+
+Of su2023 and chi2023, --plan writes plan-lm.jsonl and plan-t5.jsonl: models to be trained in the same way, which the
+command without --plan then tests and draws.
 
 Examples:
   poslab reproduce ruoss2023 --size tiny --out runs/ruoss2023-tiny --jobs 2

@@ -21,8 +21,22 @@ if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD
   endif()
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
-# Those whose time goes into the same tiles of products (core/cpu/gemm.h), which one of them instantiates for all.
-set(of_products "/(linear|matmul|feed_forward|gated_feed_forward|stored)\\.cpp$")
+# Neighbours that share what most of their time goes into, as the tiles of products (core/cpu/gemm.h), are compiled as
+# one.
+set(of_products linear matmul feed_forward gated_feed_forward stored)
+set(of_attention attention attention_backward attention_statistics)
+set(of_rows scan rotate geometric interpolate)
+set(of_softmax softmax cross_entropy top_k)
+function(kernels_in_groups target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(group of_products of_attention of_rows of_softmax)
+    foreach(name IN LISTS ${group})
+      if(${CMAKE_SOURCE_DIR}/core/cpu/${name}.cpp IN_LIST sources)
+        compiled_in_group(${target} ${group} ${CMAKE_SOURCE_DIR}/core/cpu/${name}.cpp)
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
 function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
   add_library(kernels_${isa} OBJECT ${kernel_sources})
   target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -Wno-psabi
@@ -30,7 +44,7 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
   target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${name})
   target_precompile_headers(kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/core/kernels.h
     ${CMAKE_SOURCE_DIR}/core/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
-  compiled_in_groups(kernels_${isa} 5 ${of_products})
+  kernels_in_groups(kernels_${isa})
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
   # In the order of the source: clang would first load all that a tile of a product multiplies, more than 16 registers.
@@ -57,7 +71,7 @@ if(avx512 IN_LIST POSLAB_ISAS)
   target_compile_options(kernels_avx512_bf16 PRIVATE ${flags_avx512} -mavx512bf16 -Wno-psabi
     $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
   target_compile_definitions(kernels_avx512_bf16 PRIVATE POSLAB_ISA=avx512_bf16)
-  compiled_in_groups(kernels_avx512_bf16 5 ${of_products})
+  kernels_in_groups(kernels_avx512_bf16)
   target_sources(core PRIVATE $<TARGET_OBJECTS:kernels_avx512_bf16>)
   set_property(SOURCE core/kernels.cpp APPEND PROPERTY COMPILE_DEFINITIONS POSLAB_AVX512_BF16)
 endif()

@@ -102,6 +102,12 @@ TEST_CASE("chi2023: all of it on toy models") {
     if (a->name != "chi2023:propositions") all += " " + a->name;  // they train nothing, and take long: drawn once
   CHECK(Program(folder, "reproduce chi2023:propositions --draw" + words).status() == 0);
   words = "reproduce" + all + words;
+  Program planned(folder, words + " --plan");
+  REQUIRE_MESSAGE(planned.status() == 0, planned.output());
+  CHECK(holds(planned.output(), "toy/plan-t5.jsonl: 6 models; train them with"));
+  Program trained(folder, "sweep run '" + out + "/plan-lm.jsonl' --out '" + out + "/runs' --threads 1");  // a cluster
+  CHECK_MESSAGE(trained.status() == 0, trained.output());
+  CHECK(states(read_plan(out + "/plan-lm.jsonl"), SweepFolder(out + "/runs")) == std::vector{TrialState::done});
   Program first(folder, words);
   REQUIRE_MESSAGE(first.status() == 0, first.output());
   CHECK(holds(first.output(), "7 of 7 runs are trained, and"));
