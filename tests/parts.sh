@@ -1,5 +1,5 @@
 # The parts of `./dev test`, which sources this file. What the parts take is built first, one thing after the other, by
-# all cores. Then the parts run side by side, three at a time: most use one core, and some wait.
+# all cores. Then the parts run side by side, two at a time, as most of them use one core.
 # shellcheck shell=bash
 
 passed=0 failed=0 summary='' failures='' parts=() course_tests=() kept=()
@@ -137,7 +137,7 @@ add_up() {   # NAME: counts the cases of a part that has run
 }
 
 run_parts() {   # all of `parts`
-  local name at_once=3 began=$SECONDS
+  local name at_once=2 began=$SECONDS
   (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
   set -m                                  # each part is a group of processes, which an interrupt ends as a whole
   trap 'trap - INT TERM; for name in $(jobs -p); do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
