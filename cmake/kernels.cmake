@@ -22,7 +22,8 @@ if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
 # Neighbours that share what most of their time goes into, as the tiles of products (core/cpu/gemm.h), are compiled as
-# one.
+# one. Which products and sums the compiler contracts may depend on the neighbours: norm.cpp is alone, as among those of
+# of_rows it had other bits with avx2 (`poslab version --numerics`).
 set(of_products linear matmul feed_forward gated_feed_forward stored)
 set(of_attention attention attention_backward attention_statistics)
 set(of_rows scan rotate geometric interpolate)
