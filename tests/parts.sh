@@ -169,11 +169,14 @@ ready() {   # WHAT PART... -- COMMAND...: the parts are run if the command, whic
 
 # Nothing of it runs here: whether all of it compiles and links without a warning, for the oldest GPU and a recent one.
 # In a folder of its own, as `./dev build cuda` compiles for seven.
-compile_cuda() {   # ARCHITECTURES TARGET
-  local compiler
+compile_cuda() {   # ARCHITECTURES TARGET FLAGS
+  local compiler flags=$3
   install_missing "$needed"
   compiler=$(nvcc) || stop "$no_nvcc"
-  cmake --preset cuda -B build/cuda_test -DCMAKE_CUDA_COMPILER="$compiler" -DCMAKE_CUDA_ARCHITECTURES="$1" &&
+  # Older ones have no --Ofast-compile.
+  [[ $("$compiler" --help) == *--Ofast-compile* ]] || flags=
+  cmake --preset cuda -B build/cuda_test -DCMAKE_CUDA_COMPILER="$compiler" -DCMAKE_CUDA_ARCHITECTURES="$1" \
+    -DCMAKE_CUDA_FLAGS="$flags" &&
     cmake --build build/cuda_test --target "$2" 2>&1 | tee build/test-cuda.log &&
     ! grep 'warning' build/test-cuda.log
 }
@@ -201,12 +204,14 @@ fetch_all() {
 
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
-  local preset architectures='75-real;90-real' target=poslab_cuda_tests of_double=(-DPOSLAB_EMULATION=ON) fetching=
+  local preset architectures='75-real;90-real' target=poslab_cuda_tests nvcc_flags= fetching=
+  local of_double=(-DPOSLAB_EMULATION=ON)
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
     set -- release memcheck python wasm web wheel notebooks double cuda site course docs arm lines
-    architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
+    architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests,
+    nvcc_flags=--Ofast-compile=max             # and optimizes
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
     fetch_all
   fi
@@ -223,7 +228,7 @@ run_tests() {   # [PRESET...]
       course) ready course course -- install_missing "$needed_by_course" ;;
       site) ready site site -- site_ready ;;
       cuda)
-        if (compile_cuda "$architectures" "$target"); then
+        if (compile_cuda "$architectures" "$target" "$nvcc_flags"); then
           passed=$((passed + 1)) summary+="  compiled   $target by nvcc for $architectures"$'\n'
         else failed=$((failed + 1)) summary+="  failed     nvcc failed or warned, see build/test-cuda.log"$'\n'
         fi ;;
