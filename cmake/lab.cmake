@@ -49,7 +49,9 @@ target_link_libraries(poslab_program PRIVATE apps $<TARGET_NAME_IF_EXISTS:cuda_d
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})
-precompiled(poslab_bench <nlohmann/json.hpp>)
+quickly_compiled(poslab_bench <nlohmann/json.hpp>)
+set_source_files_properties(bench/ceiling.cpp bench/ladder.cpp PROPERTIES COMPILE_OPTIONS -O3       # loops of their own
+  SKIP_PRECOMPILE_HEADERS ON)
 compiled_in_groups(poslab_bench 4 "/(engines|generate|kernels|products|schemes|serve[a-z_]*|t5)\\.cpp$")
 target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)

@@ -99,7 +99,8 @@ std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
 namespace {
 
 // The class stays for as long as the process does, as the list does.
-void add(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options, nb::dict laws) {
+void register_encoding(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options,
+                       nb::dict laws) {
   const auto alone = lists_at_rest(name);
   Scheme s{.name = name,
            .summary = "written in Python",
@@ -199,7 +200,7 @@ void add_own(nb::module_& m) {
            "The same, within two standard deviations.")
       .def("uniform", parameter<&Params::uniform, double, double>, "name"_a, "shape"_a, "low"_a, "high"_a,
            "Numbers from low to high.");
-  m.def("add_encoding", add, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
+  m.def("add_encoding", register_encoding, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
   m.def("add_sampler", add_drawing, "name"_a, "sampler"_a, "about"_a, "options"_a);
   m.def("check", check, "spelling"_a);
 }

@@ -113,8 +113,8 @@ Task with_instance(Task t, nb::object instance, const std::vector<std::string>& 
   return t;
 }
 
-void add(const std::string& name, nb::object task_class, const std::string& about, nb::dict options,
-         std::vector<std::string> own) {
+void register_task(const std::string& name, nb::object task_class, const std::string& about, nb::dict options,
+                   std::vector<std::string> own) {
   const auto alone = lists_at_rest(name);
   PyObject* kind = nb::object(task_class).release().ptr();  // stays as long as the list does
   add_task({.name = name,
@@ -131,6 +131,8 @@ void add(const std::string& name, nb::object task_class, const std::string& abou
 
 }  // namespace
 
-void add_own_task(nb::module_& m) { m.def("add_task", add, "name"_a, "task"_a, "about"_a, "options"_a, "own"_a); }
+void add_own_task(nb::module_& m) {
+  m.def("add_task", register_task, "name"_a, "task"_a, "about"_a, "options"_a, "own"_a);
+}
 
 }  // namespace poslab::python

@@ -24,17 +24,6 @@
 namespace poslab::test {
 namespace {
 
-[[maybe_unused]] const bool added = (add_backend(Device::cuda, cuda::as_backend()), true);
-
-#ifdef POSLAB_EMULATE
-using Quick = cuda::DeviceMemoryOpen;
-#else
-struct Quick {};
-#endif
-
-// Results are sums in another order, of other products: close, not equal.
-constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
-
 // POSLAB_SHARE=2/4 leaves every fourth case of an op, from the second: under compute-sanitizer four processes share
 // what takes one too long (cuda/on_gpu.py).
 bool in_share(int n) {
@@ -64,7 +53,7 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
     worst.value = std::max(worst.value, value_error(c, gpu.value, c.reference(in_double(x))));
     CHECK(worst.value <= value_tolerance);
     const double all = difference(gpu, cpu);
-    CHECK(all <= tolerance);
+    CHECK(all <= cuda_tolerance);
     worst.gradient = std::max(worst.gradient, all);
   }
   fmt::print("\nWorst relative errors on {}\n{:<18}{:>6}{:>22}{:>32}\n", backend(Device::cuda).name(), "kernel",
@@ -131,7 +120,7 @@ TEST_CASE("cuda: blocks of several sequences sum the gradients of their distance
                    }};
     const Tensors x = inputs(c);
     const Result gpu = run(c, x, Device::cuda);
-    CHECK(difference(gpu, run(c, x)) <= tolerance);
+    CHECK(difference(gpu, run(c, x)) <= cuda_tolerance);
     CHECK(difference(gpu, run(c, x, Device::cuda)) == 0);
   }
 }
@@ -150,7 +139,8 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   }
   // A factor of b bits is off by 2^-b of itself at most; sums of such products by less than their numbers' share.
   struct Form { Matmul how; double least, most, unit; };
-  for (const Form& form : {Form{Matmul::tf32x3, 0, 1e-5, tolerance}, {Matmul::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
+  for (const Form& form : {Form{Matmul::tf32x3, 0, 1e-5, cuda_tolerance},
+                           {Matmul::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
                            {Matmul::bf16, 2e-4, 4e-2, std::ldexp(1., -7)}}) {
     const char* name = matmul_names[int(form.how)];
     double worst = 0, to_cpu = 0, networks_to_cpu = 0;
@@ -169,10 +159,10 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
       if (!block) {
         const Result here = run(c, x);
         const double off_here = difference(there, here);
-        CHECK(off_here <= (network ? form.unit : tolerance));
+        CHECK(off_here <= (network ? form.unit : cuda_tolerance));
         (network ? networks_to_cpu : to_cpu) = std::max(network ? networks_to_cpu : to_cpu, off_here);
         const auto count = [&](const std::vector<real>& a, const std::vector<real>& b, double floor) {
-          const double least = tolerance * std::max(largest(b), floor);
+          const double least = cuda_tolerance * std::max(largest(b), floor);
           for (size_t e = 0; e < a.size(); ++e) off_numbers += std::abs(double(a[e]) - double(b[e])) > least;
           numbers += int64_t(a.size());
         };
@@ -188,9 +178,10 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
     CHECK(tried > 10);
     CHECK(worst >= form.least);
     CHECK(off_numbers <= numbers / 100);
-    fmt::print("products in {}: off by at most {:.1e} of the largest number; the CPU's and the GPU's differ by {:.1e}, "
-               "in networks by {:.1e}, {} of {} numbers by more than {:.0e}\n",
-               name, worst, to_cpu, networks_to_cpu, off_numbers, numbers, tolerance);
+    fmt::print(
+        "products in {}: off by at most {:.1e} of the largest number; the CPU's and the GPU's differ by {:.1e}, "
+        "in networks by {:.1e}, {} of {} numbers by more than {:.0e}\n",
+        name, worst, to_cpu, networks_to_cpu, off_numbers, numbers, cuda_tolerance);
   }
   struct Fp32Again {
     ~Fp32Again() { backend(Device::cuda).multiply_in(Matmul::fp32); }
@@ -225,7 +216,7 @@ TEST_CASE("cuda: products that do not wait for each other share a launch, and th
     const int64_t before = cuda::given().launches;
     const Tensor y = work(Device::cuda);
     const std::vector<real> got = y.values();
-    CHECK(difference(got, expected, 1) <= tolerance);
+    CHECK(difference(got, expected, 1) <= cuda_tolerance);
     return cuda::given().launches - before;
   };
   const NoGrad none;
@@ -249,7 +240,7 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
     // Emulation takes its time, and the small ones have all the edges. Of a whole block 25,000 are weights.
     if (!c.differentiable || size > (c.of_gpu ? 27000 : 5000)) continue;
     INFO(title(c));
-    check_gradients_alone(c, Device::cuda, tolerance);
+    check_gradients_alone(c, Device::cuda, cuda_tolerance);
   }
 }
 
@@ -272,7 +263,7 @@ TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
       const auto shared = [&](const Tensors& t) { return c.op(with_equal(t)); };
       const Tensors equal = with_equal(x);
       const Result cpu = run(c, shared, equal, all_inputs), gpu = run(c, shared, equal, all_inputs, 1, Device::cuda);
-      CHECK(difference(gpu.grads[numbers[0]], cpu.grads[numbers[0]], floor_of(cpu)) <= tolerance);
+      CHECK(difference(gpu.grads[numbers[0]], cpu.grads[numbers[0]], floor_of(cpu)) <= cuda_tolerance);
     };
     for (size_t i = 0; c.differentiable && i < x.size(); ++i) {
       std::vector<size_t> alike = {i};

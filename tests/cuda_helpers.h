@@ -1,8 +1,22 @@
-// For tests that train on a GPU, which is emulated where there is none.
+// For tests on a GPU, which is emulated where there is none.
 #pragma once
+#include "core/backend.h"
+#include "core/tensor.h"
 #include "cuda/backend.h"
 
 namespace poslab::test {
+
+inline const bool cuda_is_there = (add_backend(Device::cuda, cuda::as_backend()), true);
+
+// For tests that launch thousands of kernels.
+#ifdef POSLAB_EMULATE
+using Quick = cuda::DeviceMemoryOpen;
+#else
+struct Quick {};
+#endif
+
+// Results are sums in another order, of other products than the CPU's: close, not equal.
+constexpr double cuda_tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
 // All batches go through encoder blocks of one kernel while one lives, whatever their size; or none does.
 struct BlockKernels {

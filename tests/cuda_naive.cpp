@@ -8,21 +8,17 @@
 #include <set>
 
 #include "bench/naive.h"
-#include "cuda/backend.h"
+#include "tests/cuda_helpers.h"
 #include "tests/op_run.h"
 
 namespace poslab::test {
 namespace {
 
 #ifdef POSLAB_EMULATE
-using Quick = cuda::DeviceMemoryOpen;
 constexpr int64_t most = 20000;                     // numbers of the inputs: emulated, larger cases take minutes
 #else
-struct Quick {};
 constexpr int64_t most = 1 << 30;
 #endif
-
-constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
 struct Naive {
   Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
@@ -53,7 +49,7 @@ TEST_CASE("cuda: the naive kernels give what the CPU's give, forward and backwar
     const Tensors x = inputs(c);
     const Result cpu = run(c, x), gpu = run(c, x, Device::cuda), again = run(c, x, Device::cuda);
     CHECK(value_error(c, gpu.value, c.reference(in_double(x))) <= value_tolerance);
-    CHECK(difference(gpu, cpu) <= tolerance);
+    CHECK(difference(gpu, cpu) <= cuda_tolerance);
     CHECK(same_bits(gpu, again));
     worst = std::max(worst, difference(gpu, cpu)), ++tried[c.kernel];
   }
@@ -70,7 +66,7 @@ TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add t
   for (const OpCase& c : op_cases()) {
     if (!naive_ops.count(c.kernel) || !is_small(c, 2000)) continue;
     INFO(title(c));
-    check_gradients_alone(c, Device::cuda, tolerance);
+    check_gradients_alone(c, Device::cuda, cuda_tolerance);
     ++tried;
   }
   CHECK(tried > 20);
@@ -97,7 +93,7 @@ TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded
     timed.insert(line.kernel);
     CHECK(line.forward.naive > 0);
     CHECK(line.forward.fast > 0);
-    CHECK(line.off <= tolerance);
+    CHECK(line.off <= cuda_tolerance);
   }
   CHECK(timed == naive_ops);                              // softmax has no naive form, and is not timed
   CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);

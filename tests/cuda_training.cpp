@@ -22,8 +22,6 @@
 namespace poslab::test {
 namespace {
 
-[[maybe_unused]] const bool added = (add_backend(Device::cuda, cuda::as_backend()), true);
-
 Choices small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
