@@ -64,7 +64,8 @@ TEST_CASE("reproduce: every artifact of the first source, from trained runs") {
       fmt::format(
           "reproduce ruoss2023:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
           "{} --jobs 2 --threads 1 --set seeds=1 "
-          "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
+          "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2 "
+          "--set eval_lengths=18:40",
           out));
   CAPTURE(program.output());
   CHECK(program.status() == 0);
