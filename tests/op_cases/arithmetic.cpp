@@ -249,24 +249,26 @@ const Cases slices([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const Shape x = {128, 40, 64}, logits = {128, 8, 40, 40};
-  using Op = std::function<Tensor(const Tensors&)>;
-  const auto time = [&](const char* kernel, const char* name, std::vector<Shape> shapes, Op op) {
-    all.push_back({kernel, fmt::format("{} {}", name, to_string(shapes[0])), shapes, op});
-  };
-  time("add", "same shape", {x, x}, [](auto& t) { return t[0] + t[1]; });
-  time("add", "a row for all rows", {x, {64}}, [](auto& t) { return t[0] + t[1]; });
-  time("mul", "a number for each row", {x, {128, 40, 1}}, [](auto& t) { return t[0] * t[1]; });
-  time("add", "a mask", {logits, {40, 40}}, [](auto& t) { return t[0] + t[1]; });
-  time("sum", "of rows", {logits}, [](auto& t) { return sum(t[0], -1); });
-  time("sum", "over time", {x}, [](auto& t) { return sum(t[0], 1); });
-  time("sum", "of all", {logits}, [](auto& t) { return sum_all(t[0]); });
-  time("copy", "heads before time", {{128, 40, 8, 8}}, [](auto& t) { return permute(t[0], {0, 2, 1, 3}); });
-  time("copy", "transpose", {{128, 8, 40, 40}}, [](auto& t) { return transpose(t[0]); });
-  time("copy", "slice", {{128, 40, 192}}, [](auto& t) { return slice(t[0], 2, 64, 128); });
-  time("copy", "concat", {x, x}, [](auto& t) { return concat({t[0], t[1]}, 2); });
-}, For::bench);
+const Cases arithmetic_speed(
+    [](std::vector<OpCase>& all) {
+      const Shape x = {128, 40, 64}, logits = {128, 8, 40, 40};
+      using Op = std::function<Tensor(const Tensors&)>;
+      const auto time = [&](const char* kernel, const char* name, std::vector<Shape> shapes, Op op) {
+        all.push_back({kernel, fmt::format("{} {}", name, to_string(shapes[0])), shapes, op});
+      };
+      time("add", "same shape", {x, x}, [](auto& t) { return t[0] + t[1]; });
+      time("add", "a row for all rows", {x, {64}}, [](auto& t) { return t[0] + t[1]; });
+      time("mul", "a number for each row", {x, {128, 40, 1}}, [](auto& t) { return t[0] * t[1]; });
+      time("add", "a mask", {logits, {40, 40}}, [](auto& t) { return t[0] + t[1]; });
+      time("sum", "of rows", {logits}, [](auto& t) { return sum(t[0], -1); });
+      time("sum", "over time", {x}, [](auto& t) { return sum(t[0], 1); });
+      time("sum", "of all", {logits}, [](auto& t) { return sum_all(t[0]); });
+      time("copy", "heads before time", {{128, 40, 8, 8}}, [](auto& t) { return permute(t[0], {0, 2, 1, 3}); });
+      time("copy", "transpose", {{128, 8, 40, 40}}, [](auto& t) { return transpose(t[0]); });
+      time("copy", "slice", {{128, 40, 192}}, [](auto& t) { return slice(t[0], 2, 64, 128); });
+      time("copy", "concat", {x, x}, [](auto& t) { return concat({t[0], t[1]}, 2); });
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

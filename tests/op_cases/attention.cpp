@@ -372,7 +372,7 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
             .offset = Offset::zero});  // some see none
 });
 
-const Cases speed(
+const Cases attention_speed(
     [](std::vector<OpCase>& all) {
       for (const int slots : {40, 200}) {
         const Sizes n{128 * 40 / slots, slots, slots, 8, 8, 8};

@@ -11,7 +11,7 @@ Shape without_last(Shape shape) {
   return shape;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases cross_entropy_cases([](std::vector<OpCase>& all) {
   for (const Shape& shape : row_shapes())
     for (const double size : {1., 20.}) {
       const Ids target(without_last(shape), random_ids(size_of(without_last(shape)), shape.back(), 5));
@@ -34,12 +34,14 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const Ids target({2560}, random_ids(2560, 12, 5));
-  const Shape logits = {2560, 12};
-  all.push_back(
-      {"cross_entropy", to_string(logits), {logits}, [target](auto& x) { return cross_entropy(x[0], target); }});
-}, For::bench);
+const Cases cross_entropy_speed(
+    [](std::vector<OpCase>& all) {
+      const Ids target({2560}, random_ids(2560, 12, 5));
+      const Shape logits = {2560, 12};
+      all.push_back(
+          {"cross_entropy", to_string(logits), {logits}, [target](auto& x) { return cross_entropy(x[0], target); }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -6,7 +6,7 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases dropout_cases([](std::vector<OpCase>& all) {
   for (const Shape& shape : std::vector<Shape>{{1}, {31}, {3, 11}, {257}, {1024, 33}})
     for (const double rate : {0.1, 0.5, 0.99}) {
       const Dropout drop{real(rate), {0xFEDCBA9876543210u, 1000003, 77}};
@@ -20,11 +20,13 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const Shape x = {5120, 64};
-  const Dropout drop{real(0.1), {1, 2, 3}};
-  all.push_back({"dropout", to_string(x), {x}, [drop](auto& t) { return dropout(t[0], drop); }});
-}, For::bench);
+const Cases dropout_speed(
+    [](std::vector<OpCase>& all) {
+      const Shape x = {5120, 64};
+      const Dropout drop{real(0.1), {1, 2, 3}};
+      all.push_back({"dropout", to_string(x), {x}, [drop](auto& t) { return dropout(t[0], drop); }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

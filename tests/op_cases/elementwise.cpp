@@ -35,7 +35,7 @@ const std::vector<Function> functions = {
     {"sqrt", poslab::sqrt, [](double x) { return std::sqrt(x); }, {{0.1, 2}, {1, 1e4}}},
 };
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases elementwise_cases([](std::vector<OpCase>& all) {
   for (const Function& f : functions)
     for (const Range range : f.ranges)
       for (const Shape& shape : std::vector<Shape>{{1}, {31}, {3, 11}, {257}, {33, 1000}}) {
@@ -48,11 +48,13 @@ const Cases cases([](std::vector<OpCase>& all) {
       }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const Function& f : functions)
-    all.push_back(
-        {f.name, "(5120, 256)", {{5120, 256}}, [op = f.op](auto& x) { return op(x[0]); }, {}, {}, {f.ranges[0]}});
-}, For::bench);
+const Cases elementwise_speed(
+    [](std::vector<OpCase>& all) {
+      for (const Function& f : functions)
+        all.push_back(
+            {f.name, "(5120, 256)", {{5120, 256}}, [op = f.op](auto& x) { return op(x[0]); }, {}, {}, {f.ranges[0]}});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -141,7 +141,7 @@ struct BlockVariant {
   }
 };
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases encoder_block_cases([](std::vector<OpCase>& all) {
   const std::vector<BlockVariant> variants = {
       {.batch = 2, .slots = 5, .queries = 5},
       {.batch = 2, .slots = 1, .queries = 1, .relative = true},
@@ -210,12 +210,14 @@ const Cases tails([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const BlockVariant v{.batch = 128, .slots = 80, .queries = 80, .d_ff = 256, .relative = true, .query_biases = true,
-                       .rate = 0.1};
-  all.push_back({"encoder_block", v.name(), v.shapes(), [v](auto& x) { return v.op(x); }});
-  all.back().flops = 2. * v.batch * v.slots * (4. * v.C * v.C + 2. * v.C * v.d_ff + 3. * v.slots * v.C);
-}, For::bench);
+const Cases encoder_block_speed(
+    [](std::vector<OpCase>& all) {
+      const BlockVariant v{
+          .batch = 128, .slots = 80, .queries = 80, .d_ff = 256, .relative = true, .query_biases = true, .rate = 0.1};
+      all.push_back({"encoder_block", v.name(), v.shapes(), [v](auto& x) { return v.op(x); }});
+      all.back().flops = 2. * v.batch * v.slots * (4. * v.C * v.C + 2. * v.C * v.d_ff + 3. * v.slots * v.C);
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -6,8 +6,11 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
-  struct Sizes { Shape rows; int in, d_ff, out; };
+const Cases feed_forward_cases([](std::vector<OpCase>& all) {
+  struct Sizes {
+    Shape rows;
+    int in, d_ff, out;
+  };
   const std::vector<Sizes> sizes = {{{1}, 1, 1, 1},      {{31}, 33, 70, 7},        {{3, 5}, 8, 31, 8},
                                     {{257}, 31, 64, 33}, {{2, 2, 3}, 64, 256, 64}, {{1700}, 16, 65, 16}};
   for (const auto& [lead, in, d_ff, out] : sizes) {
@@ -33,11 +36,15 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  all.push_back({"feed_forward", "(5120, 64) d_ff 256", {{5120, 64}, {64, 256}, {256}, {256, 64}, {64}},
-                 [](auto& x) { return feed_forward(x[0], x[1], x[2], x[3], x[4]); }});
-  all.back().flops = 4. * 5120 * 64 * 256;
-}, For::bench);
+const Cases feed_forward_speed(
+    [](std::vector<OpCase>& all) {
+      all.push_back(
+          {"feed_forward", "(5120, 64) d_ff 256", {{5120, 64}, {64, 256}, {256}, {256, 64}, {64}}, [](auto& x) {
+             return feed_forward(x[0], x[1], x[2], x[3], x[4]);
+           }});
+      all.back().flops = 4. * 5120 * 64 * 256;
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -62,7 +62,7 @@ OpCase gated(const Sizes& s, const char* name, Gate gate, bool biases) {
 const std::pair<const char*, Gate> gates[] = {
     {"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu}, {"gelu_tanh", Gate::gelu_tanh}};
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases gated_feed_forward_cases([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{{1}, 1, 1, 1},      {{31}, 33, 70, 7},        {{3, 5}, 8, 31, 8},
                                     {{257}, 31, 64, 33}, {{2, 2, 3}, 64, 256, 64}, {{1700}, 16, 65, 16}};
   for (const auto& [name, gate] : gates)
@@ -70,14 +70,16 @@ const Cases cases([](std::vector<OpCase>& all) {
       for (const bool biases : {false, true}) all.push_back(gated(s, name, gate, biases));
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const auto& [name, gate] : gates)
-    for (const bool fused : {true, false}) {
-      OpCase c = gated({{5120}, 64, 256, 64}, name, gate, false);
-      if (!fused) c.op = c.twin, c.name = fmt::format("{} composed", name);
-      all.push_back(c);
-    }
-}, For::bench);
+const Cases gated_feed_forward_speed(
+    [](std::vector<OpCase>& all) {
+      for (const auto& [name, gate] : gates)
+        for (const bool fused : {true, false}) {
+          OpCase c = gated({{5120}, 64, 256, 64}, name, gate, false);
+          if (!fused) c.op = c.twin, c.name = fmt::format("{} composed", name);
+          all.push_back(c);
+        }
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

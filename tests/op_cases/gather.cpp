@@ -4,8 +4,10 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
-  struct Sizes { Shape table, ids; };
+const Cases gather_cases([](std::vector<OpCase>& all) {
+  struct Sizes {
+    Shape table, ids;
+  };
   const std::vector<Sizes> sizes = {{{1, 1}, {1}},           {{5, 3}, {31}},        {{31, 33}, {2, 3}},
                                     {{7, 2, 4}, {3, 4, 5}}, {{257, 64}, {20, 70}}, {{12, 8}, {5000}},
                                     {{3, 1}, {4000}}};
@@ -25,10 +27,13 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const Ids tokens({128, 40}, random_ids(5120, 12, 6));
-  all.push_back({"gather", "(12, 64) ids (128, 40)", {{12, 64}}, [tokens](auto& x) { return gather(x[0], tokens); }});
-}, For::bench);
+const Cases gather_speed(
+    [](std::vector<OpCase>& all) {
+      const Ids tokens({128, 40}, random_ids(5120, 12, 6));
+      all.push_back(
+          {"gather", "(12, 64) ids (128, 40)", {{12, 64}}, [tokens](auto& x) { return gather(x[0], tokens); }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -50,7 +50,7 @@ void add(std::vector<OpCase>& all, const Sizes& n, bool causal, double size, boo
   all.push_back(c);
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases geometric_cases([](std::vector<OpCase>& all) {
   for (const bool causal : {false, true}) {
     const std::vector<Sizes> sizes = {{1, 1, 2, 2},  {2, 2, 5, 5},  {1, 2, 31, 31}, {2, 1, 33, 33},
                                       {2, 3, 3, 10}, {3, 2, 1, 17}, {1, 2, 33, 65}};
@@ -61,10 +61,12 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const int slots : {40, 200})
-    for (const bool causal : {false, true}) add(all, {128 * 40 / slots, 8, slots, slots}, causal, 3, false);
-}, For::bench);
+const Cases geometric_speed(
+    [](std::vector<OpCase>& all) {
+      for (const int slots : {40, 200})
+        for (const bool causal : {false, true}) add(all, {128 * 40 / slots, 8, slots, slots}, causal, 3, false);
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -18,8 +18,10 @@ Array interpolate_reference(Array t, Array p) {
   return y;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
-  struct Sizes { Shape table, places; };
+const Cases interpolate_cases([](std::vector<OpCase>& all) {
+  struct Sizes {
+    Shape table, places;
+  };
   const std::vector<Sizes> sizes = {{{1}, {1}},        {{2}, {31}},           {{3, 1}, {3, 33}},
                                     {{3, 16}, {3, 5}}, {{2, 3, 5}, {2, 3, 40}}, {{700, 16}, {700, 40}},
                                     {{1, 31}, {1, 257}}, {{2, 9}, {2, 9000}}};
@@ -34,12 +36,14 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const auto& [name, op] : {std::pair{"of logits", &interpolate}, {"composed", &composed::interpolate}}) {
-    all.push_back({"interpolate", name, {{40960, 16}, {40960, 40}}, [op = op](auto& x) { return op(x[0], x[1]); }});
-    all.back().ranges = {{-1, 1}, {0, 18}};
-  }
-}, For::bench);
+const Cases interpolate_speed(
+    [](std::vector<OpCase>& all) {
+      for (const auto& [name, op] : {std::pair{"of logits", &interpolate}, {"composed", &composed::interpolate}}) {
+        all.push_back({"interpolate", name, {{40960, 16}, {40960, 40}}, [op = op](auto& x) { return op(x[0], x[1]); }});
+        all.back().ranges = {{-1, 1}, {0, 18}};
+      }
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -6,8 +6,11 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
-  struct Sizes { Shape rows; int in, out; };
+const Cases linear_cases([](std::vector<OpCase>& all) {
+  struct Sizes {
+    Shape rows;
+    int in, out;
+  };
   const std::vector<Sizes> sizes = {{{1}, 1, 1},     {{31}, 33, 7},        {{3, 5}, 8, 31},
                                     {{257}, 31, 33}, {{2, 2, 3}, 64, 256}, {{33}, 257, 3},
                                     {{700}, 64, 64}, {{64}, 256, 64},      {{1100}, 20, 11},
@@ -33,13 +36,17 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const auto& [in, out] : {std::pair{64, 64}, {64, 256}, {256, 64}}) {
-    all.push_back({"linear", fmt::format("(5120, {}) ({}, {}) bias", in, in, out), {{5120, in}, {in, out}, {out}},
-                   [](auto& x) { return linear(x[0], x[1], x[2]); }});
-    all.back().flops = 2. * 5120 * in * out;
-  }
-}, For::bench);
+const Cases linear_speed(
+    [](std::vector<OpCase>& all) {
+      for (const auto& [in, out] : {std::pair{64, 64}, {64, 256}, {256, 64}}) {
+        all.push_back({"linear",
+                       fmt::format("(5120, {}) ({}, {}) bias", in, in, out),
+                       {{5120, in}, {in, out}, {out}},
+                       [](auto& x) { return linear(x[0], x[1], x[2]); }});
+        all.back().flops = 2. * 5120 * in * out;
+      }
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

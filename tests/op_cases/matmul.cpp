@@ -4,8 +4,12 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
-  struct Sizes { Shape batch; bool shared; int m, k, n; };
+const Cases matmul_cases([](std::vector<OpCase>& all) {
+  struct Sizes {
+    Shape batch;
+    bool shared;
+    int m, k, n;
+  };
   const std::vector<Sizes> sizes = {
       {{}, true, 1, 1, 1},        {{}, true, 31, 33, 7},       {{}, true, 33, 1, 65},      {{}, true, 257, 31, 33},
       {{}, true, 64, 64, 64},     {{}, true, 7, 257, 3},       {{3}, true, 5, 8, 31},      {{3}, false, 5, 8, 31},
@@ -28,14 +32,17 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const std::pair<Shape, Shape> sizes[] = {
-      {{1024, 40, 8}, {1024, 8, 40}}, {{1024, 40, 40}, {1024, 40, 8}}, {{512, 512}, {512, 512}}};
-  for (const auto& [a, b] : sizes) {
-    all.push_back({"matmul", to_string(a) + " " + to_string(b), {a, b}, [](auto& x) { return matmul(x[0], x[1]); }});
-    all.back().flops = 2. * double(size_of(a)) * b.back();
-  }
-}, For::bench);
+const Cases matmul_speed(
+    [](std::vector<OpCase>& all) {
+      const std::pair<Shape, Shape> sizes[] = {
+          {{1024, 40, 8}, {1024, 8, 40}}, {{1024, 40, 40}, {1024, 40, 8}}, {{512, 512}, {512, 512}}};
+      for (const auto& [a, b] : sizes) {
+        all.push_back(
+            {"matmul", to_string(a) + " " + to_string(b), {a, b}, [](auto& x) { return matmul(x[0], x[1]); }});
+        all.back().flops = 2. * double(size_of(a)) * b.back();
+      }
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

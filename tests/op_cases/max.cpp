@@ -9,7 +9,7 @@ Shape last_one(Shape shape) {
   return shape;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases max_cases([](std::vector<OpCase>& all) {
   for (const Shape& shape : row_shapes()) {
     OpCase c{"max", to_string(shape), {shape}, [](auto& x) { return max(x[0]); }};
     c.reference = [](Arrays x) {
@@ -21,9 +21,11 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  all.push_back({"max", "of logits", {{40960, 40}}, [](auto& x) { return max(x[0]); }});
-}, For::bench);
+const Cases max_speed(
+    [](std::vector<OpCase>& all) {
+      all.push_back({"max", "of logits", {{40960, 40}}, [](auto& x) { return max(x[0]); }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

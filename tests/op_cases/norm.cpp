@@ -101,19 +101,24 @@ const Cases rms_of_sum([](std::vector<OpCase>& all) {
       }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const Shape x = {5120, 64};
-  const Dropout drop{real(0.1), {1, 2, 3}};
-  all.push_back({"norm", "layer " + to_string(x), {x, {64}, {64}}, [](auto& t) { return norm(t[0], t[1], t[2]); }});
-  all.push_back({"norm", "rms " + to_string(x), {x, {64}}, [](auto& t) { return rms_norm(t[0], t[1], 1e-6); }});
-  all.push_back({"norm", "rms composed", {x, {64}}, [](auto& t) { return composed::rms_norm(t[0], t[1], 1e-6); }});
-  all.push_back({"norm", "layer of a sum " + to_string(x), {x, x, {64}, {64}},
-                 [drop](auto& t) { return residual_norm(t[0], t[1], t[2], t[3], drop); }});
-  all.push_back({"norm", "rms of a sum " + to_string(x), {x, x, {64}},
-                 [drop](auto& t) { return residual_rms_norm(t[0], t[1], t[2], 1e-6, drop).y; }});
-  all.push_back({"norm", "rms of a sum composed", {x, x, {64}},
-                 [drop](auto& t) { return composed::residual_rms_norm(t[0], t[1], t[2], 1e-6, drop).y; }});
-}, For::bench);
+const Cases norm_speed(
+    [](std::vector<OpCase>& all) {
+      const Shape x = {5120, 64};
+      const Dropout drop{real(0.1), {1, 2, 3}};
+      all.push_back({"norm", "layer " + to_string(x), {x, {64}, {64}}, [](auto& t) { return norm(t[0], t[1], t[2]); }});
+      all.push_back({"norm", "rms " + to_string(x), {x, {64}}, [](auto& t) { return rms_norm(t[0], t[1], 1e-6); }});
+      all.push_back({"norm", "rms composed", {x, {64}}, [](auto& t) { return composed::rms_norm(t[0], t[1], 1e-6); }});
+      all.push_back({"norm", "layer of a sum " + to_string(x), {x, x, {64}, {64}}, [drop](auto& t) {
+                       return residual_norm(t[0], t[1], t[2], t[3], drop);
+                     }});
+      all.push_back({"norm", "rms of a sum " + to_string(x), {x, x, {64}}, [drop](auto& t) {
+                       return residual_rms_norm(t[0], t[1], t[2], 1e-6, drop).y;
+                     }});
+      all.push_back({"norm", "rms of a sum composed", {x, x, {64}}, [drop](auto& t) {
+                       return composed::residual_rms_norm(t[0], t[1], t[2], 1e-6, drop).y;
+                     }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -66,7 +66,7 @@ OpCase rotation_by_any_table(const Sizes& s, Pairing pairing) {
   return c;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases rotate_cases([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {
       {1, 1, 1, 1, 2},   {2, 1, 5, 3, 2},  {2, 1, 5, 3, 4},  {2, 2, 5, 3, 4},  {3, 1, 31, 8, 8},
       {3, 3, 31, 8, 8},  {2, 1, 7, 3, 6},  {2, 2, 9, 2, 16}, {2, 1, 9, 3, 32}, {1, 1, 33, 2, 64},
@@ -80,11 +80,14 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const Pairing pairing : {Pairing::interleaved, Pairing::half})
-    all.push_back({"rotate", pairing == Pairing::half ? "half" : "interleaved", {{128, 40, 8, 8}},
-                   [=](auto& x) { return rotate(x[0], Tensor::full({1, 40, 4}, 1), pairing); }});
-}, For::bench);
+const Cases rotate_speed(
+    [](std::vector<OpCase>& all) {
+      for (const Pairing pairing : {Pairing::interleaved, Pairing::half})
+        all.push_back({"rotate", pairing == Pairing::half ? "half" : "interleaved", {{128, 40, 8, 8}}, [=](auto& x) {
+                         return rotate(x[0], Tensor::full({1, 40, 4}, 1), pairing);
+                       }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -20,7 +20,7 @@ Array scan_reference(Array x, int axis, ScanOrder order) {
   return y;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases scan_cases([](std::vector<OpCase>& all) {
   const std::vector<std::pair<Shape, int>> shapes = {
       {{1}, 0},         {{31}, 0},        {{3, 33}, 1},   {{3, 33}, 0},  {{700, 40}, 1},        {{2, 1500}, 1},
       {{2, 40, 64}, 1}, {{3, 5, 700}, 1}, {{4, 1, 3}, 1}, {{40, 5}, -2}, {{2, 3, 17, 2, 5}, 2}};
@@ -38,15 +38,17 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  const auto time = [&](const char* name, Shape x, int axis) {
-    all.push_back({"scan", name, {x}, [=](auto& t) { return scan(t[0], axis); }});
-    all.push_back({"scan", fmt::format("{}, composed", name), {x}});
-    all.back().op = [=](auto& t) { return composed::scan(t[0], axis, {}); };
-  };
-  time("of logits", {40960, 40}, -1);
-  time("over time", {128, 40, 64}, 1);
-}, For::bench);
+const Cases scan_speed(
+    [](std::vector<OpCase>& all) {
+      const auto time = [&](const char* name, Shape x, int axis) {
+        all.push_back({"scan", name, {x}, [=](auto& t) { return scan(t[0], axis); }});
+        all.push_back({"scan", fmt::format("{}, composed", name), {x}});
+        all.back().op = [=](auto& t) { return composed::scan(t[0], axis, {}); };
+      };
+      time("of logits", {40960, 40}, -1);
+      time("over time", {128, 40, 64}, 1);
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

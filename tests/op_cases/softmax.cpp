@@ -6,7 +6,7 @@
 namespace poslab::test {
 namespace {
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases softmax_cases([](std::vector<OpCase>& all) {
   for (const Shape& shape : row_shapes())
     for (const double size : {1., 20.}) {
       OpCase c{"softmax", fmt::format("{} up to {}", to_string(shape), size), {shape}};
@@ -17,9 +17,11 @@ const Cases cases([](std::vector<OpCase>& all) {
     }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  all.push_back({"softmax", "of logits", {{40960, 40}}, [](auto& x) { return softmax(x[0]); }});
-}, For::bench);
+const Cases softmax_speed(
+    [](std::vector<OpCase>& all) {
+      all.push_back({"softmax", "of logits", {{40960, 40}}, [](auto& x) { return softmax(x[0]); }});
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -31,7 +31,7 @@ Array top_reference(const Array& x, int k) {
   return values;
 }
 
-const Cases cases([](std::vector<OpCase>& all) {
+const Cases top_k_cases([](std::vector<OpCase>& all) {
   const std::vector<std::pair<Shape, int>> shapes = {{{1, 1}, 1},      {{1, 7}, 7},  {{31, 2}, 1},   {{3, 31}, 5},
                                                      {{5, 33}, 33},    {{2, 3, 16}, 4}, {{2, 257}, 40}, {{700, 64}, 8},
                                                      {{3, 9000}, 50}};
@@ -45,14 +45,16 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const auto& [shape, k] : {std::pair{Shape{40960, 40}, 4}, {Shape{128, 32000}, 50}}) {
-    const std::string name = fmt::format("{} of {}", k, to_string(shape));
-    all.push_back({"top_k", name, {shape}, [k = k](auto& x) { return top_k(x[0], k).values; }});
-    all.push_back({"top_k", name + ", composed", {shape}});
-    all.back().op = [k = k](auto& x) { return composed::top_k(x[0], k).values; };
-  }
-}, For::bench);
+const Cases top_k_speed(
+    [](std::vector<OpCase>& all) {
+      for (const auto& [shape, k] : {std::pair{Shape{40960, 40}, 4}, {Shape{128, 32000}, 50}}) {
+        const std::string name = fmt::format("{} of {}", k, to_string(shape));
+        all.push_back({"top_k", name, {shape}, [k = k](auto& x) { return top_k(x[0], k).values; }});
+        all.push_back({"top_k", name + ", composed", {shape}});
+        all.back().op = [k = k](auto& x) { return composed::top_k(x[0], k).values; };
+      }
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test
