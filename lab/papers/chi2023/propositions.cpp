@@ -17,26 +17,31 @@ namespace {
 constexpr int keys_short = 512, rows = 100;
 constexpr int all_long[] = {2048, 15000};  // the source's long contexts are the second
 
-// `keys` logits of a row, the first of them the largest.
-std::vector<double> row_of(int keys, double variance, double largest, uint64_t number) {
+struct LogitRow {
+  std::vector<double> logits;
+  double top;  // the largest of them
+};
+
+// `keys` logits of a row, of which the first is drawn to be the largest.
+LogitRow row_of(int keys, double variance, double largest, uint64_t number) {
   Rng rng(stream(2023, Purpose::test_tokens, number, uint32_t(keys)));
   std::vector<double> s(1, largest);
   while (int(s.size()) < keys) {
     const double u = 1 - rng.uniform(), angle = 2 * std::acos(-1.) * rng.uniform();
     s.push_back(std::sqrt(-2 * variance * std::log(u)) * std::cos(angle));  // Box and Muller 1958
   }
-  return s;
+  const double top = *std::max_element(s.begin(), s.end());
+  return {std::move(s), top};
 }
 
 struct Measured {
   double weight = 0, entropy = 0;
 };
-Measured at(const std::vector<std::vector<double>>& all, double tau) {
+Measured at(const std::vector<LogitRow>& all, double tau) {
   Measured sum;
-  for (const std::vector<double>& s : all) {
-    const double top = *std::max_element(s.begin(), s.end());
+  for (const auto& [logits, top] : all) {
     double z = 0, mean = 0;
-    for (const double x : s) {
+    for (const double x : logits) {
       const double e = std::exp((x - top) / tau);
       z += e, mean += e * x;
     }
@@ -48,8 +53,7 @@ Measured at(const std::vector<std::vector<double>>& all, double tau) {
 
 // The temperature at which the rows have this weight or entropy, between 0.02 and 1: both change one way with it.
 template <class Of>
-std::optional<double> temperature(const std::vector<std::vector<double>>& all, double target, bool rises,
-                                  const Of& of) {
+std::optional<double> temperature(const std::vector<LogitRow>& all, double target, bool rises, const Of& of) {
   double low = 0.02, high = 1;
   const auto above = [&](double tau) { return (of(at(all, tau)) > target) == rises; };
   if (above(low) || !above(high)) return {};
@@ -94,7 +98,7 @@ Rows beside_rows(int keys_long, Worst (&first)[2], Worst (&second)[2]) {
   const double tail = std::sqrt(2 * std::log(keys_long));
   for (const double variance : {0.25, 0.5, 1., 2., 4.})
     for (const double largest : {2., 4., 6., 8.}) {
-      std::vector<std::vector<double>> few, many;
+      std::vector<LogitRow> few, many;
       for (uint64_t n = 0; n < rows; ++n)
         few.push_back(row_of(keys_short, variance, largest, n)),
             many.push_back(row_of(keys_long, variance, largest, n));
