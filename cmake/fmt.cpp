@@ -1,5 +1,5 @@
-// What fmt's headers declare and leave to its library, in one object: where the library that is installed is for another
-// processor or another C++ library (cmake/headers.cmake).
+// What fmt's headers declare and leave to its library, in one object: where the library that is installed is for
+// another processor or another C++ library (cmake/headers.cmake).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
