@@ -218,7 +218,7 @@ run_tests() {   # [PRESET...]
   fi
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
     (install_missing "$needed_by_tests") ||
-      say 'without OpenBLAS its engine is not tested; without eatmydata tests wait for the disk'
+      say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk; no rsvg-convert: two fail'
   fi
   for preset; do
     if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
