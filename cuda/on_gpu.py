@@ -10,7 +10,7 @@
     bench       beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
 
-Without a stage, all seven. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
+Without a stage, all eight. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
 and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
 usable GPU. Programs are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT
 (runs/cuda-test): STAGE.txt is the table, STAGE.log all output.
@@ -81,14 +81,14 @@ def tests(stage, _):
             print("\n".join(lines[:25]), flush=True)
 
 
-def rate(stage, encoding, positions, length, matmul="fp32", environment=()):
+def rate(stage, encoding, positions, length, matmul="fp32", environment=(), steps=300, more=()):
     size = f"{length}+{length}"
-    many = " ".join([size] * 300)
+    many = " ".join([size] * steps)
     lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
     words = [stage.bin / "poslab_bench", "serve", "--device", "cuda", "--encoding", encoding, "--positions", positions]
-    words += ["--matmul", matmul, "--threads", min(8, os.cpu_count())]
+    words += ["--matmul", matmul, "--threads", min(8, os.cpu_count()), *more]
     what = f"steps/s, batch 128, {encoding} {positions} {size}"
-    what += f", {matmul}" * (matmul != "fp32") + ", op by op" * bool(environment)
+    what += f", {matmul}" * (matmul != "fp32") + ", op by op" * bool(environment) + ", causal" * bool(more)
     if stage.left() < 5:
         return stage.row(what, "not run", "no time left")
     status, said = stage.run(words, 60, environment, lines)
@@ -145,6 +145,13 @@ def rates(stage, _):
             rate(stage, "relative", "sequential", length, matmul)
     for positions in ("sequential", "randomized"):
         kernels_of_a_step(stage, positions)
+
+
+def schemes(stage, _):
+    listed = stage.run([stage.bin / "poslab", "list", "encodings"])[1]
+    for name in re.findall(r"^(\w+) ", listed, re.M):
+        refused = stage.run([stage.bin / "poslab_bench", "serve", "--encoding", name])[0] != 0
+        rate(stage, name, "sequential", 40, steps=40, more=["--causal", "on"] * refused)
 
 
 def population(stage, _):
@@ -258,7 +265,7 @@ def train(stage, words):
         stage.row(f"its accuracy, {positions}", "ok" if done == 0 else "FAILED", tail(said))
 
 
-STAGES = {f.__name__: f for f in (rates, tests, naive, population, sanitize, bench, train)}
+STAGES = {f.__name__: f for f in (rates, schemes, tests, naive, population, sanitize, bench, train)}
 
 
 def main():

@@ -34,6 +34,33 @@ def rates():
     return [*lines, "", f"Commit {commit}."]
 
 
+SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, of the schemes in a row of the table
+
+
+def schemes():
+    """Which schemes have how many steps a second."""
+    rows, commit = rows_of("schemes")
+    found = [(int(figure) if figure.isdigit() else -1, re.fullmatch(r"steps/s, batch 128, (\w+) .*", what)[1])
+             for figure, what, _ in rows]
+    lines = []
+    for least, above in zip(SPEEDS, [None, *SPEEDS]):
+        some = sorted(((n, name) for n, name in found if n >= least and (above is None or n < above)), reverse=True)
+        bounds = f"{least} and more" if above is None else f"{least} to {above}" if least else f"less than {above}"
+        lines.append([bounds, ", ".join(f"{name} {n}" for n, name in some)])
+    lines.append(["stopped before it ended", ", ".join(name for n, name in found if n < 0)])
+    return [*table(["steps a second", "schemes"], lines), "", f"Commit {commit}."]
+
+
+def resample():
+    """A step with positions that are drawn for each sequence, beside one whose sequences share them."""
+    about, *lines = (MEASURED / "resample.csv").read_text().splitlines()
+    ms = {(r["encoding"], r["resample"]): f"{float(r['ms']):.1f}" for r in csv.DictReader(lines)}
+    rows = [[name, ms.get((name, "per_forward"), "–"), ms[name, "per_sequence"]]
+            for name in dict.fromkeys(name for name, _ in ms)]
+    head = ["encoding", "ms a step, `--resample per_forward`", "`--resample per_sequence`"]
+    return [*table(head, rows), "", f"Commit {about.split(', ')[3]}."]
+
+
 def peers():
     rows = []
     for path in sorted(MEASURED.glob("*.json")):
