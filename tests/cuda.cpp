@@ -80,7 +80,7 @@ TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody
     const Tensors x = inputs(c);
     emulate::shuffle_turns(0);
     const Result in_order = run(c, x, Device::cuda);
-    for (const uint64_t seed : {1, 2, 3}) {
+    for (const uint64_t seed : {1, 2}) {
       INFO(title(c) << ", turns " << seed);
       emulate::shuffle_turns(seed);
       CHECK(difference(run(c, x, Device::cuda), in_order) == 0);
@@ -95,8 +95,6 @@ TEST_CASE("cuda: memory of the host is refused as what a kernel works on") {
 }
 #endif
 
-// So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
-// two tiles.
 TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies elsewhere") {
   const Tensor x = Tensor::full({1, 2, 1, 2}, 1, Device::cuda);
   Tensor angles = Tensor::full({1, 2, 1}, 1);
@@ -105,6 +103,8 @@ TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies e
   CHECK_THROWS_WITH_AS(rotate(x, angles, Pairing::half), doctest::Contains("compute them where x is"), BadInput);
 }
 
+// So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
+// two tiles.
 TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and to the same bits again") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;

@@ -136,12 +136,21 @@ add_up() {   # NAME: counts the cases of a part that has run
   summary+=$line$'\n'
 }
 
+# The longest first, or else one core would work on the last of them alone.
+longest='page release-1 release-2 course docs double-2 notebooks python double-1 site'
+
 run_parts() {   # all of `parts`
-  local name at_once=2 waits=0 began=$SECONDS
+  local name at_once=2 waits=0 began=$SECONDS order=()
+  for name in $longest; do
+    [[ " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
+  done
+  for name in ${parts[@]+"${parts[@]}"}; do
+    [[ " $longest " == *" $name "* ]] || order+=("$name")
+  done
   (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
   set -m                                  # each part is a group of processes, which an interrupt ends as a whole
   trap 'trap - INT TERM; for name in $(jobs -p); do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
-  for name in ${parts[@]+"${parts[@]}"}; do
+  for name in ${order[@]+"${order[@]}"}; do
     while (($(jobs -rp | grep -cvx "$waits") >= at_once)); do sleep 0.2; done
     say "testing: $name"
     run_part "$name" &

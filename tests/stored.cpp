@@ -7,6 +7,7 @@
 #include <map>
 
 #include "autograd/ops.h"
+#include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/isa.h"
@@ -114,6 +115,7 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
 }
 
 TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is that of parameters") {
+  const NoGrad no_grad;
   const auto at = [](const Params& p, const char* name) {  // transposed, as files have it
     const Tensor &w = p.at(name), rows = transpose(w);
     return std::vector<float>(rows.data(), rows.data() + rows.size());

@@ -36,7 +36,7 @@ batch = 4
 train_length = 3
 eval_lengths = "1:4"
 eval_samples = 4
-steps = 12
+steps = 8
 checkpoint_every = 2
 log_every = 5
 lr = [0.001, 0.0002]
@@ -61,10 +61,11 @@ struct Population {
     return statuses;
   }
   // What each leaves behind that is trained alone, by the one thread that there is.
-  std::map<std::string, std::string> alone(const std::string& out) const {
+  std::map<std::string, std::string> alone(const std::string& out, std::set<const Trial*> left_out = {}) const {
     fs::create_directories(out);
     std::map<std::string, std::string> all;
     for (const Trial* t : trials) {
+      if (left_out.contains(t)) continue;
       train_run(strings_kind(), settings_of(*t, SweepFolder(out), {}), false);
       all[t->id] = contents(SweepFolder(out).run(*t));
     }
@@ -125,9 +126,9 @@ TEST_CASE("cuda: a model of a population that fails fails alone") {
   const OneThread one;
   const TemporaryFolder folder;
   const Population five;
-  const auto expected = five.alone(folder / "alone");
-  const SweepFolder out(folder / "together");
   const Trial &diverges = *five.trials[1], &is_none = *five.trials[3];
+  const auto expected = five.alone(folder / "alone", {&diverges, &is_none});
+  const SweepFolder out(folder / "together");
   fs::create_directories(out.path());
   {
     State state(diverges.config());
