@@ -81,7 +81,7 @@ def tests(stage, _):
             print("\n".join(lines[:25]), flush=True)
 
 
-def rate(stage, encoding, positions, length, matmul="fp32", environment=(), steps=300, more=()):
+def rate(stage, encoding, positions, length, matmul="fp32", environment=(), steps=300, more=(), limit=60):
     size = f"{length}+{length}"
     many = " ".join([size] * steps)
     lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
@@ -91,7 +91,7 @@ def rate(stage, encoding, positions, length, matmul="fp32", environment=(), step
     what += f", {matmul}" * (matmul != "fp32") + ", op by op" * bool(environment) + ", causal" * bool(more)
     if stage.left() < 5:
         return stage.row(what, "not run", "no time left")
-    status, said = stage.run(words, 60, environment, lines)
+    status, said = stage.run(words, limit, environment, lines)
     answers = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     ms = [sum(a["ms"]) / len(a["ms"]) for a in answers if a.get("ms")][1:]
     if status != 0 or not ms:
@@ -151,7 +151,7 @@ def schemes(stage, _):
     listed = stage.run([stage.bin / "poslab", "list", "encodings"])[1]
     for name in re.findall(r"^(\w+) ", listed, re.M):
         refused = stage.run([stage.bin / "poslab_bench", "serve", "--encoding", name])[0] != 0
-        rate(stage, name, "sequential", 40, steps=40, more=["--causal", "on"] * refused)
+        rate(stage, name, "sequential", 40, steps=40, more=["--causal", "on"] * refused, limit=20)
 
 
 def population(stage, _):

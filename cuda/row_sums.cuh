@@ -178,11 +178,13 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 }
 
 // A block has a few rows, and searches the whole table of pairs for them; each warp has a share of the table, and sums
-// of its own. Without g the table is of all sequences of du, and g of a pair is one product.
+// of its own. A warp takes several pairs at a time, as each waits for memory; but with du alone, of whose few rows most
+// pairs are, one. `of_g`: the table and the weights are those of g; or else of du of all sequences, and a pair adds one
+// product.
 // Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
-template <bool plain>
-__global__ void gather_pairs(const RowSum sum, const real* g, const real* du, const AttentionArgs x, const int* pairs,
+template <bool plain, bool of_g, int pairs_at_once>
+__global__ void gather_pairs(const RowSum sum, const real* weights, const AttentionArgs x, const int* pairs,
                              int64_t count) {
   SHARED(real, part, warps * at_once * of_lane * warp);
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, columns = x.heads * sum.n;
@@ -195,32 +197,46 @@ __global__ void gather_pairs(const RowSum sum, const real* g, const real* du, co
       const int64_t e = e0 + u * warp + lane;
       place[u] = e < count ? pairs[e] - first : -1;
     }
-    for (;;) {  // one that is ours, as row of the block x run + place in the run
-      int found = -1;
-      for (int u = 0; u < 4; ++u)
-        if (place[u] >= 0 && place[u] < at_once) found = larger(found, place[u] * run + u * warp + lane);
-      found = warp_max(found);
-      if (found < 0) break;
-      for (int u = 0; u < 4; ++u)
-        if (place[u] * run + u * warp + lane == found) place[u] = -1;
-      const int64_t e = e0 + found % run;
-      for (int u = 0; u < of_lane; ++u) {
-        const int at = column + u * warp;
-        if (at >= columns) continue;
-        real value = 0;
-        if (g) {
-          value = g[e * columns + at];
-        } else {
-          const int j = int(e % x.keys), i = int(e / x.keys % x.queries), b = int(e / x.keys / x.queries);
-          const int head = at / sum.n;
-          if (piece_of<plain>(x, b, i, j) < 0) continue;
-          value = du[((int64_t(b) * x.heads + head) * x.keys + j) * x.queries + i];
-          if (sum.y)
-            value *= sum.y[query_row(x, b, i, head) * sum.n + at % sum.n] + (sum.y_bias ? sum.y_bias[at] : real(0));
-        }
-        part[((w * at_once + found / run) * of_lane + u) * warp + lane] += value;
+    int found[pairs_at_once];
+    do {  // some that are ours, each as row of the block x run + place in the run
+      for (int& one : found) one = -1;
+      UNROLL for (int& one : found) {
+        for (int u = 0; u < 4; ++u)
+          if (place[u] >= 0 && place[u] < at_once) one = larger(one, place[u] * run + u * warp + lane);
+        one = warp_max(one);
+        if (one < 0) break;
+        for (int u = 0; u < 4; ++u)
+          if (place[u] * run + u * warp + lane == one) place[u] = -1;
       }
-    }
+      if (found[0] < 0) break;
+      real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
+      const int64_t row0 = e0 / x.keys;
+      UNROLL for (int v = 0; v < pairs_at_once; ++v) {
+        const int ahead = int(e0 - row0 * x.keys) + found[v] % run, down = quotient(ahead, x.keys);
+        const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
+        const int j = ahead - down * x.keys;
+        const bool there = found[v] >= 0 && (of_g || piece_of<plain>(x, b, i, j) >= 0);
+        UNROLL for (int u = 0; u < of_lane; ++u) {
+          const int at = column + u * warp, head = quotient(at, sum.n);
+          if (!there || at >= columns) continue;
+          if constexpr (of_g) {
+            weight[v][u] = weights[(e0 + found[v] % run) * columns + at];
+          } else {
+            weight[v][u] = weights[(weight_row(x, b, head, 0) * x.keys + int64_t(j) * x.queries) + i];
+            if (sum.y) y[v][u] = sum.y[query_row(x, b, i, head) * sum.n + at - head * sum.n];
+          }
+        }
+      }
+      UNROLL for (int u = 0; u < of_lane; ++u) {
+        const int at = column + u * warp;
+        const real bias = sum.y_bias && at < columns ? sum.y_bias[at] : real(0);
+        UNROLL for (int v = 0; v < pairs_at_once; ++v) {
+          if (found[v] < 0) continue;
+          const real value = !of_g && sum.y ? weight[v][u] * (y[v][u] + bias) : weight[v][u];
+          part[((w * at_once + found[v] / run) * of_lane + u) * warp + lane] += value;
+        }
+      }
+    } while (found[pairs_at_once - 1] >= 0);
   }
   __syncthreads();
   for (int e = int(threadIdx.x); e < at_once * of_lane * warp; e += int(blockDim.x)) {
@@ -249,9 +265,12 @@ inline void start_gather(const RowSum& sum, const real* g, const real* du, const
     launch(gather_diagonal, dim3(unsigned(x.rows), unsigned(ceil_div(columns, warp))), warps * warp, sum, g, x, from,
            to);
   else
-    launch(is_plain(x) ? gather_pairs<true> : gather_pairs<false>,
-           dim3(unsigned(ceil_div(x.rows, at_once)), unsigned(ceil_div(columns, of_lane * warp))), warps * warp, sum, g,
-           du, x, x.pairs + first * x.keys, queries * x.keys);
+    launch(g             ? gather_pairs<true, true, 8>
+           : is_plain(x) ? (sum.y ? gather_pairs<true, false, 8> : gather_pairs<true, false, 1>)
+           : sum.y       ? gather_pairs<false, false, 8>
+                         : gather_pairs<false, false, 1>,
+           dim3(unsigned(ceil_div(x.rows, at_once)), unsigned(ceil_div(columns, of_lane * warp))), warps * warp, sum,
+           g ? g : du, x, x.pairs + first * x.keys, queries * x.keys);
 }
 
 // dtemperature += the rows' sums, (batch, heads, queries), over what shares a temperature. A warp has one of them.
