@@ -40,25 +40,26 @@ SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, of the schem
 def schemes():
     """Which schemes have how many steps a second."""
     rows, commit = rows_of("schemes")
-    found = [(int(figure) if figure.isdigit() else -1, re.fullmatch(r"steps/s, batch 128, (\w+) .*", what)[1])
-             for figure, what, _ in rows]
+    found = [(int(figure), re.fullmatch(r"steps/s, batch 128, (\w+) .*", what)[1])
+             for figure, what, _ in rows if figure.isdigit()]
     lines = []
     for least, above in zip(SPEEDS, [None, *SPEEDS]):
         some = sorted(((n, name) for n, name in found if n >= least and (above is None or n < above)), reverse=True)
         bounds = f"{least} and more" if above is None else f"{least} to {above}" if least else f"less than {above}"
         lines.append([bounds, ", ".join(f"{name} {n}" for n, name in some)])
-    lines.append(["stopped before it ended", ", ".join(name for n, name in found if n < 0)])
     return [*table(["steps a second", "schemes"], lines), "", f"Commit {commit}."]
 
 
 def resample():
     """A step with positions that are drawn for each sequence, beside one whose sequences share them."""
-    about, *lines = (MEASURED / "resample.csv").read_text().splitlines()
-    ms = {(r["encoding"], r["resample"]): f"{float(r['ms']):.1f}" for r in csv.DictReader(lines)}
-    rows = [[name, ms.get((name, "per_forward"), "–"), ms[name, "per_sequence"]]
-            for name in dict.fromkeys(name for name, _ in ms)]
-    head = ["encoding", "ms a step, `--resample per_forward`", "`--resample per_sequence`"]
-    return [*table(head, rows), "", f"Commit {about.split(', ')[3]}."]
+    lines = (MEASURED / "resample.csv").read_text().splitlines()[1:]
+    ms = {}
+    for r in csv.DictReader(lines):
+        ms.setdefault(r["encoding"], {}).setdefault((r["resample"], r["program"]), []).append(float(r["ms"]))
+    columns = list(dict.fromkeys(key for of_one in ms.values() for key in of_one))
+    head = ["encoding"] + [f"`{how}`, {commit}" for how, commit in columns]
+    return table(head, [[name, *(", ".join(f"{x:.1f}" for x in of_one.get(c, [])) or "–" for c in columns)]
+                        for name, of_one in ms.items()])  # fmt: skip
 
 
 def peers():
@@ -130,11 +131,13 @@ def tested():
     cases = {re.sub(r", \d/\d$", "", what) for _, what, _ in rows}
     bad = [what for status, what, _ in rows if status != "ok"]
     lines = [f"- All {len(cases)} test cases of CUDA, commit {commit}: {len(bad)} failed."]
-    rows, commit = rows_of("sanitize")
-    for tool in dict.fromkeys(what.split(",")[0] for _, what, _ in rows):
-        of_tool = [status for status, what, _ in rows if what.startswith(tool)]
-        ended = of_tool.count("ok")
-        late = of_tool.count("not run")
-        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {ended} of {len(of_tool)} runs ended, "
-                     "without an error" + f"; {late} had no time" * bool(late) + ".")  # fmt: skip
+    last = {}
+    for stage in ("sanitize", "memcheck"):   # memcheck was there again, later
+        rows, commit = rows_of(stage)
+        for tool in dict.fromkeys(what.split(",")[0] for _, what, _ in rows):
+            last[tool] = [status for status, what, _ in rows if what.startswith(tool)], commit
+    for tool, (runs, commit) in last.items():
+        late = runs.count("not run")
+        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {runs.count('ok')} of {len(runs)} runs "
+                     "ended, without an error" + f"; {late} had no time" * bool(late) + ".")  # fmt: skip
     return lines
