@@ -215,11 +215,12 @@ fetch_all() {
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
   local preset architectures='75-real;90-real' target=poslab_cuda_tests nvcc_flags= fetching=
-  local of_double=(-DPOSLAB_EMULATION=ON)
+  local of_double=(-DPOSLAB_EMULATION=ON) of_release='poslab_program poslab_tests poslab_race_tests'
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
     set -- release memcheck python wasm web wheel notebooks double cuda site course docs arm lines
+    of_release=all                             # the benchmark, too, which no test calls
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
@@ -256,7 +257,9 @@ run_tests() {   # [PRESET...]
       web) ready web web page -- web_ready ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
       tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
-      release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
+      release)
+        # shellcheck disable=SC2086             # words
+        ready release torture release-1 release-2 smoke races install spine -- build release $of_release ;;
       double)
         more_options=("${of_double[@]}")
         ready double double-1 double-2 -- build double all
