@@ -178,9 +178,9 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 }
 
 // A block has a few rows, and searches the whole table of pairs for them; each warp has a share of the table, and sums
-// of its own. A warp takes several pairs at a time, as each waits for memory; but with du alone, of whose few rows most
-// pairs are, one. `of_g`: the table and the weights are those of g; or else of du of all sequences, and a pair adds one
-// product.
+// of its own. A warp takes several pairs at a time, as each waits for memory. With du alone it takes one: the bias of
+// T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the weights
+// are those of g; or else of du of all sequences, and a pair adds one product.
 // Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
 template <bool plain, bool of_g, int pairs_at_once>
