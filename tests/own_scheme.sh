@@ -46,9 +46,9 @@ test_here() {
   local name
   sed "s#POSLAB_SOURCE#\"$tree\"#; s#POSLAB_PROGRAM#\"\"#; s#POSLAB_COMPILER#\"\"#" "$source/tests/places.cpp" \
     > places.cpp
-  compile poslab_tests tests/places.cpp "$tree/places.cpp" "$tree/places.o"
+  compile test_main tests/places.cpp "$tree/places.cpp" "$tree/places.o"
   for name in main reference; do
-    compile poslab_tests tests/main.cpp "$source/tests/$name.cpp" "$tree/$name.o"
+    compile test_main tests/main.cpp "$source/tests/$name.cpp" "$tree/$name.o"
   done
   link "$tree/tests/reference_test" "$tree"/{places,main,reference,mine,all}.o
   tests/reference_test > compared || { cat compared; return 1; }

@@ -151,7 +151,7 @@ class Build:
     def linked(self, out, objects, *options):
         """Links the programs into a folder, with these objects in front of those of the build. The tests look for the
         program beside them."""
-        places = "CMakeFiles/poslab_tests.dir/tests/places.cpp.o"
+        places = "CMakeFiles/test_main.dir/tests/places.cpp.o"
         if not (out / "places.o").exists():
             self.compiled(places, out / "places.o", program=out / "poslab")
         for name, words in self.links.items():
@@ -182,7 +182,7 @@ class Build:
         if new:
             print(f"mutate: {self.preset}: running {len(new)} tests, each alone", flush=True)
             out.mkdir(exist_ok=True)
-            self.compiled("CMakeFiles/poslab_tests.dir/tests/places.cpp.o", out / "reach.o", source=here / "reach.cpp")
+            self.compiled("CMakeFiles/test_main.dir/tests/places.cpp.o", out / "reach.o", source=here / "reach.cpp")
             if not self.linked(out, [out / "reach.o"]):
                 raise SystemExit(f"mutate: reach.cpp cannot be linked into {out}")
             with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
