@@ -209,16 +209,6 @@ TEST_CASE("windows: of merged tokens, as many as asked for") {
   CHECK_THROWS_AS(draw_window(text, pairs, 98, rng), BadInput);
 }
 
-TEST_CASE("windows: repeated texts repeat") {
-  const Text text = made({{"a", 1000}});
-  Rng rng = numbers(5);
-  const std::vector<int> w = repeated_window(text, Vocabulary(), 7, 40, rng);
-  REQUIRE(w.size() == 40);
-  for (size_t n = 7; n < w.size(); ++n) CHECK(w[n] == w[n - 7]);
-  CHECK(w[0] != w[1]);
-  CHECK(repeated_window(text, Vocabulary(), 50, 40, rng).size() == 40);
-}
-
 TEST_CASE("copy grammar: what may come next has probabilities that sum to 1, and texts obey them") {
   const CopyGrammar g{.symbols = 7, .clause = 4, .back = 3, .copies = 0.6};
   Rng rng = numbers(6);

@@ -86,6 +86,25 @@ TEST_CASE("lm: as many windows repeat their beginning as are asked for, with uni
   CHECK(repeat < 160);
 }
 
+TEST_CASE("lm: a repeated text says its unit over and over, after what every window begins with") {
+  Source source;
+  source.test.files = {{"a", 1000}};
+  source.test.read = [](const TextFile&, int64_t from, int64_t bytes) {
+    std::string text;
+    for (int64_t n = from; n < from + bytes; ++n) text += char('a' + n % 26);
+    return text;
+  };
+  source.prefix = {256, 256};
+  Rng rng({0, 30, 1});
+  const std::vector<int> w = source.repeated(true, 7, 40, rng);
+  REQUIRE(w.size() == 40);
+  CHECK(w[0] == 256);
+  CHECK(w[1] == 256);
+  for (size_t n = 3; n < 9; ++n) CHECK((w[n] - w[n - 1] + 26) % 26 == 1);
+  for (size_t n = 9; n < w.size(); ++n) CHECK(w[n] == w[n - 7]);
+  CHECK(source.repeated(true, 50, 40, rng).size() == 40);
+}
+
 TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
   const Choices c = with({});
   Source source;

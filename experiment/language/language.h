@@ -23,7 +23,7 @@ struct Source {
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
-  // A window of `unit` tokens, over and over.
+  // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
   // What a model reads to go on with a text: the prefix and its tokens. With a grammar the symbol

@@ -77,11 +77,4 @@ std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int 
       tokens, text.files.size(), longest);
 }
 
-std::vector<int> repeated_window(const Text& text, const Tokenizer& vocabulary, int unit, int tokens, Rng& rng) {
-  std::vector<int> window = draw_window(text, vocabulary, std::min(unit, tokens), rng);
-  const size_t period = window.size();
-  while (int(window.size()) < tokens) window.push_back(window[window.size() - period]);
-  return window;
-}
-
 }  // namespace poslab

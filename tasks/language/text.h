@@ -34,7 +34,5 @@ Text test_text(const Text&);
 // within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file is long enough, or 1000 draws
 // find none that is in tokens.
 std::vector<int> draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
-// A window of `unit` tokens, over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
-std::vector<int> repeated_window(const Text&, const Tokenizer&, int unit, int tokens, Rng&);
 
 }  // namespace poslab
