@@ -68,11 +68,11 @@ int room(const Choices& c, const Chosen<Sampler>& sampler) {
 }
 
 int longest(const Choices& c) {
-  const Task* const of = c.has("task") ? &task(c["task"]) : nullptr;
+  const Task& of = task(c["task"]);
   int max_slots = 0;
   for (const Lengths range : {Lengths{1, c.whole("train_length")}, c.lengths("eval_lengths")})
     for (int length = range.from; length <= range.to; ++length)
-      max_slots = std::max(max_slots, length + (of ? of->output_length(length) : 0));
+      max_slots = std::max(max_slots, length + of.output_length(length));
   return max_slots;
 }
 

@@ -10,6 +10,7 @@
 #include "experiment/attention_maps.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "experiment/strings.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tests/places.h"
 #include "tests/task_oracle.h"
@@ -51,6 +52,14 @@ TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
       CHECK(read_input(t, "  " + text + " ") == x);
     }
   }
+}
+
+TEST_CASE("ask: a run that is tested with dropout is asked without, and the answer says so") {
+  const auto note = [](const char* on) {
+    return StringsLearner(State(tiny({{"test_dropout", on}}))).respondent("", "").note;
+  };
+  CHECK(note("off").empty());
+  CHECK(note("on") == "; without the dropout that the run's tests have");
 }
 
 TEST_CASE("ask: positions, temperature and heads of one's own") {

@@ -33,6 +33,7 @@ reasons = [
     (r"core/(backend|own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
      r"encodings/(sinusoid|written_out)|nn/(block|transformer)", gpu),
     (r"core/openblas", "of an OpenBLAS that lacks what every build of it has"),
+    (r"core/cpu/narrow_pairs", isas),
     (r"encodings/checks/checks", "of a scheme that says of itself what is not so"),
     (r"encodings/picture|nn/feed_forward", for_compiler),
     (r"core/(runs_here|kernels\.cpp|amx\.cpp|tiles\.cpp)", isas),
@@ -53,15 +54,16 @@ reasons_of_conditions = [
      r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|encodings/written_out\.cpp: recording\(\)$|"
      r"encodings/sinusoid\.cpp: (!table \|\| table\.dim.*|!table|table\.dim.*|p <= rows|!std::all_of.*)$|"
      r"core/tensor\.cpp: (!?at_?|!\*elsewhere_|!?.*storage_.*)$|core/memory.cpp: tell", gpu),
-    (r"core/cpu/(activations\.h|attention_(backward|statistics)\.cpp|(elementwise|geometric|max)\.cpp|functions\.h|"
-     r"logits\.h|(narrow|wide)_(heads|pairs)\.h|rows\.h|simd\.h): "
+    (r"core/cpu/(activations\.h|attention_(backward|statistics)\.cpp|(elementwise|geometric|interpolate|max)\.cpp|"
+     r"functions\.h|logits\.h|(narrow|wide)_(heads|pairs)\.h|rows\.h|simd\.h): "
      r"(x [<>=]+ (0|infinity|top)|u > 0|u < 1e-8f|(s|both|share|e|sum) == 0|tiny|near|masked|hidden|size < 0\.625f|"
-     r"v > 0|larger|top == (neg_infinity|max_lanes.*)|\(quarter & \d\) != 0|\(\(column.*|"
+     r"v > 0|larger|p ([<>]|!=) (least|most|p)|at\.slopes|top == (neg_infinity|max_lanes.*)|\(quarter & \d\) != 0|\(\(column.*|"
      r"(lane_numbers|first_lanes)\(.*\).*)$", "of vectors: each lane chooses, and nothing branches"),
     (r"core/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
-    (r".*: (N == \d|reverse|i >= by|kind\(\).*|max_rows.*)$", "known when it is compiled, in each form of a template"),
+    (r".*: ([NS] == \d|left_size == \d|reverse|i >= by|kind\(\).*|max_rows.*)$",
+     "known when it is compiled, in each form of a template"),
     (r".*: .*cancelled\(\)$", "where Ctrl-C comes by chance"),
     (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "where rounding leaves something over, by chance"),
     (r"core/openblas", "of an OpenBLAS that lacks what every build of it has"),
