@@ -258,7 +258,7 @@ TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruct
     CHECK(interpolate(t, p).values() == std::vector<real>{5, 5, 5, 7, 9, 11, 11});
     CHECK(std::isnan(interpolate(t, Tensor::full({1, 1}, nan)).item()));
     CHECK(std::isnan(interpolate(Tensor::full({1, 1}, 3), Tensor::full({1, 1}, nan)).item()));
-    // no gradient at all, as of a slot that a mask hides; zeros after the last that is none; none of a place that is NaN
+    // no gradient at all, as of a slot that a mask hides; zeros after the last; none of a place that is NaN
     Tensor table = Tensor::from<int>({3, 3}, {5, 7, 11, 5, 7, 11, 5, 7, 11});
     table.require_grad();
     backward(sum((interpolate(table, Tensor::from<real>({3, 2}, {0.5, 2, 0.5, 2, 0.5, nan})) *
