@@ -58,7 +58,8 @@ reasons_of_conditions = [
      r"functions\.h|logits\.h|(narrow|wide)_(heads|pairs)\.h|rows\.h|simd\.h): "
      r"(x [<>=]+ (0|infinity|top)|u > 0|u < 1e-8f|(s|both|share|e|sum) == 0|tiny|near|masked|hidden|size < 0\.625f|"
      r"v > 0|larger|p ([<>]|!=) (least|most|p)|at\.slopes|top == (neg_infinity|max_lanes.*)|"
-     r"\(quarter & \d\) != 0|\(\(column.*|(lane_numbers|first_lanes)\(.*\).*)$", "of vectors: each lane chooses, and nothing branches"),
+     r"\(quarter & \d\) != 0|\(\(column.*|(lane_numbers|first_lanes)\(.*\).*)$",
+     "of vectors: each lane chooses, and nothing branches"),
     (r"core/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
