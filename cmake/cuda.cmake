@@ -42,7 +42,8 @@ if(TARGET Boost::context)
   target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
   # Registers are filled in a loop of at least one round.
   # -O2: much quicker to build than -O3, and the host's part of a step costs what it costs beside a GPU.
-  target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized $<$<CONFIG:Release>:-O2>)
+  target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized -ftls-model=initial-exec
+    $<$<CONFIG:Release>:-O2>)
   target_link_libraries(cuda_emulated PUBLIC core Boost::context)
   if(POSLAB_SANITIZE MATCHES thread)    # which knows threads and no fibers; it watches the host's part of a step
     set_property(SOURCE ${emulated} cuda/emulate.cpp PROPERTY COMPILE_OPTIONS -fno-sanitize=thread)

@@ -13,8 +13,8 @@
 
 #include "core/error.h"
 
-thread_local uint3 threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
+constinit thread_local uint3 threadIdx, blockIdx;
+constinit thread_local dim3 blockDim, gridDim;
 
 namespace poslab::emulate {
 namespace {
@@ -72,20 +72,33 @@ struct Machine {
   Barrier block;
   uint32_t number = 0;             // of the block, over all launches
   int now = 0;                     // thread that is running
-  Thread* running = nullptr;       // the same
+  Thread* running = nullptr;       // the same; null: the loop over rounds
+  const std::vector<int>* order = nullptr;           // of the threads in this round
+  size_t turn = 0;                 // how many of them have had theirs
+  Thread* from = nullptr;          // who handed over to what runs now; null: the loop over rounds
   int shared_bytes = 0;            // of this launch
   const Launch* launch = nullptr;  // that is running
   std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: number and place
-  fiber back;                      // to the loop over threads
+  fiber back;                      // to the loop over rounds
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
 
   Warp& warp() { return warps[size_t(now / 32)]; }
 
-  void step_aside() {
-    back = std::move(back).resume();
-    threadIdx.x = unsigned(now);
+  // To the next thread in turn that has not ended, or after the last one to the loop over rounds. Inlined, as no
+  // processor predicts a return that comes after a jump to another stack.
+  [[gnu::always_inline]] void hand_over() {
+    from = running;
+    while (turn < order->size() && !threads[size_t((*order)[turn])].running) ++turn;
+    if (error || turn == order->size()) {
+      running = nullptr;
+      keep(std::move(back).resume());
+    } else {
+      now = (*order)[turn++], running = &threads[size_t(now)], threadIdx.x = unsigned(now);
+      keep(std::move(running->here).resume());
+    }
   }
+  void keep(fiber&& at) { (from ? from->here : back) = std::move(at); }  // where it stands that has handed over
   void wait(Barrier& b, Site at) {
     if (b.waiting > 0 && !(b.at == at))
       failure("emulation: thread {} of block ({}, {}, {}) waits at {}:{}, and others of its barrier at {}:{}; let all "
@@ -94,7 +107,7 @@ struct Machine {
     b.at = at;
     const uint32_t before = b.opened;
     b.arrive();
-    while (b.opened == before) step_aside();
+    while (b.opened == before) hand_over();
   }
 
   void serve(Thread& thread) {     // the life of a fiber
@@ -108,14 +121,8 @@ struct Machine {
       }
       thread.running = false;
       block.leave(), warp().barrier.leave();
-      step_aside();
+      hand_over();
     }
-  }
-
-  void go_on(int t) {
-    Thread& thread = threads[size_t(t)];
-    now = t, running = &thread, threadIdx.x = unsigned(t);
-    thread.here = std::move(thread.here).resume();
   }
 
   void run_block(int count) {
@@ -124,18 +131,15 @@ struct Machine {
     block = {.alive = count};
     warps.assign(size_t(count / 32), {.barrier = {.alive = 32}});
     for (int t = 0; t < count; ++t) threads[size_t(t)].running = true, threads[size_t(t)].warp_barriers = 0;
-    for (int left = count; left > 0;) {
+    while (block.alive > 0) {  // a round: each thread goes on until it waits or ends
       const uint32_t before = total_opened();
-      const int had = left;
-      left = 0;
-      for (const int t : threads_in_turn.of(count)) {
-        if (threads[size_t(t)].running) go_on(t);
-        left += threads[size_t(t)].running;
-        if (error) return;
-      }
-      if (left == had && total_opened() == before)
+      const int had = block.alive;
+      order = &threads_in_turn.of(count), turn = 0;
+      hand_over();
+      if (error) return;
+      if (block.alive == had && total_opened() == before)
         failure("emulation: {} of the {} threads of block ({}, {}, {}) wait at a barrier that the others never reach",
-                left, count, blockIdx.x, blockIdx.y, blockIdx.z);
+                had, count, blockIdx.x, blockIdx.y, blockIdx.z);
     }
   }
   uint32_t total_opened() const {
@@ -145,7 +149,8 @@ struct Machine {
   }
 };
 
-thread_local std::unique_ptr<Machine> machine;
+thread_local std::unique_ptr<Machine> own_machine;
+constinit thread_local Machine* machine = nullptr;  // the same, without a question whether it was made
 
 bool same_warp(const Touch& before, const Machine& m) { return before.thread / 32 == m.now / 32; }
 bool between(const Touch& before, const Machine& m) {        // is a barrier between this touch and now
@@ -188,13 +193,13 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
             blocks.x, blocks.y, blocks.z);
   if (shared_bytes > most_shared_bytes)
     failure("emulation: {} bytes of shared memory; a block has at most {}", shared_bytes, most_shared_bytes);
-  if (!machine) machine = std::make_unique<Machine>();
+  if (!machine) own_machine = std::make_unique<Machine>(), machine = own_machine.get();
   Machine& m = *machine;
   m.shared_bytes = shared_bytes;
   while (m.threads.size() < size_t(count)) {
     Thread& thread = m.threads.emplace_back();
-    thread.here = fiber(std::allocator_arg, boost::context::fixedsize_stack(256 * 1024), [&m, &thread](fiber&& back) {
-      m.back = std::move(back);
+    thread.here = fiber(std::allocator_arg, boost::context::fixedsize_stack(256 * 1024), [&m, &thread](fiber&& before) {
+      m.keep(std::move(before));
       m.serve(thread);
       return std::move(m.back);
     });
@@ -210,7 +215,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
         }
     m.launch = nullptr;
   } catch (...) {
-    machine.reset();               // threads that stand in the middle of a kernel are given up
+    machine = nullptr, own_machine.reset();  // threads that stand in the middle of a kernel are given up
     throw;
   }
 }

@@ -20,7 +20,7 @@
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
-  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 struct uint3 { unsigned x = 0, y = 0, z = 0; };
 struct alignas(16) float4 { float x, y, z, w; };
@@ -32,8 +32,8 @@ struct alignas(16) float4 { float x, y, z, w; };
 #define __launch_bounds__(...)
 
 // Of the thread that is running. Blocks have one dimension, as all of ours do.
-extern thread_local uint3 threadIdx, blockIdx;
-extern thread_local dim3 blockDim, gridDim;
+extern constinit thread_local uint3 threadIdx, blockIdx;
+extern constinit thread_local dim3 blockDim, gridDim;
 
 namespace poslab::emulate {
 
