@@ -40,7 +40,8 @@ endforeach()
 if(TARGET Boost::context)
   add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
   target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
-  # Registers are filled in a loop of at least one round.
+  # Registers are filled in a loop of at least one round. Variables of a thread are found without a call, as this goes
+  # into programs alone.
   # -O2: much quicker to build than -O3, and the host's part of a step costs what it costs beside a GPU.
   target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized -ftls-model=initial-exec
     $<$<CONFIG:Release>:-O2>)

@@ -149,8 +149,11 @@ struct Machine {
   }
 };
 
-thread_local std::unique_ptr<Machine> own_machine;
-constinit thread_local Machine* machine = nullptr;  // the same, without a question whether it was made
+constinit thread_local Machine* machine = nullptr;  // that of this thread of the host, found without a call
+struct Ends {
+  void operator()(Machine* m) const { machine = nullptr, delete m; }
+};
+thread_local std::unique_ptr<Machine, Ends> own_machine;
 
 bool same_warp(const Touch& before, const Machine& m) { return before.thread / 32 == m.now / 32; }
 bool between(const Touch& before, const Machine& m) {        // is a barrier between this touch and now
@@ -193,7 +196,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
             blocks.x, blocks.y, blocks.z);
   if (shared_bytes > most_shared_bytes)
     failure("emulation: {} bytes of shared memory; a block has at most {}", shared_bytes, most_shared_bytes);
-  if (!machine) own_machine = std::make_unique<Machine>(), machine = own_machine.get();
+  if (!machine) own_machine.reset(machine = new Machine);
   Machine& m = *machine;
   m.shared_bytes = shared_bytes;
   while (m.threads.size() < size_t(count)) {
@@ -215,7 +218,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
         }
     m.launch = nullptr;
   } catch (...) {
-    machine = nullptr, own_machine.reset();  // threads that stand in the middle of a kernel are given up
+    own_machine.reset();  // threads that stand in the middle of a kernel are given up
     throw;
   }
 }
