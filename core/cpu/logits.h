@@ -7,6 +7,7 @@
 // table of pairs, so these form a group, with one small product for a query row of all of them.
 #pragma once
 #include "core/cpu/gemm.h"
+#include "core/cpu/no_subnormals.h"
 #include "core/cpu/rows.h"
 #include "core/cpu/transpose.h"
 #include "core/kernels.h"
@@ -287,6 +288,7 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));
   const int bundle = rounded_up(narrow < line ? line / narrow : 1, together), bundles = (x.heads + bundle - 1) / bundle;
   parallel_for(int64_t(tiling.parts) * bundles, [&](int64_t u) {
+    const NoSubnormals none;
     const int part = int(u) / bundles, from = part * tiling.part_size, first = int(u) % bundles * bundle;
     for (int head = first; head < smaller(first + bundle, x.heads); ++head)
       work(Head{x, head}, part, from, smaller(from + tiling.part_size, x.batch));

@@ -108,7 +108,6 @@ struct PairedHead : NarrowHead {
 };
 
 inline void PairedHead::forward(real* o, real* stats) const {
-  const NoSubnormals none;
   const real *k = along_channels(k_buffer, x.piece[0].k + key(0)), *v = along_rows(v_buffer, x.v + key(0));
   real* s = scratch(logits_buffer, int64_t(x.keys + 1) * lanes);
   for (int n = 0; n < blocks; ++n) {
@@ -180,7 +179,6 @@ inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a,
 // As in narrow_heads.h: a_ij and dx_ij = scale ds_ij are written out as (key, query), in bf16, and dq is summed on the
 // way.
 inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
-  const NoSubnormals none;
   const int row = blocks * lanes * S;
   const real *all_k = x.piece[0].k + key(0), *k = along_channels(k_buffer, all_k),
              *k_rows = S == 2 ? k : along_rows(k_rows_buffer, all_k), *v = along_channels(v_buffer, x.v + key(0));

@@ -9,6 +9,7 @@
 // keeps each rounded number in 32 bits, so that a product costs what it does in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
+#include "core/cpu/no_subnormals.h"
 
 #ifndef POSLAB_DOUBLE
 namespace poslab::POSLAB_ISA {
@@ -47,19 +48,6 @@ template <int W>
 inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
   return to_bf16<W>(x0) >> 16 | to_bf16<W>(x1);
 }
-
-// While it lives, subnormal numbers count as zero, wherever they are read or come out; on x86.
-class [[maybe_unused]] NoSubnormals {
-#if defined __SSE2__
- public:
-  NoSubnormals() { _mm_setcsr(before_ | 0x8040); }
-  ~NoSubnormals() { _mm_setcsr(before_); }
-  NoSubnormals(const NoSubnormals&) = delete;
-
- private:
-  unsigned before_ = _mm_getcsr();
-#endif
-};
 
 // to_bf16 of what comes out of arithmetic meanwhile: nothing of it is subnormal, and a NaN is quiet and stays as it is.
 template <int W>
