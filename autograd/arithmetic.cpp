@@ -16,7 +16,7 @@ struct Operand {
   const real* at;
   const Shape& shape;
   Operand(const real* values, const Shape& s) : at(values), shape(s) {}
-  Operand(const Tensor& x) : at(x.data()), shape(x.shape()) {}
+  Operand(const Tensor& x) : at(x.data()), shape(x.shape()) { x.device(); }   // throws if x is absent
 };
 
 // y = kernel(a, b), y of the shape `over` that a and b repeat to fill

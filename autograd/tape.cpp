@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "autograd/debug_check.h"
-#include "autograd/tape_piece.h"
+#include "autograd/dropped.h"
 #include "autograd/watch.h"
 #include "core/backend.h"
 #include "core/debug.h"
@@ -46,7 +46,7 @@ NoGrad::NoGrad() { ++no_grad; }
 NoGrad::~NoGrad() { --no_grad; }
 bool recording() { return no_grad == 0; }
 size_t tape_length() { return tape.size(); }
-void clear_tape() { tape.clear(); }
+void clear_tape() { drop_ops(tape), tape.clear(); }
 bool on_tape(const Tensor& x) {
   const auto is_x = [&](const Tensor& y) { return y.data() == x.data(); };
   return std::any_of(tape.rbegin(), tape.rend(), [&](const Step& s) {
@@ -58,6 +58,7 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   if (cancelled()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
+  backward = unless_dropped(op, inputs, std::move(backward));
   // course 2: record
   if (!needed(inputs)) return y;
   if (watch) watch->recorded(tape.size(), op, {y}, kept(inputs));
@@ -84,7 +85,7 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs
     for (const Tensor& y : ys) dy.push_back(gradient(y));
     backward(dy);
   };
-  tape.push_back({op, ys[0], all, std::move(to_check), ys});
+  tape.push_back({op, ys[0], unless_dropped(op, inputs, all), std::move(to_check), ys});
   return ys;
 }
 
@@ -106,6 +107,7 @@ void backward(const Tensor& loss) {
               to_string(loss.shape()));
   if (!loss.requires_grad())
     bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
+  drop_ops(tape);
   // course 2: backward
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {

@@ -73,7 +73,10 @@ int Tensor::dim(int i) const {
   // course end
 }
 
-Device Tensor::device() const { return storage_->device; }
+Device Tensor::device() const {
+  if (!storage_) bad_input("tensor: it is absent, and is needed here; give one that has values");
+  return storage_->device;
+}
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
 
 std::vector<real> Tensor::values() const {
@@ -97,7 +100,7 @@ bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad;
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
 Tensor& Tensor::require_grad() {
-  storage_->requires_grad = true;
+  storage_->requires_grad = true, storage_->lost_op = false;
   return *this;
 }
 
@@ -114,6 +117,8 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
+void Tensor::drop_op() const { storage_->lost_op = true; }
+bool Tensor::lost_op() const { return storage_->lost_op; }
 
 Tensor Tensor::reshape(Shape shape) const {
   // course 1: reshape
@@ -123,8 +128,8 @@ Tensor Tensor::reshape(Shape shape) const {
     if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
   // course end
   if (size_of(shape) != size())
-    bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape),
-              size_of(shape));
+    bad_input("reshape: {} has {} values, {} would have {}; sizes must multiply to as many, and one may be -1",
+              to_string(shape_), size(), to_string(shape), size_of(shape));
   check_sizes(shape);                              // two negative sizes may have the right product
   Tensor x = *this;
   x.shape_ = std::move(shape);

@@ -169,7 +169,11 @@ TEST_CASE("ops: each size that does not fit is refused by itself") {
              }),
              {"tensor: shape (3) holds 3 values, not 2"});
   check_says(complaint([] { Ids({3}, {1, 2}); }), {"ids: shape (3) needs 3 values, got 2"});
-  check_says(complaint([] { ones({2, 3}).reshape({4}); }), {"reshape: (2, 3) has 6 values, (4) would have 4"});
+  check_says(complaint([] { ones({2, 3}).reshape({4}); }), {"reshape: (2, 3) has 6 values, (4) would have 4", "one may be -1"});
+  const Tensor absent;
+  for (const auto& op : {std::function([&] { softmax(absent); }), std::function([&] { ones({2}) + absent; }),
+                         std::function([&] { absent + ones({2}); })})
+    check_says(complaint(op), {"tensor: it is absent"});
   for (const int n : {0, 3}) CHECK_THROWS_AS(ones({2, 3}).first(n), Failure);
   for (const int axis : {-3, 2}) CHECK_THROWS(ones({2, 3}).dim(axis));
 }
@@ -245,6 +249,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
              last),
         {"attention: pairs is " + to_string(x)});
   check_says(says({.pieces = {{q, k}}, .scale = real(HUGE_VAL)}, k, last), {"attention: scale is inf"});
+  check_says(says({.pieces = {{q, k}}, .scale = 0}, k, last), {"attention: scale is 0", "other than 0"});
   check_says(says({.pieces = {{q, k}}}, k, {.offset = far - 3}), {"attention: the slot of query 0 is"});
   check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {-1, 5})}), {"attention: sequence 0 has -1 keys"});
   check_says(complaint([&] { attention({}, k, last, {.q = ones({2, 8})}); }), {"attention: 0 pieces"});
