@@ -51,8 +51,9 @@ namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
 
-// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger
-// free block: then a step on short strings lives on what the step on the longest left free.
+// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take a free block
+// up to 64 times as large: then a step on short strings lives on what the step on the longest left free, and yet a
+// number that is kept for good holds no block of megabytes.
 [[maybe_unused]] size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
   return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;
@@ -104,11 +105,11 @@ real* take(MemoryPool& p, size_t& bytes) {
   POSLAB_NOBODYS(reinterpret_cast<char*>(at) + bytes, room - bytes);
 #else
   const size_t c = class_of(std::max(bytes, 2 * line));
-  const auto fits =
-      std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& free) { return !free.empty(); });
-  const size_t size = size_of_class(fits == p.free.end() ? c : size_t(fits - p.free.begin()));
+  const auto last = p.free.begin() + ptrdiff_t(std::min(p.free.size(), c + 4 * 6 + 1));
+  const auto fits = std::find_if(p.free.begin() + ptrdiff_t(c), last, [](auto& free) { return !free.empty(); });
+  const size_t size = size_of_class(fits == last ? c : size_t(fits - p.free.begin()));
   bytes = (size + line - 1) / line * line;
-  if (fits != p.free.end()) return last_of(*fits);
+  if (fits != last) return last_of(*fits);
   real* at = cut(p, bytes);
 #endif
   ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes);

@@ -92,6 +92,39 @@ TEST_CASE("tape: backward() says what is wrong with a loss") {
   CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call require_grad() on a leaf first"));
 }
 
+TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read, but no loss goes back through it") {
+  for (const bool cleared : {false, true}) {
+    const Tensor w = leaf(3), h = w * w, two = double_and_square(w)[1];
+    if (cleared) clear_tape();
+    else backward(sum_all(h + two));
+    const std::vector<real> before = w.grad().values();
+    for (const Tensor& old : {h, two}) {
+      CHECK(sum_all(old * old).item() == 162);
+      clear_tape();
+      const Tensor loss = sum_all(exp(old));
+      CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of a pass that has had its backward"));
+      CHECK(w.grad().values() == before);
+      clear_tape();
+      Tensor free = old.detach();
+      backward(sum_all(free.require_grad() * 2));
+      CHECK(free.grad().values() == std::vector<real>{2, 2});
+    }
+  }
+}
+
+#ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
+TEST_CASE("memory: a number that is kept of each pass holds no block of megabytes") {
+  const Tensor x = Tensor::full({1024, 256}, 1), w = Tensor::full({256, 256}, real(0.01));
+  std::vector<Tensor> kept;
+  int64_t first = 0;
+  for (int pass = 0; pass < 100; ++pass) {
+    kept.push_back(sum_all(matmul(matmul(x, w), w)));
+    if (pass == 0) first = memory().bytes_held;
+  }
+  CHECK(memory().bytes_held - first < 4 << 20);
+}
+#endif
+
 TEST_CASE("tape: a result that the loss does not depend on gets no gradient") {
   const Tensor x = leaf(2), unused = x * 5;
   backward(sum_all(x * 3));
