@@ -110,7 +110,8 @@ void add_pairs(AttentionArgs& a, const Scores& s) {
 
 AttentionArgs arguments(const Scores& s, const Tensor& v, const Span& span) {
   AttentionArgs a = sizes(s, span);
-  if (!std::isfinite(s.scale)) bad_input("attention: scale is {}; give a finite number, such as 1 / sqrt(D)", s.scale);
+  if (!std::isfinite(s.scale) || s.scale == 0)
+    bad_input("attention: scale is {}; give a finite number other than 0, such as 1 / sqrt(D)", s.scale);
   if (v) {
     check(v.dims() == 4 && v.dim(0) == a.batch && v.dim(1) == a.keys && v.dim(2) == a.kv_heads, "v", v, s);
     a.v = v.data(), a.value_dim = v.dim(3);
@@ -122,15 +123,8 @@ AttentionArgs arguments(const Scores& s, const Tensor& v, const Span& span) {
           "temperature", t, s);
     a.temperature = t.data(), a.temperature_batch = t.dim(0), a.temperature_heads = t.dim(2);
   }
-  if (const Ids& n = span.key_lengths) {
-    if (n.shape() != Shape{a.batch})
-      bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence",
-                to_string(n.shape()), a.batch);
-    for (int64_t b = 0; b < n.size(); ++b)
-      if (n[b] < 0 || n[b] > a.keys)
-        bad_input("attention: sequence {} has {} keys by its key length, and k has {}", b, n[b], a.keys);
-    a.key_lengths = n.on(s.pieces[0].q.device());
-  }
+  check_key_lengths(span.key_lengths, a.batch, a.keys);
+  if (span.key_lengths) a.key_lengths = span.key_lengths.on(s.pieces[0].q.device());
   return a;
 }
 

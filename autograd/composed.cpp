@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "autograd/first_outside.h"
+
 namespace poslab::composed {
 namespace {
 
@@ -45,6 +47,7 @@ struct Masks {
 };
 Masks masks(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
+  check_key_lengths(span.key_lengths, n.batch, n.keys);
   const int batch = span.key_lengths ? n.batch : 1;
   Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0),
                                                 any = Tensor::full({batch, 1, n.queries, 1}, 0);

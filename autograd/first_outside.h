@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "core/error.h"
 #include "core/tensor.h"
 
 namespace poslab {
@@ -15,6 +16,16 @@ inline int64_t first_outside(const Ids& numbers, int end) {
   unsigned any = 0;
   for (int64_t i = 0; i < n; ++i) any |= unsigned(outside(at[i]));
   return any ? std::find_if(at, at + n, outside) - at : -1;
+}
+
+// Throws BadInput unless Span::key_lengths is absent, or a number of keys for each of `batch` sequences.
+inline void check_key_lengths(const Ids& n, int batch, int keys) {
+  if (!n) return;
+  if (n.shape() != Shape{batch})
+    bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence",
+              to_string(n.shape()), batch);
+  if (const int64_t b = first_outside(n, keys + 1); b >= 0)
+    bad_input("attention: sequence {} has {} keys by its key length, and k has {}", b, n[b], keys);
 }
 
 }  // namespace poslab

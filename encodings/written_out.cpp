@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/first_outside.h"
 #include "autograd/slice_in_place.h"
 #include "autograd/tape.h"
 
@@ -101,6 +102,7 @@ Tensor products(const Heads& in) {
 
 Tensor seen(const Heads& in, const Positions& p, const Span& span) {
   const int queries = in.q.dim(1), keys = in.k.dim(1), sequences = span.key_lengths ? in.q.dim(0) : 1;
+  check_key_lengths(span.key_lengths, sequences, keys);
   const auto make = [&](Device device) {
     Tensor may = Tensor::full({sequences, 1, queries, keys}, 0);
     for (int64_t row = 0; row < int64_t(sequences) * queries; ++row) {

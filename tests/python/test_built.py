@@ -50,8 +50,23 @@ def test_padding_is_not_seen():
     assert (b.weights(q, q, lengths=[6, 4]).numpy()[1, :, :, 4:] == 0).all()
 
 
+@pytest.mark.parametrize("lengths", [[3], [5, 5, 5], [[5, 5]], [6, 5], [5, -1]])
+def test_every_encoding_refuses_key_lengths_that_do_not_fit(lengths):
+    x, q = drawn(2, 5, 16), drawn(2, 5, 2, 8)
+    refused = 0
+    for name in pl.encodings:
+        b = getattr(pl.encodings, name).build(heads=2, d_model=16, causal=True)
+        for look in (b.logits, b.weights, lambda q, k, **more: b.attend(q, k, q, **more)):
+            with pytest.raises(ValueError, match="key"):
+                look(q, q, x=x, lengths=lengths)
+            refused += 1
+    assert refused == 3 * len(list(pl.encodings)) > 150
+
+
 @pytest.mark.parametrize("given, said", [
-    ({"positions": [1, 2]}, "2 numbers for 5 slots"), ({"positions": []}, "there are none"),
+    ({"positions": [1, 2]}, r"positions are \(2\); they must be \(5\) or \(1, 5\)"),
+    ({"positions": np.zeros((5, 1))}, r"positions are \(5, 1\)"), ({"lengths": [6]}, "sequence 0 has 6 keys"),
+    ({"lengths": [-1]}, "has -1 keys"), ({"lengths": [3, 2]}, r"key_lengths is \(2\); it must be \(1\)"), ({"positions": []}, "there are none"),
     ({"x": np.ones((1, 5, 3))}, r"x is \(1, 5, 3\); it must be \(1, 5, 16\)"),
     ({"x_keys": np.ones((1, 4, 16))}, "x_keys is"), ({"layer": 1}, "layer 1 of 1")])
 def test_what_does_not_fit_is_named(given, said):
