@@ -1,5 +1,7 @@
 // c = a b for every matrix of a batch, or one b for all of them.
 //   da = dc b^T      db = a^T dc                          a: (..., m, k)   b: (..., k, n) or (k, n)   c: (..., m, n)
+#include <limits>
+
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -18,6 +20,9 @@ Product product(const Tensor& a, const Tensor& b) {
               b.dim(-1) == p.k ? "; did you mean transpose(b)?" : "; the last size of a must be the second last of b");
   p.batch = a.rows() / p.m;
   if (b.dims() == 2) {                                    // one b: the batch is just more rows
+    if (a.rows() > std::numeric_limits<int>::max())
+      bad_input("matmul: {} has {} rows, and one matrix has at most 2^31 - 1; multiply a part at a time",
+                to_string(a.shape()), a.rows());
     p.m = int(a.rows()), p.batch = 1;
     return p;
   }

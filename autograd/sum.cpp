@@ -1,4 +1,6 @@
 // y_i = sum_j x_ij over one axis; the gradient repeats along it: dx_ij = dy_i.
+#include <limits>
+
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "autograd/strided_loop.h"
@@ -22,6 +24,8 @@ Tensor mean(const Tensor& x, int axis) {
   return sum(x, along) * (1.0 / x.dim(along));
 }
 
-Tensor sum_all(const Tensor& x) { return sum(x.reshape({-1}), 0); }
+Tensor sum_all(const Tensor& x) {
+  return x.size() <= std::numeric_limits<int>::max() ? sum(x.reshape({-1}), 0) : sum_all(sum(x, -1));
+}
 
 }  // namespace poslab

@@ -136,4 +136,32 @@ TEST_CASE("edges: a NaN or an infinity that is no choice of a model is refused")
   refuses([] { clamp(one(2), 3, 1); }, "clamp: low = 3 is above high = 1; exchange them");
 }
 
+TEST_CASE("edges: values of padding, which may be no numbers, reach no result and no gradient of attention") {
+  for (const int T : {5, 20, 80}) {
+    const Span span{.key_lengths = Ids({2}, {T, T - 2})};
+    const Shape heads = {2, T, 2, 4};
+    Tensor q = Tensor::full(heads, real(0.1)).require_grad(), k = Tensor::full(heads, real(0.2)).require_grad(),
+           v = Tensor::full(heads, real(0.3)).require_grad(), bias = Tensor::full({2 * T - 1, 2}, 0).require_grad();
+    for (int64_t e = v.size() - 2 * 8; e < v.size(); ++e) v.data()[e] = std::numeric_limits<real>::quiet_NaN();
+    const Tensor o = attention({.pieces = {{q, k}}, .scale = real(0.5), .bias = bias}, v, span);
+    backward(sum_all(o * o));
+    for (const Tensor& x : {o, q.grad(), k.grad(), v.grad(), bias.grad()})
+      for (const real number : x.values()) CHECK(std::isfinite(number));
+  }
+}
+
+#if defined __SSE2__ && !defined POSLAB_DOUBLE
+// They would take Intel's processors 150 cycles each, and the weight of a far key times a small gradient is one.
+TEST_CASE("edges: subnormal numbers count as zero in attention, and nowhere after it") {
+  for (const int channels : {8, 32}) {
+    const Shape heads = {1, 64, 1, channels};
+    Tensor q = Tensor::full(heads, real(0.1)).require_grad(), k = Tensor::full(heads, real(0.1));
+    const Tensor v = Tensor::full(heads, real(1e-40));
+    const Tensor o = attention({.pieces = {{q, k}}, .scale = 1}, v, {});
+    CHECK(o.values() == std::vector<real>(size_t(o.size()), 0));
+    CHECK(sum_all(v).item() > 0);
+  }
+}
+#endif
+
 }  // namespace poslab::test

@@ -69,9 +69,9 @@ void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
     const real* bias = tile.bias_row(i);
     int j = 0;
     for (; j < seen; j += lanes) {
-      const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1];
+      const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1], g = x.scale * a * (load(ds + j) - delta);
       store(s + j, a);
-      store(ds + j, x.scale * a * (load(ds + j) - delta));
+      store(ds + j, first_lanes(seen - j) ? g : Vec{});   // what lies in padding may be no number
     }
     for (; j < width; j += lanes) store(s + j, Vec{}), store(ds + j, Vec{});
   }
