@@ -22,6 +22,7 @@ namespace {
 struct Component {
   Chosen<Scheme> scheme;
   int heads = 0;   // of a group
+  ModelShape shape(const ModelShape& m) const { return heads ? group(m, heads) : m; }
 };
 using Components = std::vector<Component>;
 
@@ -48,13 +49,13 @@ Scheme composition(const std::string& name, const Components& parts) {
     std::string text;
     for (const Component& part : parts)
       text += fmt::format("{}Where it is {}: {}", text.empty() ? "" : " ", part.scheme.spelled(),
-                          part.scheme->shows(part.heads ? group(m, part.heads) : m, part.scheme.choices));
+                          part.scheme->shows(part.shape(m), part.scheme.choices));
     return text;
   };
   s.laws = [parts](const ModelShape& m, const Choices&) {
     Laws all{.two_sided = true};
     for (const Component& part : parts) {
-      const Laws one = part.scheme->laws(part.heads ? group(m, part.heads) : m, part.scheme.choices);
+      const Laws one = part.scheme->laws(part.shape(m), part.scheme.choices);
       all = {.shift = all.shift && one.shift, .toeplitz = all.toeplitz && one.toeplitz,
              .two_sided = all.two_sided && one.two_sided, .permutes = all.permutes && one.permutes,
              .softmax = all.softmax && one.softmax, .sums_to_1 = all.sums_to_1 && one.sums_to_1,
@@ -82,7 +83,7 @@ Scheme composition(const std::string& name, const Components& parts) {
     return [parts, kept](const ModelShape& m, const Choices&) {
       double sum = 0;
       for (const Component& part : parts)
-        sum += (part.scheme.thing.*kept)(m, part.scheme.choices) *
+        sum += (part.scheme.thing.*kept)(part.shape(m), part.scheme.choices) *
                (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
       return sum;
     };
@@ -91,7 +92,7 @@ Scheme composition(const std::string& name, const Components& parts) {
   s.held = [parts](const ModelShape& m, const Choices&) {
     double most = 0;
     for (const Component& part : parts)
-      most = std::max(most, held(part.scheme, m) * (part.heads ? double(part.heads) / m.heads : 1));
+      most = std::max(most, held(part.scheme, part.shape(m)) * (part.heads ? double(part.heads) / m.heads : 1));
     return most;
   };
   return s;
