@@ -21,6 +21,9 @@ int bytes_of_block = 0;
 cudaStream_t stream() { return of_this_queue<Stream>().at; }
 
 void check(cudaError_t e, const char* doing) {
+  if (e == cudaErrorNoKernelImageForDevice)
+    bad_input("device cuda: this build has no kernels for the GPU here, {}; build poslab on this machine (./dev build "
+              "cuda native), or use --device cpu", the_name);
   if (e != cudaSuccess) failure("cuda: {} failed: {} ({})", doing, cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
@@ -52,13 +55,16 @@ namespace driver {
 // Every thread begins with the first device, so none has to choose it.
 void start() {
   if (stream()) return;
-  static std::once_flag once;
-  std::call_once(once, find_gpu);                  // after an exception the next call tries again
+  name();
   check(cudaStreamCreateWithFlags(&of_this_queue<Stream>().at, cudaStreamNonBlocking), "making a stream");
 }
 bool has_tensor_cores() { return tensor_cores; }
 int shared_memory() { return bytes_of_block; }
-std::string name() { return the_name; }
+std::string name() {
+  static std::once_flag once;
+  std::call_once(once, find_gpu);                  // after an exception the next call tries again
+  return the_name;
+}
 
 double peak_flops() {
   int major = 0, minor = 0, processors = 0, kilohertz = 0;

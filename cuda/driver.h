@@ -12,11 +12,11 @@ constexpr int multiprocessors = 132;       // of an H100, for which work is divi
 
 namespace poslab::cuda::driver {
 
-void start();                              // before all else; throws BadInput if there is no GPU or no driver
+void start();                              // before all but name(); throws BadInput if there is no GPU or no driver
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have
-std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"
+std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; takes nothing of it. Throws as start
 void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
 void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back
 

@@ -158,10 +158,7 @@ driver::Recorded record(const std::function<void()>& work) {
 
 // -- core/backend.h ---------------------------------------------------------------------------------------------------
 
-std::string name() {
-  driver::start();
-  return driver::name();
-}
+std::string name() { return driver::name(); }
 
 double peak_flops() {
   driver::start();

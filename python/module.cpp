@@ -2,6 +2,7 @@
 // adds pictures and names to what stands here.
 #include "autograd/tape.h"
 #include "autograd/watch.h"
+#include "core/backend.h"
 #include "core/engine.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -11,6 +12,9 @@
 #include "lab/files/printable.h"
 #include "lab/files/version.h"
 #include "python/convert.h"
+#ifdef POSLAB_CUDA
+#include "cuda/backend.h"
+#endif
 
 namespace poslab::python {
 namespace {
@@ -78,6 +82,10 @@ class TapeReader {
 }  // namespace
 
 NB_MODULE(_poslab, m) {
+#ifdef POSLAB_CUDA
+  add_backend(Device::cuda, cuda::as_backend());
+#endif
+  m.attr("__version__") = version();
   nb::register_exception_translator(translate);
   nb::set_leak_warnings(false);        // encodings written in Python stay in the list to the end
   add_tensor(m);

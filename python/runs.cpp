@@ -28,11 +28,16 @@ std::string shown(bool progress, const Work& work) {
   });
 }
 
-// Trains with work(trace), and gives what the trace has captured of the last step.
+// Trains with work(trace), and gives what the trace has captured of the last step, on the CPU. It is copied there before
+// another training may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Trace trace = trace_of(said);
-  shown(progress, [&] { return work(said.empty() ? nullptr : &trace); });
+  shown(progress, [&] {
+    const std::string text = work(said.empty() ? nullptr : &trace);
+    for (auto& [name, x] : trace.captured) x = x.to(Device::cpu);
+    return text;
+  });
   return captured_by(trace);
 }
 

@@ -20,12 +20,14 @@ namespace {
 std::string cuda() {
   try {
     return backend(Device::cuda).name();
-  } catch (const BadInput& e) {
+  } catch (const std::exception& e) {      // a run on the CPU records this, whatever is wrong with the GPU
     return fmt::format("no ({})", e.what());
   }
 }
 
 }  // namespace
+
+std::string version() { return POSLAB_VERSION; }
 
 std::string engine_in_full(Engine e, Matmul how) {
   const std::string name = engine_names[int(e)];
@@ -42,7 +44,7 @@ std::string openblas_in_full() {
 }
 
 std::vector<std::pair<std::string, std::string>> about() {
-  return {{"version", POSLAB_VERSION},
+  return {{"version", version()},
           {"commit", POSLAB_COMMIT},
           {"scalar", sizeof(real) == 4 ? "float" : "double"},
           {"isa", kernels(Device::cpu).name},
@@ -69,6 +71,6 @@ std::string today() {
   return fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
 }
 
-std::string version_line() { return fmt::format("poslab {} (commit {})", POSLAB_VERSION, POSLAB_COMMIT); }
+std::string version_line() { return fmt::format("poslab {} (commit {})", version(), POSLAB_COMMIT); }
 
 }  // namespace poslab

@@ -9,6 +9,7 @@
 
 namespace poslab {
 
+std::string version();                // "0.3.0"
 // version, commit, scalar, isa, numerics, products, bf16, threads, cuda: a name and a word each
 std::vector<std::pair<std::string, std::string>> about();
 // "own"; "own, bf16 by vdpbf16ps"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"

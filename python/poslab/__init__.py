@@ -23,4 +23,4 @@ from .sweeps import Reproduction, Sweep, reproduce, sweep
 from .tape import Tape
 
 Tensor._repr_html_ = of_tensor  # noqa: F405
-__version__ = _poslab.about()["version"]
+__version__ = _poslab.__version__

@@ -22,6 +22,11 @@ for page in README docs/python; do
   check "the first example of $page.md runs" alone "$python" example.py
 done
 check 'and leaves a run' test -s runs/first/result.json
+kernels_for_gpus() {   # in the module as in the program, in a wheel for GPUs alone
+  alone "$python" -c 'import poslab; print(poslab.about()["cuda"])' > about
+  if [[ $wheel == *-1cuda-* ]]; then ! grep -q 'has no CUDA' about; else grep -q 'has no CUDA' about; fi
+}
+check 'the module has kernels for GPUs, or says that it has none' kernels_for_gpus
 same() {   # the program's run is the module's
   alone poslab train --preset tiny --task even_pairs --encoding rerope:window=8 --steps 20 --eval-lengths 1:8 \
     --out runs/program && cmp runs/first/checkpoint.safetensors runs/program/checkpoint.safetensors
