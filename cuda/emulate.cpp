@@ -209,13 +209,12 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
   }
   m.body = &body, m.launch = &launch, m.ran.clear(), blockDim = dim3(unsigned(count)), gridDim = blocks;
   try {
-    for (unsigned z = 0; z < blocks.z; ++z)
-      for (unsigned y = 0; y < blocks.y; ++y)
-        for (const int x : blocks_in_turn.of(int(blocks.x))) {
-          blockIdx.x = unsigned(x), blockIdx.y = y, blockIdx.z = z;
-          m.run_block(count);
-          if (m.error) std::rethrow_exception(m.error);
-        }
+    for (const int n : blocks_in_turn.of(int(blocks.x * blocks.y * blocks.z))) {
+      const unsigned row = unsigned(n) / blocks.x;
+      blockIdx.x = unsigned(n) % blocks.x, blockIdx.y = row % blocks.y, blockIdx.z = row / blocks.y;
+      m.run_block(count);
+      if (m.error) std::rethrow_exception(m.error);
+    }
     m.launch = nullptr;
   } catch (...) {
     own_machine.reset();  // threads that stand in the middle of a kernel are given up

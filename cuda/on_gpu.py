@@ -3,6 +3,7 @@
 
     rates       steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), and the kernels
                 of one step
+    schemes     steps a second of every encoding
     tests       every test case in a process of its own, side by side
     naive       the kernels of cuda/naive beside the fast ones
     population  eight trainings one after the other, and as a population of eight

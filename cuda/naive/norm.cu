@@ -15,7 +15,7 @@
 //   1. A row stays in the registers of its threads, 8 numbers each: s and dy are loaded once (cuda/rows.cuh).
 //   2. A row of 64 has 8 threads, so that a warp has four rows, and no lane is idle while another adds up.
 //   3. Each block sums dgain and dbias of the rows that it has in registers anyway. Only these partial sums, one row
-//      for each of at most 384 blocks, are added up afterwards (cuda/sums.cu).
+//      for each of at most 396 blocks, are added up afterwards (cuda/sums.cu).
 //   4. Sum, dropout and norm are one launch: s is stored for the backward pass and not loaded, d never goes to memory.
 //   5. A call of Philox decides over eight numbers, and its bits go round by shuffles: 81,920 calls (cuda/dropout.cuh).
 //   6. Where z is a product that is just being made, its tile has whole rows, and the block goes on to their norm: z is
