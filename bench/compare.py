@@ -50,19 +50,26 @@ class Configuration:
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed = options, batch, [], {}
         self.agreed, self.disagreed = {}, {}
-        wish = (batch, threads, encoding, positions)
+        self.beside = {}  # poslab in another form, in the same turns
+        self.ceiling, self.ceiling_rates = None, []
+        try:
+            self.start(task, (batch, threads, encoding, positions), more)
+        except BaseException:  # those that were started stand still, and would do so for ever
+            self.close()
+            raise
+
+    def start(self, task, wish, more):
+        options, (batch, threads, encoding, positions) = self.options, wish
         self.ours = start_ours(options, task, *wish)
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
             if peer := self.attempt(name, lambda: start_peer(name, options, self.ours, *wish, flags)):
                 self.sides.append(peer)
-        self.beside = {}  # poslab in another form, in the same turns
         if options.schemes and encoding != "none":
             self.beside["none"] = start_ours(options, task, batch, threads, "none", positions)
         if options.precision == "bf16":
             self.beside["fp32"] = start_ours(options, task, *wish, precision="fp32")
-        self.ceiling, self.ceiling_rates = None, []
         if options.device == "cpu":
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
@@ -189,8 +196,10 @@ def example(options, threads, encoding, positions):
 
 def scaling(options, length, encoding, positions):
     """How much faster poslab is with more threads: the same step with each number of them, in turns."""
-    sides = [start_ours(options, options.task, options.batch, n, encoding, positions) for n in options.threads]
+    sides = []
     try:
+        for n in options.threads:
+            sides.append(start_ours(options, options.task, options.batch, n, encoding, positions))
         size = sides[0].ask(f"size {length}")["size"]
         for side in sides:
             side.ask(f"warm steps {size} {size} {size}")

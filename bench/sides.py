@@ -53,7 +53,11 @@ class Side:
             [str(word) for word in command], cwd=ROOT, env=environment, text=True, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
         )  # fmt: skip
-        self.hello = self.answer()
+        try:
+            self.hello = self.answer()
+        except BaseException:
+            self.close()
+            raise
         self.idle_mb = self.peak_mb()
         self.stand_still()
 
