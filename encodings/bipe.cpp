@@ -76,7 +76,7 @@ Scheme bipe() {
           .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and how many
 segments apart two tokens are is met by RoPE or ALiBi. Longer strings have more segments rather than
 longer ones. A segment begins where positions do not grow: use --positions restart, which begins
-again in each run of digits, signs and empty slots. Other samplers make one segment of all.)",
+again in each run of digits, signs and empty slots. Positions that always grow are one segment.)",
           .source = "He et al. 2024",
           .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
                      "n_i: the number of the segment",

@@ -1,4 +1,4 @@
-// FIRE (Li et al. 2024): a small network of the distance, divided by the query's position so that it stays below 1.
+// FIRE (Li et al. 2024): a small network of the distance to an earlier key, divided by the query's position and so <= 1.
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / (psi(max(p_i, |m| L)) + 1e-6) )_h     psi(x) = ln(|c| x + 1)
 //
@@ -61,10 +61,10 @@ struct Fire : Encoding {
 Scheme fire() {
   return {.name = "fire",
           .summary = "a small network of the distance, relative to how far the query is from the start",
-          .about = R"(The logarithm of the distance is divided by that of the query's position, so it lies between 0 and
-1 at any length, and a small network turns it into a bias for each head. Queries near the start
-divide by a length that is learned instead. So what was learned on short strings is stretched over
-long ones.)",
+          .about = R"(The logarithm of the distance is divided by that of the query's position, so for earlier keys it
+lies between 0 and 1 at any length, and a small network turns it into a bias for each head. Queries
+near the start divide by a length that is learned instead. So what was learned on short strings is
+stretched over long ones. Later keys get negative numbers, which may pass -1.)",
           .source = "Li et al. 2024",
           .formula =
               "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "

@@ -1,7 +1,7 @@
 // RoPE in which some pairs of channels do not turn and so carry no position. D channels a head, f_m = base^(-2m/D):
 //
 //   partial_rope   the first R = fraction D channels, as a head of R: f_m = base^(-2m/R)      GPT-NeoX 2022
-//   p_rope         f_m, m < fraction D/2, else 0                                              Barbero et al. 2025
+//   p_rope         f_m, m < floor(fraction D/2), else 0                                       Barbero et al. 2025
 //   hope_hf        f_m where its wavelength 2 pi / f_m <= L, else 0                           Chen et al. 2025
 //   clipped_rope   f_m (1 + cos(pi n / (N - 1))) / 2, n = 0 .. N-1 over the slowest N pairs   Li et al. 2026
 // hope_hf is written from its abstract, clipped_rope from its released code, whose N is 20 of 64 (planes=20).
@@ -78,7 +78,7 @@ turn so little that models use them for contents, until an input is long enough 
 all.)",
        .source = "Barbero et al. 2025",
        .file = "encodings/partial_rope.cpp",
-       .formula = "RoPE with f_m = base^(-2m/D) for m < fraction D/2, else 0",
+       .formula = "RoPE with f_m = base^(-2m/D) for m < floor(fraction D/2), else 0",
        .options = {fraction_option(0.75), rope_base(), pairing_option()}},
       fastest);
 }

@@ -24,8 +24,8 @@ double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }
 
-// 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step. Where both lie on one side
-// of the head, high comes before low and the ramp falls: 1 for all pairs that would stay, 0 for all that would not.
+// 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step. Where both lie below 0
+// or both beyond pair channels - 1, high comes before low and the ramp falls: 0 for all pairs, or 1 for all.
 double ramp(double m, double low, double high, int channels) {
   low = std::max(low, 0.0), high = std::min(high, channels - 1.0);
   return std::clamp((m - low) / (high == low ? 0.001 : high - low), 0.0, 1.0);
@@ -78,7 +78,7 @@ Scheme yarn() {
 more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
 turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels
 and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
-do not. Where all pairs turn more than beta_fast times, the code's ramp interpolates all.)",
+do not.)",
        .source = "Peng et al. 2024",
        .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
        .options = {factor_option(), length_option(),

@@ -92,9 +92,9 @@ pl.plot_matrices({f"{n}\nup to {np.nanmax(p):g}": p for n, p in positions.items(
 # <details><summary>What came out</summary>
 #
 # The colour is the relative position that the scheme gives to a pair. Empty pairs are masked: a *causal* query does not
-# see later keys. RoPE goes on to 31, which training has never shown. PI and ReRoPE do not exceed 8 and 7, each at a
-# price: PI has quarters of a slot, which were never seen either, and ReRoPE no longer tells far keys apart. SelfExtend
-# tells them apart in groups, and would need a larger group to stay within 7.
+# see later keys. RoPE goes on to 31, which training has never shown. Only ReRoPE stays within 7, and
+# no longer tells far keys apart. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen either.
+# SelfExtend tells far keys apart in groups, and would need a larger group to stay within 7.
 #
 # </details>
 #
@@ -306,7 +306,7 @@ def _(is_toeplitz):
 #     return bool(np.allclose(matrix[1:, 1:], matrix[:-1, :-1], atol=1e-4))
 # ```
 #
-# `pl.check` holds every encoding to this law, among ten others: notebook 09.
+# `pl.check` holds every encoding to this law, among eleven others: notebook 09.
 # </details>
 
 # %% [markdown]
