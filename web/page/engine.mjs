@@ -59,7 +59,7 @@ export class Engine {
   }
   #hear({id, value, error, event, ...said}) {
     if (event === 'turn') return turns_here().back(this, said.again);
-    if (event) return void this.#events.get(event)?.(said);
+    if (event) return void this.#events.get(event)?.({error, ...said});
     const {done, failed} = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error === undefined)

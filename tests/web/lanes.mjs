@@ -1,0 +1,47 @@
+// Lanes and the Workers of their engines, without a browser: Workers here answer from a table.    node --test lanes.mjs
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {gzipSync} from 'node:zlib';
+
+import {Lane} from '../../web/page/lane.mjs';
+import {first_state, FIRST_LANES} from '../../web/page/link.mjs';
+
+const GOOD = {
+  start: {value: '0.3.0'},
+  train_new: {value: {parameters: 1, config: {}, command: '', done: 0}},
+  fitting: {value: [5]},
+  baselines: {value: [{length: 5, chance: .2, majority: .3, content_only: .3}]},
+  run: {}
+};
+let answers, workers;  // a call that the table does not have is never answered
+
+const no_module = gzipSync(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)).toString('base64');
+globalThis.navigator ??= {hardwareConcurrency: 2};
+globalThis.location = {search: ''};
+globalThis.addEventListener = () => {};
+globalThis.document = {getElementById: id => id === 'wasm-relaxed' ? null : {textContent: no_module}};
+globalThis.Worker = class {
+  constructor() { workers.push(this); }
+  terminate() { this.ended = true; }
+  postMessage({id, call}) {
+    const answer = answers[call];
+    if (answer) setTimeout(() => this.ended || this.onmessage({data: {id, ...answer}}));
+  }
+};
+
+// A lane, and in `said` what it tells those who draw it.
+function new_lane(more = {}) {
+  answers = {...GOOD, ...more};
+  workers = [];
+  const lane = new Lane({...FIRST_LANES[0]}, 0);
+  lane.said = [];
+  lane.changed = important => important && lane.said.push(`${lane.status}: ${lane.error}`);
+  return lane;
+}
+
+test('what goes wrong while a lane trains is what it says', async () => {
+  const lane = new_lane(), words = 'Memory for 9 numbers is not left; use a smaller batch or a shorter length.';
+  await lane.train(first_state());
+  workers[0].onmessage({data: {event: 'failed', error: words}});
+  assert.deepEqual(lane.said, [`failed: ${words}`]);
+});
