@@ -6,6 +6,7 @@ import {gzipSync} from 'node:zlib';
 import {Lane} from '../../web/page/lane.mjs';
 import {first_state, FIRST_LANES} from '../../web/page/link.mjs';
 
+const STOPPED = 'The engine has stopped (memory access out of bounds): most likely no memory was left.';
 const GOOD = {
   start: {value: '0.3.0'},
   train_new: {value: {parameters: 1, config: {}, command: '', done: 0}},
@@ -14,6 +15,9 @@ const GOOD = {
   run: {}
 };
 let answers, workers;  // a call that the table does not have is never answered
+const alive = () => workers.filter(worker => !worker.ended).length;
+// Until all that can be answered has been.
+const settled = () => new Promise(done => setTimeout(done, 50));
 
 const no_module = gzipSync(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)).toString('base64');
 globalThis.navigator ??= {hardwareConcurrency: 2};
@@ -44,4 +48,33 @@ test('what goes wrong while a lane trains is what it says', async () => {
   await lane.train(first_state());
   workers[0].onmessage({data: {event: 'failed', error: words}});
   assert.deepEqual(lane.said, [`failed: ${words}`]);
+});
+test('a lane whose engine stops says why, and trains again in a new Worker', async () => {
+  const lane = new_lane({train_new: {error: STOPPED}});
+  await lane.train(first_state());
+  assert.deepEqual(lane.said, [`failed: ${STOPPED}`]);
+  assert.equal(alive(), 0);
+  answers = GOOD;
+  await lane.train(first_state());
+  assert.equal(lane.status, 'training');
+  assert.equal(alive(), 1);
+});
+test('what waits for an engine that stops does not replace its reason', async () => {
+  const lane = new_lane();
+  await lane.train(first_state());
+  const pause = lane.pause().catch(wrong => lane.fail(wrong.message));  // never answered
+  workers[0].onmessage({data: {event: 'failed', error: STOPPED}});
+  await pause;
+  assert.deepEqual(lane.said, [`failed: ${STOPPED}`]);
+});
+test('a lane that is ended has not failed', async () => {
+  const trained = new_lane();
+  await trained.train(first_state());
+  trained.end();
+  assert.deepEqual([trained.said, alive()], [[], 0]);
+  const starting = new_lane({train_new: null}), training = starting.train(first_state());
+  await settled();
+  starting.end();
+  await training;
+  assert.deepEqual([starting.said, alive()], [[], 0]);
 });

@@ -25,6 +25,9 @@ function module_once() {
   return module_promise;
 }
 
+// What a call gets of an engine that was ended; nothing is wrong then.
+export const CLOSED = 'This model was closed.';
+
 export class Engine {
   #waiting = new Map();
   #events = new Map();
@@ -44,7 +47,7 @@ export class Engine {
     return engine;
   }
   call(call, ...parts) {
-    if (!this.worker) return Promise.reject(new Error('This model was closed.'));
+    if (!this.worker) return Promise.reject(new Error(CLOSED));
     return new Promise((done, failed) => {
       this.#waiting.set(++this.#number, {done, failed});
       this.worker.postMessage({id: this.#number, call, parts});
@@ -55,7 +58,8 @@ export class Engine {
   end() {
     this.worker?.terminate();
     this.worker = null;
-    this.#lost('This model was closed.');
+    this.#events.clear();  // nobody is told of a failure
+    this.#lost(CLOSED);
   }
   #hear({id, value, error, event, ...said}) {
     if (event === 'turn') return turns_here().back(this, said.again);

@@ -1,6 +1,6 @@
 // A lane: one model, what it was trained on, and all that it has said of itself so far. It knows nothing of pictures;
 // whoever draws asks to be told of changes.
-import {Engine} from './engine.mjs';
+import {CLOSED, Engine} from './engine.mjs';
 import {runs_of} from './figures.mjs';
 import {own_text} from './bias.mjs';
 import {lane_of, options_of} from './take.mjs';
@@ -257,6 +257,7 @@ export class Lane {
   has_model() { return Boolean(this.engine && this.about); }
   seconds_left() { return this.plan && this.speed ? (this.plan.until - this.last.step) / this.speed : NaN; }
   fail(words) {
+    if (words === CLOSED) return;  // by end(), which has its reason
     this.status = 'failed';
     this.error = words;
     if (/engine has stopped/i.test(words)) this.end();  // the next training begins in a new Worker
