@@ -78,3 +78,29 @@ test('a lane that is ended has not failed', async () => {
   await training;
   assert.deepEqual([starting.said, alive()], [[], 0]);
 });
+test('a lane has one Worker, however often it is told to train before that is there', async () => {
+  const lane = new_lane();
+  await Promise.all([lane.train(first_state()), lane.train(first_state())]);
+  assert.equal(workers.length, 1);
+  assert.equal(lane.status, 'training');
+  lane.end();
+  assert.equal(alive(), 0);
+});
+test('a lane that is ended while its engine is unpacked leaves no Worker', async () => {
+  const lane = new_lane(), training = lane.train(first_state());
+  lane.end();
+  await training;
+  assert.deepEqual([lane.said, lane.engine, alive()], [[], null, 0]);
+  const first = lane.train(first_state());
+  lane.end();
+  await Promise.all([first, lane.train(first_state())]);
+  assert.deepEqual([lane.said, lane.status, alive()], [[], 'training', 1]);
+});
+test('a Worker that cannot be started is not kept, and the next training tries again', async () => {
+  const lane = new_lane({start: {error: 'Memory is not left.'}});
+  await lane.train(first_state());
+  assert.deepEqual([lane.said, alive()], [['failed: Memory is not left.'], 0]);
+  answers = GOOD;
+  await lane.train(first_state());
+  assert.deepEqual([lane.status, alive()], ['training', 1]);
+});

@@ -43,7 +43,12 @@ export class Engine {
       event.preventDefault();
       engine.#lost(`The engine stopped: ${event.message || 'it could not be started'}. Reload the page.`);
     };
-    engine.version = await engine.call('start', module);
+    try {
+      engine.version = await engine.call('start', module);
+    } catch (wrong) {
+      engine.end();
+      throw wrong;
+    }
     return engine;
   }
   call(call, ...parts) {

@@ -62,7 +62,8 @@ export function name_of({encoding, positions, unsorted}) {
 }
 
 export class Lane {
-  #times = [];  // [milliseconds, step], of the last seconds of training
+  #times = [];      // [milliseconds, step], of the last seconds of training
+  #opening = null;  // the promise of an engine
 
   constructor(spec, number) {
     Object.assign(this, {
@@ -180,9 +181,21 @@ export class Lane {
     this.about = await engine.call('recall', options_of(state, this.spec), weights, steps);
     this.plan = {until: steps, every: EVERY, lengths: tested_lengths(state.train_length), strings: STRINGS};
   }
-  async open() {
-    if (this.engine) return this.engine;
-    const engine = this.engine = await Engine.start();
+  // One Worker, however often it is asked for before it is there.
+  open() {
+    if (this.#opening) return this.#opening;
+    const opening = this.#opening = Engine.start().then(engine => {
+      if (this.#opening === opening) return this.#use(engine);
+      engine.end();  // as the lane was, meanwhile
+      throw new Error(CLOSED);
+    });
+    opening.catch(() => {
+      if (this.#opening === opening) this.#opening = null;  // the next training tries again
+    });
+    return opening;
+  }
+  #use(engine) {
+    this.engine = engine;
     engine.on('steps', ({steps}) => {
       this.log.push(...steps);
       this.#clock();
@@ -265,6 +278,6 @@ export class Lane {
   }
   end() {
     this.engine?.end();
-    this.engine = null;
+    this.engine = this.#opening = null;
   }
 }
