@@ -8,7 +8,7 @@ import {chart_shapes, colour_between, escape, frame_of, parted, runs_of, strip_s
     '../../web/page/figures.mjs';
 import {from_halves, to_halves} from '../../web/page/halves.mjs';
 import {status_of} from '../../web/page/card.mjs';
-import {commands_of} from '../../web/page/home.mjs';
+import {commands_of, picture_of} from '../../web/page/home.mjs';
 import {in_runs, Lane, strip_lengths, strips_at, tested_lengths} from '../../web/page/lane.mjs';
 import {laws_of_bias, laws_of_frequencies, laws_of_positions} from '../../web/page/laws.mjs';
 import {random_positions} from '../../web/page/lecture.mjs';
@@ -17,7 +17,7 @@ import {calibrated_bias} from '../../web/page/bias.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
 import {spelled_options, with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
-import {bibtex, csv, curves_csv, file_name, options_of, task_words} from '../../web/page/take.mjs';
+import {bibtex, csv, curves_csv, file_name, options_of, sources_of, task_words} from '../../web/page/take.mjs';
 import {Turns} from '../../web/page/turns.mjs';
 
 const recorded = JSON.parse(readFileSync(new URL('../../web/page/snapshots.json', import.meta.url)));
@@ -270,6 +270,19 @@ test('tables, citations and names of files', () => {
   assert.ok(cited.includes('author = {Chi and Fan and Rudnicky}') && cited.includes('{Su and others}'));
   assert.equal(file_name(['Bucket Sort', 'rope, randomized'], 'svg'), 'bucket-sort-rope-randomized.svg');
   assert.equal(file_name(['…'], 'csv'), 'past-the-edge.csv');
+});
+test('sources of all that is spelled in a lane', () => {
+  const list = [{name: 'rope', source: 'Su et al. 2021'}, {name: 'alibi', source: 'Press et al. 2022'}, {name: 'none'}];
+  const sources = (...names) => sources_of(list, names.map(encoding => ({encoding}))).slice(0, -1);
+  assert.deepEqual(sources('rope:base=500'), ['Su et al. 2021']);
+  assert.deepEqual(sources('none*4+alibi:symmetric*4', 'rope|none'), ['Press et al. 2022', 'Su et al. 2021']);
+  assert.deepEqual(sources('own(-abs(i - j) + h)'), []);
+});
+test('a picture that is saved names its lanes as they are spelled', () => {
+  const lane = Lane.recorded(
+      {encoding: 'sincos&alibi', positions: 'sequential', temperature: 'none', seed: 1}, 0,
+      {tests: [{step: 1, curve: [[5, .5]]}], log: [], baselines: {}});
+  assert.ok(picture_of([lane], 20).shapes.includes('>sincos&amp;alibi</text>'));
 });
 test('the options of a lane', () => {
   const options = options_of(

@@ -1,10 +1,10 @@
 // Take it home: a link, the command line, checkpoints in and out, pictures, tables, and what to cite.
 import {baseline_curves, line_of} from './card.mjs';
 import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
-import {chart_shapes, mark, svg_file} from './figures.mjs';
+import {chart_shapes, escape, mark, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {link_of} from './link.mjs';
-import {bibtex, curves_csv, file_name, lane_of} from './take.mjs';
+import {bibtex, curves_csv, file_name, lane_of, sources_of} from './take.mjs';
 
 const WIDTH = 760, HEIGHT = 420;
 
@@ -16,9 +16,9 @@ export function picture_of(lanes, edge) {
   const curves = lanes.filter(lane => lane.curve.length).map(lane => line_of(lane, lane.curve));
   const grey = baseline_curves(lanes.find(lane => lane.baselines.chance)?.baselines ?? {});
   const legend = curves.map((curve, n) => {
-    const y = HEIGHT + 14 + 20 * n, words = curve.name.replace(/[&<>]/g, '');
+    const y = HEIGHT + 14 + 20 * n;
     return mark(curve.mark, 60, y, 5, curve.colour) +
-        `<text x="74" y="${y + 4}" style="fill:var(--ink);font-size:13px">${words}</text>`;
+        `<text x="74" y="${y + 4}" style="fill:var(--ink);font-size:13px">${escape(curve.name)}</text>`;
   });
   const shapes = chart_shapes({
     width: WIDTH,
@@ -53,10 +53,7 @@ export function take_home(app, lanes_of) {
       say(wrong.message, {bad: true});
     }
   };
-  const sources = () => lanes_of()
-                            .map(lane => app.catalog?.encodings.find(e => e.name === lane.shown.encoding)?.source)
-                            .concat('Ruoss et al. 2023')
-                            .filter(Boolean);
+  const sources = () => sources_of(app.catalog?.encodings ?? [], lanes_of().map(lane => lane.shown));
   const file = element('input', {
     type: 'file',
     accept: '.safetensors',

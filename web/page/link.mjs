@@ -150,11 +150,10 @@ export function read_link(fragment) {
   return {state, problems};
 }
 
-// Whether every part of what is spelled, "rope:base=100|none", has a name of the list.
-export const known_name = (list, spelled) => spelled.split(/[|&+]/).every(part => {
-  const name = part.split(':')[0].replace(/\*.*$/, '').trim();
-  return list.some(thing => thing.name === name);
-});
+// What "rope:base=100|none*2" spells: ["rope", "none"].
+export const names_in = spelled => spelled.split(/[|&+]/).map(part => part.split(':')[0].replace(/\*.*$/, '').trim());
+// Whether every part of what is spelled has a name of the list.
+export const known_name = (list, spelled) => names_in(spelled).every(name => list.some(thing => thing.name === name));
 
 // Names of a link that no list of the engine has, as sentences; each is replaced by what the first state has.
 export function check_names(state, catalog) {

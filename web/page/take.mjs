@@ -1,6 +1,7 @@
 // What one takes home: CSV, BibTeX, and the names of files. Text alone; saving is in dom.mjs.
 
 import {calibrated_bias, own_text} from './bias.mjs';
+import {names_in} from './link.mjs';
 
 function cell(value) {
   const text = typeof value === 'number' ? (Number.isFinite(value) ? String(value) : '') : String(value);
@@ -18,6 +19,12 @@ export function curves_csv(task, lanes, baselines = []) {
     for (const [length, accuracy] of points) rows.push([task, name, '', '', '', '', length, accuracy]);
   return csv(['task', 'encoding', 'positions', 'temperature', 'seed', 'step', 'length', 'accuracy'], rows);
 }
+
+// Whom the encodings that stand in lanes are from, and random positions.
+export const sources_of = (encodings, lanes) =>
+    lanes.flatMap(lane => names_in(lane.encoding).map(name => encodings.find(e => e.name === name)?.source))
+        .concat('Ruoss et al. 2023')
+        .filter(Boolean);
 
 const KEY = /^(.*?)\s+(?:et al\.?\s+)?(\d{4})/;
 // An entry for poslab, and one for each source "Su et al. 2021" of the schemes that stand in the lanes.
