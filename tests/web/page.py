@@ -234,6 +234,26 @@ def recorded_models(page):
     assert before - after >= 4, (before, after)
 
 
+def moved_tokens(page):
+    """Three controls say where tokens stand, as it is; where nothing was answered, there is nothing to move."""
+    page.show("#view=inside&string=3041230412")
+    controls = "[...document.querySelectorAll('.inside :is([type=range], output, .wide)')].map(e => e.value)"
+    said = "document.querySelector('.inside .verdict')?.textContent"
+    for what, value in ((".inside select", "1"), (".inside input[type=text]", "0412304123")):
+        page.until(said + ".includes('of 10 right')")
+        put(page, ".inside input[type=range]", 9), page.until(said + ".includes('positions 0, 9, 18')")
+        put(page, what, value, event="change"), page.until(said + ".includes('positions') === false")
+        assert page.run(controls) == ["0", "as drawn", ""], page.run(controls)
+    put(page, ".inside input[type=range]", 9), page.until(said + ".includes('positions 0, 9, 18')")
+    put(page, ".inside input[type=number]", 7, at=3, event="change"), page.click("Move it")
+    page.until(said + ".includes('positions 7, 9, 18')")
+    assert page.run(controls)[:2] == ["0", "as listed below"], page.run(controls)
+    page.show("#view=inside&string=xyz"), page.until(said + ".includes('x')")
+    page.click("Move it"), page.said("“xyz” has no answer yet")
+    put(page, ".inside input[type=range]", 9)
+    assert page.run(controls) == ["0", "as drawn", ""], page.run(controls)
+
+
 def look_inside(page):
     """A string is asked and answered; heads are silenced, positions moved."""
     page.run("document.querySelector('nav a[data-view=inside]').click()")
@@ -354,8 +374,9 @@ def main(file, part=""):
         sys.exit("there is no chromium; ./dev test web installs it, or with Debian: apt install chromium")
     good = failed = 0
     with Page(file) as page:
-        parts = [first_screen, the_drag, trained_live, by_keyboard, six_scenes, recorded_models, race_and_take_home,
-                 look_inside, dispersion, positions, write_your_own, bad_links, readable, while_four_train]
+        parts = [first_screen, the_drag, trained_live, by_keyboard, six_scenes, recorded_models, moved_tokens,
+                 race_and_take_home, look_inside, dispersion, positions, write_your_own, bad_links, readable,
+                 while_four_train]
         for test in parts + [without_webassembly]:
             if part not in test.__name__:
                 continue

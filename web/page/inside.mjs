@@ -21,8 +21,7 @@ export function inside_view(app) {
     size: 30,
     onchange: () => {
       state.string = line.value.trim();
-      positions = null;
-      where.value = '';
+      begin_anew();
       app.changed();
       ask();
     }
@@ -42,23 +41,45 @@ export function inside_view(app) {
   const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
   const head = number(state.head, 1, 16, value => (state.head = value, app.changed(), draw_map()));
 
+  // The positions that tokens carry from now on, and all controls that say so; null: as the test draws them.
+  function carry(chosen, gap = 0) {
+    positions = chosen;
+    where.value = chosen?.join(' ') ?? '';
+    stretch.value = gap;
+    stretched.textContent = gap ? `every ${gap}` : chosen ? 'as listed below' : 'as drawn';
+  }
+  // Another model or string.
+  function begin_anew() {
+    answer = null;
+    carry(null);
+  }
+  function nothing_to_move() {
+    say(`“${line.value}” has no answer yet, so there are no positions to move. Ask a string that this model takes.`,
+        {bad: true});
+  }
   function read_positions(text) {
     const words = text.split(/[\s,]+/).filter(Boolean), numbers = words.map(Number);
-    if (!words.length)
-      positions = null;
-    else if (numbers.some(p => !Number.isFinite(p)))
+    if (numbers.some(p => !Number.isFinite(p)))
       return say(
           `“${words[numbers.findIndex(p => !Number.isFinite(p))]}” is no position: give a number for each slot.`,
           {bad: true});
-    else
-      positions = numbers;
+    carry(words.length ? numbers : null);
     ask();
   }
   function set_gap(gap) {
-    stretched.textContent = gap ? `every ${gap}` : 'as drawn';
+    if (gap && !answer) {
+      carry(positions);
+      return nothing_to_move();
+    }
     state.gap = Math.max(1, gap);
-    positions = gap && answer ? answer.positions.map((_, i) => i * gap) : null;
-    where.value = positions?.join(' ') ?? '';
+    carry(gap ? answer.positions.map((_, i) => i * gap) : null, gap);
+    ask();
+  }
+  function move(token, position) {
+    if (!positions && !answer) return nothing_to_move();
+    const now = [...positions ?? answer.positions];
+    now[token - 1] = position;
+    carry(now);
     ask();
   }
   async function ask() {
@@ -145,7 +166,7 @@ export function inside_view(app) {
   }
   const picker = model_picker(app, chosen => {
     lane = chosen;
-    positions = null;
+    begin_anew();
     silenced.clear();
     const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
     // A string of another task is no string of this one.
@@ -182,14 +203,7 @@ export function inside_view(app) {
       element(
           'div', {class: 'settings row'}, field('distance between neighbours', stretch), stretched,
           field('token', token), field('to position', moved),
-          button(
-              'Move it',
-              () => {
-                positions = [...positions ?? answer.positions];
-                positions[Number(token.value) - 1] = Number(moved.value);
-                where.value = positions.join(' ');
-                ask();
-              })),
+          button('Move it', () => move(Number(token.value), Number(moved.value)))),
       field('positions, one for each slot of input and answer', where));
   const node = element(
       'section', {class: 'view inside'}, element('h1', {}, 'Look inside'),
