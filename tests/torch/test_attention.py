@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 import torch
+from torch.func import functional_call
 
 import poslab as pl
 import poslab.torch as pt
@@ -84,6 +85,33 @@ def test_copies_and_pickles_have_parameters_of_their_own():
         assert not torch.equal(other(x), y) and torch.equal(layer(x), y)
     moved = copy.deepcopy(layer).double().float()       # tensors of other memory than the engine's
     assert torch.equal(moved(x), y)
+
+
+@pytest.mark.parametrize("encoding", ["relative", "t5", "fire", "shaw", "dape"])
+def test_other_parameters_are_those_of_their_call_alone(encoding):
+    scheme = pt.Scheme(encoding, 16, 2, causal=True, temperature="ssmax")
+    inputs = tuple(x_of(1, 5, 2, 8, seed=n).requires_grad_() for n in range(3))
+    kept = {name: x.clone() for name, x in scheme.state_dict().items()}
+    others = [{name: x_of(*x.shape, seed=n).requires_grad_() for name, x in kept.items()} for n in (3, 4)]
+
+    def gradients(y, parameters):
+        return torch.autograd.grad(y.square().sum(), [*inputs, *parameters.values()])
+    y = scheme(*inputs)
+    alone = [gradients(functional_call(scheme, p, inputs), p) for p in others]
+    results = [functional_call(scheme, p, inputs) for p in others]
+    assert not torch.allclose(results[0], results[1]) and torch.equal(scheme(*inputs), y)
+    for wanted, result, parameters in zip(alone, results, others):
+        assert all(torch.equal(a, b) for a, b in zip(gradients(result, parameters), wanted))
+    assert all(torch.equal(x, kept[name]) for name, x in scheme.state_dict().items())
+
+
+def test_other_parameters_may_begin_where_its_own_do():
+    scheme, inputs = pt.Scheme("t5", 16, 2), tuple(x_of(1, 5, 2, 8, seed=n) for n in range(3))
+    with torch.no_grad():
+        scheme.encoding.table.copy_(x_of(*scheme.encoding.table.shape))
+    row = scheme.encoding.table.detach()[:1].expand_as(scheme.encoding.table)
+    y, wanted = (functional_call(scheme, {"encoding.table": table}, inputs) for table in (row, row.clone()))
+    assert torch.equal(y, wanted) and not torch.equal(y, scheme(*inputs))
 
 
 def test_a_graph_can_be_gone_through_again_and_what_was_changed_is_told():

@@ -5,7 +5,7 @@ from torch import nn
 
 from .. import _poslab as engine
 from ..chosen import Sampler, samplers, whole
-from .bridge import call, of_engine
+from .bridge import at_one_place, call, of_engine, shared
 
 
 class Scheme(nn.Module):
@@ -39,6 +39,16 @@ class Scheme(nn.Module):
     def _build(self):
         self._built = engine._inside.Built(**self.how)
 
+    def _built_with(self, parameters):
+        """The engine's side with these values. Others than the module's own, as functional_call gives them, have one to
+        themselves: the module keeps its own, and each graph those that it was computed with."""
+        if all(at_one_place(own, parameters[name]) for name, own in self._built.parameters.items()):
+            return self._built
+        built = engine._inside.Built(**self.how)
+        for name, own in built.parameters.items():
+            own.numpy()[...] = shared(parameters[name], f"parameter {name}").numpy()
+        return built
+
     def __getstate__(self):                     # of copies and pickles, which have an engine's side of their own
         return {name: value for name, value in super().__getstate__().items() if name != "_built"}
 
@@ -69,20 +79,23 @@ class Scheme(nn.Module):
         if self.training:
             self.passes += 1
 
+    @torch.compiler.disable
     def _call(self, function, inputs, **how):
-        own, step = self._built.parameters, self.passes if self.training else 0
+        step = self.passes if self.training else 0
         if isinstance(how.get("positions"), (str, Sampler)):
             raise ValueError(f"poslab.torch: positions are numbers here, and {str(how['positions'])!r} is a sampler; "
                              "give it to the layer when it is made")
         positions, lengths = (None if how.get(name) is None else torch.as_tensor(how[name]).numpy(force=True)
                               for name in ("positions", "lengths"))
         how |= {"positions": positions, "step": step} | ({"lengths": lengths} if "lengths" in how else {})
-        parameters = [(own[name], parameter) for name, parameter in self.named_parameters()]
-        return call(lambda **tensors: function(**tensors, **how), inputs, parameters)
+        theirs = dict(self.named_parameters(remove_duplicate=False))
+        built = self._built_with(theirs)
+        parameters = [(own, theirs[name]) for name, own in built.parameters.items()]
+        return call(lambda **tensors: getattr(built, function)(**tensors, **how), inputs, parameters)
 
     def embed(self, x, *, positions=None):
         """x (B, T, C) with positions added where the encoding does that, and x itself where it does not."""
-        return self._call(self._built.embed, {"x": x}, positions=positions) if self.adds_to_embedding else x
+        return self._call("embed", {"x": x}, positions=positions) if self.adds_to_embedding else x
 
     def forward(self, q, k, v, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
         """(B, Tq, H, D): what queries (B, Tq, H, D), the last ones of the slots, read of values (B, Tk, G, D) by keys
@@ -92,18 +105,18 @@ class Scheme(nn.Module):
         positions (Tk,) or (B, Tk): in place of those of the sampler. lengths (B,): how many keys each sequence has; the
         others are padding."""
         inputs = {"q": q, "k": k, "v": v, "x": x, "x_keys": x_keys}
-        return self._call(self._built.attend, inputs, layer=layer, positions=positions, lengths=lengths)
+        return self._call("attend", inputs, layer=layer, positions=positions, lengths=lengths)
 
     def logits(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
         """(B, H, Tq, Tk), -infinity where masked; arguments as in forward()."""
         inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
-        return self._call(self._built.logits, inputs, layer=layer, positions=positions, lengths=lengths)
+        return self._call("logits", inputs, layer=layer, positions=positions, lengths=lengths)
 
     def weights(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
         """What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
         inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
         with torch.no_grad():
-            return self._call(self._built.weights, inputs, layer=layer, positions=positions, lengths=lengths)
+            return self._call("weights", inputs, layer=layer, positions=positions, lengths=lengths)
 
 
 class Attention(nn.Module):

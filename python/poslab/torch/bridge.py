@@ -24,10 +24,14 @@ def of_engine(tensor):
     return torch.from_numpy(tensor.numpy())
 
 
-@torch.compiler.disable
+def at_one_place(own, tensor):
+    """Whether a parameter of the engine has its values where the tensor of PyTorch has them."""
+    return own.numpy().ctypes.data == tensor.data_ptr() and tensor.is_contiguous()
+
+
 def call(function, inputs, parameters):
     """function(**inputs), with gradients. inputs: tensors of PyTorch by name; what is None is left out. parameters:
-    pairs of a parameter of the engine and the tensor of PyTorch that has its values and gets its gradient."""
+    pairs of a parameter of the engine and the tensor of PyTorch that has the same values and gets its gradient."""
     inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
     if torch.is_autocast_enabled("cpu"):        # what is around has rounded to bfloat16
         inputs = {name: tensor.float() for name, tensor in inputs.items()}
@@ -41,11 +45,6 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def forward(ctx, function, names, parameters, recorded, *tensors):
         inputs = [shared(t, name, recorded and t.requires_grad) for name, t in zip(names, tensors)]
-        for parameter, tensor in zip(parameters, tensors[len(inputs):]):
-            values = parameter.numpy()
-            if values.ctypes.data != tensor.data_ptr():     # others than the module's own, as in functional_call
-                shared(tensor, "a parameter")
-                values[...] = tensor.detach().numpy()
         if not recorded:
             with engine.no_grad():
                 return of_engine(function(**dict(zip(names, inputs))))
