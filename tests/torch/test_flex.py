@@ -39,6 +39,18 @@ def test_a_temperature_is_one_too():
     assert torch.allclose(y.transpose(1, 2), scheme(q, k, v), atol=2e-5)
 
 
+@pytest.mark.parametrize("encoding", ["none", "t5"])
+def test_what_is_learned_gets_the_gradient_that_the_engine_gives(encoding):
+    scheme, (q, k, v), slots = pt.Scheme(encoding, 32, 4, causal=True, temperature="ssmax"), drawn(), torch.arange(13)
+    score_mod, learned = pt.score_mod(scheme, 13), list(scheme.parameters())
+    scores = torch.einsum("bihd,bjhd->bhij", q, k) * 8 ** -0.5
+    logits = score_mod(scores, 0, torch.arange(4)[:, None, None], slots[:, None], slots)
+    y = torch.einsum("bhij,bjhd->bihd", logits.softmax(-1), v)
+    got, wanted = (torch.autograd.grad(r.square().sum(), learned) for r in (y, scheme(q, k, v)))
+    for a, b in zip(got, wanted):
+        assert b.norm() > 0.1 and torch.allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
 def test_all_others_are_refused():
     modes = set()
     for row in pl.encodings:

@@ -52,7 +52,7 @@ def _tables(scheme, length, layer):
 
     def parts(scheme, slots):
         bias, one = logits_of(scheme, slots, 0.0), logits_of(scheme, slots, 1.0)
-        return torch.where(bias > -torch.inf, one - bias, 1.0).detach(), bias
+        return torch.where(bias > -torch.inf, one - bias, 1.0), bias
 
     def fits(slots):
         """Whether the engine's result for any queries, keys and parameters is that of these tables."""
