@@ -82,6 +82,10 @@ void add_encodings(nb::module_& m) {
       "kind"_a, "text"_a,
       "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
   m.def(
+      "draws_at_random",
+      [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },
+      "sampler"_a, "Whether another step may have other positions.");
+  m.def(
       "view",
       [](const std::vector<std::string>& encodings, const std::string& view, int length, const std::string& positions,
          int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed, bool force) {

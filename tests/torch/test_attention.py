@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from torch.func import functional_call
+from torch.utils.checkpoint import checkpoint
 
 import poslab as pl
 import poslab.torch as pt
@@ -172,6 +173,24 @@ def test_random_positions_are_drawn_anew_while_training_alone():
     before = first(x)
     shared.next_pass()
     assert not torch.equal(first(x), before)
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_a_pass_that_is_repeated_for_its_gradient_has_the_same_positions(reentrant):
+    random, x = {"positions": "randomized:max_position=99"}, x_of(1, 12, 32).requires_grad_()
+
+    def gradient(y):
+        x.grad = None
+        y.square().sum().backward()
+        return x.grad
+    alone = pt.Attention("rope", 32, 4, **random)
+    with pytest.raises(ValueError, match=r"randomized:.* other positions.*share a Scheme.*next_pass\(\)"):
+        gradient(checkpoint(alone, x, use_reentrant=reentrant))
+    shared = pt.Attention(pt.Scheme("rope", 32, 4, **random), 32, 4)
+    for layer in (shared, pt.Attention("rope", 32, 4, positions="stretched"), alone.eval()):
+        shared.scheme.next_pass()
+        wanted = gradient(layer(x))
+        assert torch.equal(gradient(checkpoint(layer, x, use_reentrant=reentrant)), wanted)
 
 
 def test_padding_is_not_seen():

@@ -38,6 +38,7 @@ class Scheme(nn.Module):
 
     def _build(self):
         self._built = engine._inside.Built(**self.how)
+        self._random = engine._inside.draws_at_random(self.how["positions"])
 
     def _built_with(self, parameters):
         """The engine's side with these values. Others than the module's own, as functional_call gives them, have one to
@@ -75,7 +76,13 @@ class Scheme(nn.Module):
         return self._built.reads_states
 
     def next_pass(self):
-        """While training, positions that are random are resampled from here on."""
+        """While training, positions that are random are resampled from here on. ValueError for such positions inside of
+        a backward pass, where torch.utils.checkpoint runs forward() again: they would differ from those before."""
+        if self.training and self._random and torch._C._current_graph_task_id() != -1:
+            raise ValueError("poslab.torch: forward() runs again inside of backward(), as torch.utils.checkpoint does, "
+                             f"and {self.how['positions']} would draw other positions than before; let the layers "
+                             "share a Scheme, and call its next_pass() before each pass of the model, outside of "
+                             "checkpoint()")
         if self.training:
             self.passes += 1
 
@@ -123,8 +130,9 @@ class Attention(nn.Module):
     """Self-attention with any encoding: projections to queries, keys and values, and back to d_model.
 
     encoding: as for Scheme, which takes the other options, or a Scheme that several layers share; then `layer` says
-    which one this is, and the model calls scheme.next_pass() before each pass. key_heads: fewer heads of keys and
-    values than of queries. options: positions, temperature, causal, head_dim, pool, train_length, seed, of Scheme."""
+    which one this is, and the model calls scheme.next_pass() before each pass. With torch.utils.checkpoint, random
+    positions take a shared one. key_heads: fewer heads of keys and values than of queries. options: positions,
+    temperature, causal, head_dim, pool, train_length, seed, of Scheme."""
 
     def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
         super().__init__()
