@@ -1,6 +1,7 @@
 // Schemes, samplers and temperatures without a model: what they draw, and their spellings.
 #include <cmath>
 
+#include "encodings/compose.h"
 #include "encodings/samplers.h"
 #include "encodings/temperature.h"
 #include "lab/pages/show/show.h"
@@ -81,6 +82,7 @@ void add_encodings(nb::module_& m) {
       },
       "kind"_a, "text"_a,
       "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
+  m.def("composed", composed_spelling, "text"_a, "Whether it spells parts, such as rope|none.");
   m.def(
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },

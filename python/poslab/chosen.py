@@ -53,8 +53,9 @@ class Chosen:
         said = ",".join(f"{name.rstrip('_')}={spelled_value(value)}" for name, value in options.items())
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
 
-    def _checked(self, text):
-        return _inside.spelled(self.kind, text)
+    @classmethod
+    def _checked(cls, text):
+        return _inside.spelled(cls.kind, text)
 
     def __str__(self):
         return self.spelled
@@ -143,7 +144,8 @@ class Temperature(Chosen):
 class Task(Chosen):
     kind = "task"
 
-    def _checked(self, text):
+    @classmethod
+    def _checked(cls, text):
         _inside.task_example(text, 1)
         return text
 
@@ -212,12 +214,12 @@ class Things:
         return self._chosen(self._rows[name])
 
     def __getitem__(self, spelling):
-        row = self._rows.get(str(spelling).split(":")[0])
-        if row is None:                                     # a composition, such as rope|none
-            row = {"name": spelling, "summary": "a composition", "about": "", "source": "its parts", "formula": "",
+        spelled = self._chosen._checked(str(spelling))
+        row = self._rows.get(spelled.split(":")[0])
+        if row is None or _inside.composed(spelled):        # such as rope:base=500|none
+            row = {"name": spelled, "summary": "a composition", "about": "", "source": "its parts", "formula": "",
                    "options": []}
-        thing = self._chosen(row)
-        return self._chosen(row, thing._checked(str(spelling)))
+        return self._chosen(row, spelled)
 
     def __dir__(self):
         return list(self._rows)

@@ -97,6 +97,18 @@ def test_spellings():
     assert str(inspect.signature(pl.encodings.rerope)).startswith("(*, window=")
 
 
+def test_a_composition_is_none_of_its_parts():
+    for spelling in ("rope:base=500|none", "rope:base=500*4+none*4", "alibi:symmetric*8", "ids&alibi:symmetric"):
+        e = pl.encodings[spelling]
+        assert e.name == e.spelled == spelling and "a composition" in e.__doc__
+        assert str(inspect.signature(e)) == "()" and e == pickle.loads(pickle.dumps(e))
+    with pytest.raises(ValueError, match="none has no options"):
+        pl.encodings["rope:base=500|none"](base=3)
+    assert pl.encodings["rope:base=1e+5"].name == "rope" and pl.encodings["rope:base=500"](base=3) == \
+        pl.encodings.rope(base=3)
+    assert pl.samplers["randomized:max_position=64|sequential"].name == "randomized:max_position=64|sequential"
+
+
 def test_pictures(monkeypatch):
     import matplotlib
     matplotlib.use("Agg")
