@@ -1,4 +1,6 @@
 // Schemes, samplers and temperatures without a model: what they draw, and their spellings.
+#include <nanobind/stl/function.h>
+
 #include <cmath>
 
 #include "encodings/compose.h"
@@ -83,6 +85,7 @@ void add_encodings(nb::module_& m) {
       "kind"_a, "text"_a,
       "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
   m.def("composed", composed_spelling, "text"_a, "Whether it spells parts, such as rope|none.");
+  m.def("each_part", each_part, "spelling"_a, "of"_a, "The spelling with of(part) in place of each scheme.");
   m.def(
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },

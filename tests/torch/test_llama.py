@@ -40,6 +40,13 @@ def test_with_its_own_rope_nothing_changes(kind):
                        plain.generate(at[:1], max_new_tokens=12, do_sample=False))
 
 
+@pytest.mark.parametrize("encoding", ["rope|rope", "rope*4+rope*4", "rope:base=500000|rope"])
+def test_each_part_of_a_composition_has_its_pairing_and_base(encoding):
+    sizes = {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}}
+    plain, patched, at = model_of(**sizes), pt.patch(model_of(**sizes), encoding), tokens(2, 20)
+    assert torch.allclose(patched(at).logits, plain(at).logits, atol=1e-4)
+
+
 def test_gradients_are_those_of_its_own_attention():
     plain, patched = model_of(), pt.patch(model_of(), "rope")
     at = tokens(2, 16)

@@ -33,7 +33,8 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     base = config.rope_parameters["rope_theta"]
-    scheme = Scheme(_with_usual(str(encoding), base), config.hidden_size, heads, head_dim=size, causal=True,
+    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, base))
+    scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
                     train_length=train_length or config.max_position_embeddings, pool=2 ** 20)
     if scheme.adds_to_embedding:
