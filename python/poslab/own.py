@@ -9,9 +9,9 @@ from ._poslab import Piece, Scores, _inside
 written_in_python = set()      # kinds and names
 
 
-def _join(cls, called, add, things, *more):
-    """called: the method that makes it what it is, which a class may leave as it is here."""
-    base = cls.__mro__[-2]
+def _join(cls, base, called, add, things, *more):
+    """base: the class here that it derives from. called: the method that makes it what it is, which a class may leave
+    as it is there."""
     for said in ("options", "laws"):
         if not isinstance(getattr(cls, said, {}), dict):
             raise ValueError(f"{cls.__name__}: {said} is a {type(getattr(cls, said)).__name__}; write a dict, as in "
@@ -59,7 +59,7 @@ class Encoding:
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
-        _join(cls, "scores", _inside.add_encoding, chosen.encodings, cls.laws)
+        _join(cls, Encoding, "scores", _inside.add_encoding, chosen.encodings, cls.laws)
 
     def __init__(self, parameters=None, heads=None, head_size=None, layer=None, causal=None, **options):
         if parameters is None:
@@ -96,7 +96,7 @@ class Sampler:
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
-        _join(cls, "draw", _inside.add_sampler, chosen.samplers)
+        _join(cls, Sampler, "draw", _inside.add_sampler, chosen.samplers)
 
     def __init__(self, **options):
         self.__dict__.update(options)
@@ -134,7 +134,7 @@ class Task:
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
         own = [m for m in ("input", "shuffled", "scored_slots") if getattr(cls, m) is not getattr(Task, m)]
-        _join(cls, "answer", _inside.add_task, chosen.tasks, own)
+        _join(cls, Task, "answer", _inside.add_task, chosen.tasks, own)
 
     def __init__(self, **options):
         self.__dict__.update(options)

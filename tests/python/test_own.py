@@ -1,8 +1,11 @@
 """Encodings written in Python: trained and checked like any other."""
 
+import abc
 import json
 import os
+import types
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -103,6 +106,24 @@ def test_options_have_ranges():
             pl.encodings.power(**wrong)
     with pytest.raises(ValueError, match="default, least, most"):
         type("Mine", (pl.Encoding,), {"options": {"a": (1, 2)}})
+
+
+class Mixin:
+    """Of a library that is none of ours."""
+
+
+T = TypeVar("T")
+
+
+@pytest.mark.parametrize("others", [(Mixin,), (abc.ABC,), (Generic[T],)])
+def test_a_class_may_have_other_bases(others):
+    for kind in (pl.Encoding, pl.Sampler, pl.Task):
+        name = f"{kind.__name__}With{others[0].__name__}"
+        made = types.new_class(name, (kind, *others), exec_body=lambda space: space.update(
+            symbols_in=2, symbols_out=2, answer=lambda self, x: x[:1]) if kind is pl.Task else None)
+        assert made.name == name.lower()
+    with pytest.raises(ValueError, match="a method score and no scores"):
+        types.new_class("Typo", (pl.Encoding, *others), exec_body=lambda space: space.update(score=len))
 
 
 class Throws(pl.Encoding):
