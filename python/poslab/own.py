@@ -167,7 +167,11 @@ def _law(name, words, found):
 
 
 def _check_sampler(sampler):
-    """The laws that each sampler of pl.samplers obeys, unless it draws offsets or reads the tokens."""
+    """The laws that each sampler of pl.samplers obeys, unless it reads the tokens."""
+    if sampler.draw(1).ndim == 1:
+        raise ValueError(f"check: {sampler} draws offsets, and the laws are about positions of slots; check another "
+                         "sampler, such as randomized")
+
     def law(name, words, bad):
         return _law(name, words, [f"{n} slots, seed {seed}" for n in (1, 2, 7, 40, 200) for seed in range(5)
                                   if bad(n, seed)])

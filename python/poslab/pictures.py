@@ -104,6 +104,8 @@ def plot_lengths(runs, axes=None):
     """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a Run, or a
     dict of name and Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each
     slot."""
+    if isinstance(runs, dict) and not runs:
+        raise ValueError("plot_lengths: no runs; say plot_lengths({'plain': pl.Run('runs/plain')})")
     for run in runs.values() if isinstance(runs, dict) else [runs]:
         if not hasattr(run, "rows"):
             raise ValueError(f"plot_lengths: {run!r} is no run; say plot_lengths({{'plain': pl.Run('runs/plain')}})")
