@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     // The words after it are the beginning of another command.
     if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
     if (line.parse(argc, argv)) line.act();
-    if (std::fflush(stdout) != 0) failure("cannot write to the standard output");
+    // What an earlier flush could not write is not there for this one.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) failure("cannot write to the standard output");
   };
   return exit_status(work, say);
 }

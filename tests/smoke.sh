@@ -437,6 +437,13 @@ checkpoint_aligned() {
 check 'and is aligned' checkpoint_aligned
 check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
+on_a_full_disk() { "$program" "$@" > /dev/full; }
+if [[ -c /dev/full ]]; then
+  for words in --version version 'ask twenty 0110' 'ask twenty 0110 --json' 'lm generate units --count 3'; do
+    # shellcheck disable=SC2086             # words
+    check "output of $words that is lost" refuses 1 'cannot write to the standard output' on_a_full_disk $words
+  done
+fi
 check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
