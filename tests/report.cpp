@@ -177,7 +177,8 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
 
 TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than runs") {
   const Folder folder;
-  const std::string run = make_run(folder, "run", "sequential", .75), half = make_run(folder, "half", "randomized", .5);
+  const std::string run = make_run(folder, "run", "sequential", .75),
+                    half = make_run(folder, "a half", "randomized", .5);
   fs::remove(fs::path(half) / "result.json");
   write(folder.path / "notes.txt", "no run");
   fs::create_directories(folder.path / "empty");
@@ -185,7 +186,7 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   std::vector<std::string> passed = report::write({run, half, (folder.path / "notes.txt").string(),
                                                    (folder.path / "empty").string(), run}, out);
   REQUIRE(passed.size() == 3);
-  CHECK(holds(passed[0], "finish it with `poslab resume"));
+  CHECK(holds(passed[0], "finish it with `poslab resume '" + half + "'`"));
   CHECK(holds(passed[1], "is a file, no run folder"));
   CHECK(holds(passed[2], "has no config.toml"));
   CHECK(holds(text_of(out), "Passed over: "));

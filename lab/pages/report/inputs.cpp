@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "lab/files/shell.h"
 #include "lab/hub/hf_model.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/run_folder.h"
@@ -114,8 +115,8 @@ class Finder {
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     const Kind& kind = kind_of_folder(folder);
     if (!fs::exists(fs::path(folder) / kind.last_file))
-      pass(fmt::format("{0} has no {1}; finish it with `poslab {2} {0}`", folder, kind.last_file,
-                       kind.command("resume")));
+      pass(fmt::format("{} has no {}; finish it with `poslab {} {}`", folder, kind.last_file, kind.command("resume"),
+                       shell_word(folder)));
     else if (seen_.insert(fs::weakly_canonical(folder).string()).second)
       found.runs.push_back(folder);
   }
