@@ -217,6 +217,11 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   passed = report::write({trials}, out);
   CHECK(passed == std::vector<std::string>{
                       fmt::format("of the 2 trials of {} not all are done: 1 to do", fs::proximate(below).string())});
+  fs::create_directories(below / plan[1].id);  // as --kept restores a trial
+  for (const char* name : {"eval.csv", "result.json"}) fs::copy(below / plan[0].id / name, below / plan[1].id / name);
+  passed = report::write({trials}, out);
+  REQUIRE(passed.size() == 1);
+  CHECK(holds(passed[0], "1 came from a file of --kept, which has no runs; `poslab sweep collect` has their numbers"));
 }
 
 TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {

@@ -124,10 +124,16 @@ class Finder {
   void trials(const Plan& plan, const std::string& path) {
     const SweepFolder folder(path);
     std::vector<TrialState> missing;
+    size_t restored = 0;
     const std::vector<TrialState> all = states(plan, folder);
     for (size_t i = 0; i < plan.size(); ++i)
-      if (all[i] == TrialState::done) run(folder.run(plan[i]));
-      else missing.push_back(all[i]);
+      if (all[i] != TrialState::done) missing.push_back(all[i]);
+      else if (!is_run(folder.run(plan[i]))) ++restored;
+      else run(folder.run(plan[i]));
+    if (restored)
+      pass(fmt::format("of the {} trials of {}, {} came from a file of --kept, which has no runs; `poslab sweep "
+                       "collect` has their numbers",
+                       plan.size(), path, restored));
     if (!missing.empty())
       pass(fmt::format("of the {} trials of {} not all are done: {}", plan.size(), path, to_string(count(missing))));
   }
