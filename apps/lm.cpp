@@ -13,7 +13,6 @@
 #include "apps/number_option.h"
 #include "apps/run_commands.h"
 #include "core/error.h"
-#include "core/parallel.h"
 #include "core/stop.h"
 #include "experiment/language/learner.h"
 #include "lab/files/interrupt.h"
@@ -77,7 +76,7 @@ TokenChoice choice_of(const LmWords& w, TokenChoice c) {
 }
 
 void generate_command(const LmWords& w) {
-  if (!w.threads.empty()) set_threads(language::configure({{"threads", w.threads}}).whole("threads"));
+  use_threads(w.threads);
   catch_signals();
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);

@@ -135,7 +135,7 @@ void eval_command(const LmEvalWords& w) {
   catch_signals();
   Settings asked = w.eval.tested.settings("encoding");
   std::erase_if(asked, [](const auto& s) {
-    if (s.first == "threads") set_threads(std::stoi(s.second));
+    if (s.first == "threads") use_threads(s.second);
     return s.first == "threads";
   });
   for (const auto& [name, value] :
@@ -200,6 +200,11 @@ bool external(const std::string& run, const std::string& hf, const char* command
     bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
               shell_word(run));
   return !hf.empty();
+}
+
+void use_threads(const std::string& word) {
+  const int threads = word.empty() ? 0 : language::configure({{"threads", word}}).whole("threads");
+  if (threads) set_threads(threads);
 }
 
 void add_lm_eval(Commands& commands) {

@@ -103,6 +103,21 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
   CHECK(holds(wrong.output(), "bf16"));
 }
 
+TEST_CASE("lm eval and lm generate: --threads 0 is each core, and what is no number of threads is refused") {
+  const TemporaryFolder folder;
+  const std::string write = fmt::format("lm generate --hf {} --prompt 'the end' --count 2 --threads ", qwen);
+  told_by(folder, test_of_qwen("none", "--threads 0"));
+  told_by(folder, write + "0");
+  for (const auto& [threads, wrong] : {std::pair{"abc", "\"abc\" is not a whole number"},
+                                       {"4x", "\"4x\" is not a whole number"},
+                                       {"99999999999", "99999999999 is out of range"}})
+    for (const std::string& words : {test_of_qwen("none", "--threads "), write}) {
+      Program p(folder, words + threads);
+      CHECK(p.status() == 2);
+      CHECK(holds(p.output(), fmt::format("--threads {}; it takes 0 .. 256", wrong)));
+    }
+}
+
 TEST_CASE("compared: a row for each length, and for each eighth of the longest windows") {
   std::vector<Column> list = {Column::length(), Column::word("set"), Column::number("loss")};
   for (int p = 1; p <= 8; ++p) list.push_back(Column::number(fmt::format("loss_{}", p)));
