@@ -136,6 +136,14 @@ TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what
   other.result = R"({"commit":"0123abc","isa":"cpu/mmx"})";
   const Repeated differs = held_to(other, kept);
   CHECK_FALSE(differs.equal);
+  Program repeated(folder, words);
+  CHECK(repeated.status() == 2);
+  CHECK(holds(repeated.output(), "again/" + id + " is there already, and was trained before; remove it, or choose"));
+  std::filesystem::remove_all(folder / "again/" + id);
+  write_file(folder / "again/" + id + ".failed", "memory was short\n");
+  Program retried(folder, words);
+  CHECK_MESSAGE(retried.status() == 0, retried.output());
+
   CHECK(holds(differs.said, "1 of 9 tested lengths differ"));
   CHECK(holds(differs.said, "then 3,0.123456"));
   CHECK(holds(differs.said, "commit     0123abc, now "));

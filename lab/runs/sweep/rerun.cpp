@@ -66,7 +66,9 @@ Repeated rerun(const std::string& trial, const std::string& out, int threads) {
   const auto before = all.find(one[0].id);
   if (before == all.end()) bad_input("{}/kept.jsonl has no trial {}: it is not done yet", folder, one[0].id);
   const SweepFolder runs(out);
-  if (count(run_shard(one, runs, {.threads = threads}))[TrialState::done] != 1)
+  if (runs.steps_left(one[0]) == 0)
+    bad_input("{} is there already, and was trained before; remove it, or choose another -o", runs.run(one[0]));
+  if (count(run_shard(one, runs, {.threads = threads, .retry = true}))[TrialState::done] != 1)
     failure("trial {} failed: {}", one[0].id, runs.reason(one[0], TrialState::failed));
   return held_to(before->second, {read_file(runs.result(one[0])), read_file(runs.run(one[0]) + "/eval.csv")});
 }

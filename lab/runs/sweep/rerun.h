@@ -15,7 +15,8 @@ struct Repeated {
 Repeated held_to(const Kept& before, const Kept& now);
 
 // `trial`: "results/table1-tiny#4a8dbb", a folder with plan.jsonl and kept.jsonl and the beginning of an id in them.
-// Trains it into OUT/ID, unless it is there. Throws BadInput: no such trial, several.
+// Trains it into OUT/ID, and goes on with one that was stopped or that failed. Throws BadInput: no such trial, several,
+// one that is complete there.
 Repeated rerun(const std::string& trial, const std::string& out, int threads);
 
 }  // namespace poslab::sweep
