@@ -19,6 +19,7 @@
 #include "lab/hub/hf_export.h"
 #include "lab/hub/hf_run.h"
 #include "lab/runs/room.h"
+#include "lab/runs/spelled_file.h"
 #include "nn/generate.h"
 
 namespace poslab {
@@ -50,14 +51,14 @@ std::string shown(std::string text) {
 // Who writes: an external checkpoint, or a run as one is opened, with another scheme or temperature.
 language::HfRun writer(const LmWords& w) {
   Settings asked;
-  if (!w.encoding.empty()) asked.emplace_back("encoding", with_usual_lengths(w.encoding));
+  if (!w.encoding.empty()) asked.emplace_back("encoding", as_typed("encoding", w.encoding));
   if (!w.matmul.empty()) asked.emplace_back("matmul", w.matmul);
   const bool checkpoint = external(w.run, w.hf, "generate");
   for (const auto& [name, option, value] :
        {std::tuple{"positions", "--positions", &w.positions}, {"train_length", "--length", &w.length}}) {
     if (value->empty()) continue;
     if (!checkpoint) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.run);
-    asked.emplace_back(name, *value);
+    asked.emplace_back(name, as_typed(name, *value));
   }
   if (checkpoint) return language::open_hf_run(w.hf, asked, false);
   const LmRun run = open_lm(w.run);

@@ -140,7 +140,7 @@ void eval_command(const LmEvalWords& w) {
   });
   for (const auto& [name, value] :
        {std::pair{"positions", &w.positions}, {"train_length", &w.length}, {"text", &w.text}})
-    if (!value->empty()) asked.emplace_back(name, *value);
+    if (!value->empty()) asked.emplace_back(name, as_typed(name, *value));
   const std::string folder = w.hf.empty() ? w.eval.run : w.hf;
   OtherTest kept{keep.name, {asked.begin(), asked.end()}};
   if (!typed.empty()) kept.options["encoding"] = typed;

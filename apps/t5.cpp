@@ -14,6 +14,7 @@
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"
+#include "lab/runs/spelled_file.h"
 #include "lab/runs/t5/questions.h"
 
 namespace poslab {
@@ -69,7 +70,8 @@ void ask_external(const T5Words& w) {
   const MatmulPrecision as_asked = precision(c);
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
-              sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));
+              sampler_for(model.net.spec().encoding,
+                          choose_sampler(w.positions.empty() ? "sequential" : as_typed("positions", w.positions))));
   if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size),
              keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));

@@ -46,7 +46,7 @@ struct Writer {
 // encoding: another one in place of the run's; it may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding) {
   t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder).learner->state;
-  if (!encoding.empty()) state.config.set("encoding", with_usual_lengths(encoding));
+  if (!encoding.empty()) state.config.set("encoding", as_typed("encoding", encoding));
   const std::vector<int> ends = {symbols::end};
   return {state.net,
           {.ends = ends, .positions = sampler(state.config)},
@@ -101,7 +101,7 @@ void generate_answer(const AnswerWords& words) {
   const T5Generation how = generation(words, writer.how);
   if (!words.encoding.empty())
     writer.net =
-        writer.net.with_encoding(choose_encoding(with_usual_lengths(words.encoding), trained_on(writer.trained)));
+        writer.net.with_encoding(choose_encoding(as_typed("encoding", words.encoding), trained_on(writer.trained)));
   if (!words.temperature.empty()) {
     const auto policy = choose_temperature(with_spelled_file("temperature", words.temperature));
     writer.net = writer.net.at_temperature(policy);

@@ -118,6 +118,18 @@ TEST_CASE("lm eval and lm generate: --threads 0 is each core, and what is no num
     }
 }
 
+TEST_CASE("lm eval and lm generate: positions and biases of a checkpoint may stand in files") {
+  const TemporaryFolder folder;
+  std::string slots;
+  for (int n = 0; n < 200; ++n) slots += fmt::format("{}\n", n);
+  write_file(folder / "slots.txt", slots), write_file(folder / "heads.txt", "all -1:0.5 0:1\n");
+  const std::string positions = " --positions given:at=@" + folder / "slots.txt",
+                    encoding = "calibrated:of=@" + folder / "heads.txt";
+  told_by(folder, test_of_qwen(encoding, positions));
+  told_by(folder, fmt::format("lm generate --hf {} --prompt 'the end' --count 2 --encoding {}", qwen, encoding) +
+                      positions);
+}
+
 TEST_CASE("compared: a row for each length, and for each eighth of the longest windows") {
   std::vector<Column> list = {Column::length(), Column::word("set"), Column::number("loss")};
   for (int p = 1; p <= 8; ++p) list.push_back(Column::number(fmt::format("loss_{}", p)));

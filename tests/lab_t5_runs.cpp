@@ -274,6 +274,17 @@ TEST_CASE("an external checkpoint is asked in English: so many questions, at pla
   CHECK(holds(refusal([&] { t5::check(too_many); }), "5000 lines"));
 }
 
+TEST_CASE("an external checkpoint is asked under positions that stand in a file") {
+  const TemporaryFolder folder;
+  std::string slots;
+  for (int n = 0; n < 1000; ++n) slots += fmt::format("{}\n", n);
+  write_file(folder / "slots.txt", slots);
+  Program p(folder, fmt::format("t5 eval --hf {}/tests/huggingface/golden/t5/v1_0 --task line --sizes 2 --samples 1 "
+                                "--positions given:at=@{}",
+                                source_folder, folder / "slots.txt"));
+  CHECK_MESSAGE(p.status() == 0, p.output());
+}
+
 TEST_CASE("an external checkpoint's right answers are counted by where they stood") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
   // A task that takes whatever is said for an answer, as often as these are: of an eighth of the context two are asked.

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "experiment/build.h"
 #include "lab/papers/compare/ranking.h"
+#include "lab/runs/spelled_file.h"
 
 namespace poslab::compare {
 
@@ -31,7 +32,7 @@ std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
   std::vector<std::string> all;
   for (const std::string& one : encodings)
     for (const std::string& name : one == "all" ? names_of(all_encodings()) : std::vector<std::string>{one})
-      if (const std::string said = with_usual_lengths(name); std::find(all.begin(), all.end(), said) == all.end())
+      if (const std::string said = as_typed("encoding", name); std::find(all.begin(), all.end(), said) == all.end())
         all.push_back(said);
   return all;
 }
@@ -43,7 +44,7 @@ bool needs_mask(const std::string& encoding) {
 
 Plan trials(const Options& options, const std::vector<std::string>& encodings, bool mask) {
   if (encodings.empty()) return {};
-  ValueLists lists = {{"encoding", encodings}, {"positions", {options.positions}}};
+  ValueLists lists = {{"encoding", encodings}, {"positions", {as_typed("positions", options.positions)}}};
   if (!options.tasks.empty()) lists["task"] = options.tasks;
   if (mask) lists["causal"] = {"on"};
   return trials_at(size(options.size), request(options).settings, lists, {});
