@@ -43,10 +43,15 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
   for (const auto& [name, said] : tested.items()) {
+    if (!said.is_string()) failure("its column {} is no text", name);
     std::string cells = said.get<std::string>();
     if (cells.starts_with("= ")) {
-      const std::vector<std::string> other = split(cells.substr(2), ' ');
-      cells = known.at(fmt::format("{} {}", other.at(0), current_name(other.at(1))));
+      const size_t space = cells.rfind(' ');
+      const std::string other = cells.substr(2, space - 2), column = current_name(cells.substr(space + 1));
+      const auto found = known.find(fmt::format("{} {}", other, column));
+      if (found == known.end())
+        failure("it takes the column {} from trial {}, which no line before has", column, other);
+      cells = found->second;
     }
     names.push_back(current_name(name));
     known[fmt::format("{} {}", id, names.back())] = cells;
@@ -54,7 +59,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
     if (columns.back().size() != columns[0].size()) failure("{} has another number of cells than {}", name, names[0]);
   }
   std::string text = fmt::format("{}\n", fmt::join(names, ","));
-  for (size_t row = 0; row < columns.at(0).size(); ++row)
+  for (size_t row = 0; row < columns[0].size(); ++row)
     for (size_t i = 0; i < columns.size(); ++i) text += columns[i][row] + (i + 1 < columns.size() ? "," : "\n");
   return text;
 }
@@ -72,11 +77,16 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
     ++number;
     try {
       const Json said = parse_json(line, "it");
-      const std::string id = said.at("id");
-      const Kept kept{said.contains("result") ? said["result"].dump() : "", csv_of(said.at("tested"), id, known)};
+      if (!said.is_object() || !said.value("id", Json()).is_string()) failure("it is no object with an \"id\"");
+      const std::string id = said["id"];
+      const Json tested = said.value("tested", Json()), result = said.value("result", Json::object());
+      if (!tested.is_object() || tested.empty()) failure("its \"tested\" is no object with columns");
+      if (!result.is_object()) failure("its \"result\" is {}, and no object", in_short(result));
+      const Kept kept{said.contains("result") ? result.dump() : "", csv_of(tested, id, known)};
       if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
     } catch (const std::exception& e) {
-      failure("{} is damaged: line {}: {}; take it from the commit before, or remove the line", path, number, e.what());
+      failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
+              e.what());
     }
   }
   return all;
