@@ -61,6 +61,27 @@ TEST_CASE("a link stays, and the file that it leads to is replaced") {
   CHECK(holds(refusal([&] { write_file(folder / "lost", "x"); }), "there is no such folder; choose another path"));
 }
 
+TEST_CASE("of several that write one file at once each writes all of it, and what a killed one left is in no way") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "shared.csv";
+  write_file(folder / "shared.csv.partial", std::string(1 << 20, 'k'));
+  std::vector<std::future<void>> writers;
+  for (const char of : {'a', 'b', 'c', 'd'})
+    writers.push_back(std::async(std::launch::async, [=] {
+      for (int turn = 0; turn < 100; ++turn) write_file(path, std::string(size_t(of) * 1000, of));
+    }));
+  const auto whole = [&] {
+    const std::string text = read_file(path);
+    return text == std::string(size_t(text[0]) * 1000, text[0]);
+  };
+  for (std::future<void>& writer : writers)
+    while (writer.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+      if (fs::exists(path)) CHECK(whole());
+  for (std::future<void>& writer : writers) CHECK_NOTHROW(writer.get());
+  CHECK(whole());
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+}
+
 TEST_CASE("/dev/stdout is written to where it stands, whatever it is; so is a pipe with a name") {
   const TemporaryFolder folder;
   write_file(folder / "plan.toml", "task = \"even_pairs\"\nencoding = \"rope\"\n");

@@ -1,6 +1,7 @@
 #include "lab/files/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,6 +179,24 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
+// PATH.partial, empty, and locked for as long as it is open: a second writer would empty what the first one is about to
+// give its name. Where there are no locks, as on some network file systems, nobody waits.
+int open_partial(const std::string& partial, const std::string& path) {
+  for (;;) {
+    const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) cannot("write", path);
+    while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
+    struct stat ours {};
+    struct stat there {};
+    const bool gone = ::stat(partial.c_str(), &there) != 0;  // while we waited: it has its name now
+    if (!gone && ::fstat(file, &ours) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev) {
+      if (::ftruncate(file, 0) == 0) return file;
+      ::close(file), cannot("write", path);
+    }
+    ::close(file);
+  }
+}
+
 }  // namespace
 
 void write_file(const std::string& path, const std::string& bytes) {
@@ -187,8 +206,8 @@ void write_file(const std::string& path, const std::string& bytes) {
     return write_into(::open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes, path);
   if (std::error_code error; std::filesystem::is_directory(target.path, error)) errno = EISDIR, cannot("write", path);
   const std::string partial = target.path + ".partial";
-  Opened out(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (out.file < 0) cannot("write", path);
+  const Opened lock(open_partial(partial, path));
+  Opened out(::fcntl(lock.file, F_DUPFD_CLOEXEC, 0));  // the same, to be closed before it has its name
   try {
     write_all(out.file, bytes, path);
     confirm(out.file, path);
