@@ -311,7 +311,7 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);  // nothing ran again
   CHECK(read_file(out + "/README.md") == text);
   {
-    const auto other = Claim::take(out + "/runs", "0");
+    const auto other = Claim::take(out + "/runs", sweep::claimed_to_draw);
     REQUIRE(other);
     Program waits(folder, words + " --draw");
     const auto said = [&] { return read_file(folder / "output"); };
@@ -319,7 +319,7 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     waits.send(SIGINT);
     CHECK(waits.status() == 130);
-    CHECK(holds(said(), "stopped while another process draws; try again"));
+    CHECK(holds(said(), "stopped while another poslab draws what is in " + out + "/runs; try again"));
   }
   for (const char* times : {"once", "twice"}) {  // it has no runs, and no plan
     INFO(times);

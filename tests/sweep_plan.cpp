@@ -1,5 +1,6 @@
 // Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
 #include <cstdlib>
+#include <future>
 
 #include "lab/runs/sweep/named.h"
 #include "lab/runs/sweep/slurm.h"
@@ -194,6 +195,17 @@ TEST_CASE("plan: a sweep's folder keeps the plans that were run in it") {
   keep_plan(more, out);
   keep_plan(one, out);
   CHECK(plan_lines(read_plan(kept_plan(out.path()))) == plan_lines(more));
+
+  const Plan other = make_plan(tiny_sweep + "lr = 0.5\n", "c.toml");
+  std::optional<Claim> draws = Claim::take(out.path(), claimed_to_draw), keeps;
+  REQUIRE(draws);
+  keeps = Claim::take(out.path(), claimed_to_plan);  // while somebody draws
+  REQUIRE(keeps);
+  auto waits = std::async(std::launch::async, [&] { keep_plan(other, out); });
+  CHECK(waits.wait_for(std::chrono::milliseconds(150)) == std::future_status::timeout);
+  keeps.reset();
+  waits.get();
+  CHECK(read_plan(kept_plan(out.path())).size() == 4);
 }
 
 TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks") {

@@ -3,11 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "autograd/tape.h"
 #include "core/ascii.h"
@@ -163,14 +161,7 @@ bool add_second_stages(std::vector<Planned>& planned, const Request& request, co
   return added;
 }
 
-Claim one_at_a_time(const SweepFolder& runs) {
-  for (int turn = 0;; ++turn) {
-    if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
-    if (turn == 10) fmt::print(stderr, "waiting for another poslab, which draws what is in {}\n", runs.path());
-    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while another process draws; try again");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
+Claim one_at_a_time(const SweepFolder& runs) { return Claim::wait(runs.path(), claimed_to_draw, "draws what is in"); }
 
 Section drawn(const std::function<Section()>& draw) {
   try {

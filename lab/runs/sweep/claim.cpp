@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "core/error.h"
+#include "lab/files/interrupt.h"
 
 namespace poslab::sweep {
 namespace {
@@ -40,6 +43,16 @@ std::optional<Claim> Claim::take(const std::string& folder, const std::string& i
   if (errno != EAGAIN && errno != EACCES)
     failure("cannot lock {}: {}; a sweep needs a file system with locks", path, std::strerror(errno));
   return {};
+}
+
+Claim Claim::wait(const std::string& folder, const std::string& id, const std::string& what) {
+  for (int turn = 0;; ++turn) {
+    if (const auto claim = take(folder, id)) return *claim;
+    if (turn == 10) fmt::print(stderr, "waiting for another poslab, which {} {}\n", what, folder);
+    if (const int signal = caught_signal())
+      throw Interrupted(signal, fmt::format("stopped while another poslab {} {}; try again", what, folder));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 Claims::Claims(const std::string& folder) {

@@ -9,10 +9,16 @@
 
 namespace poslab::sweep {
 
+// Places that are no trial's: who draws, and who keeps a plan. The last two bits of an id do not count.
+constexpr const char *claimed_to_draw = "0", *claimed_to_plan = "4";
+
 class Claim {
  public:
   // Empty if someone else has it. Throws Failure where the file system has no locks.
   static std::optional<Claim> take(const std::string& folder, const std::string& id);
+  // Waits until nobody else has it, and says so after a second. what: "draws what is in", of who has it. Throws
+  // Interrupted.
+  static Claim wait(const std::string& folder, const std::string& id, const std::string& what);
   int file() const { return *file_; }  // a child that has it open holds the claim too
 
  private:

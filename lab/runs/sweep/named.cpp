@@ -42,8 +42,7 @@ std::string kept_plan(const std::string& folder) { return folder + "/plan.jsonl"
 void keep_plan(const Plan& plan, const SweepFolder& folder) {
   check_output_folder("--out", folder.path(), "plan.jsonl", {"", "", "{\"id\":"});
   make_folder(folder.path());
-  const auto alone = Claim::take(folder.path(), "1");  // no trial's id
-  if (!alone) return;                                   // a worker that began just now keeps the same
+  const Claim alone = Claim::wait(folder.path(), claimed_to_plan, "keeps its plan in");
   const std::string path = kept_plan(folder.path());
   Plan all = plan;
   std::set<std::string> ids;
