@@ -215,6 +215,31 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   CHECK(read_file(folder / "o.csv") == expected);
 }
 
+TEST_CASE("a language model's text is looked for where it was, and the run is named where it is not") {
+  const TemporaryFolder folder;
+  std::string numbers;
+  for (int n = 0; n < 2000; ++n) numbers += fmt::format("{}\n", n);
+  write_file(folder / "numbers.txt", numbers);
+  const std::string here = fmt::format("cd '{}';", folder.path), relative = folder / "relative",
+                    whole = folder / "whole";
+  for (const auto& [text, run] : {std::pair{std::string("numbers.txt"), relative}, {folder / "numbers.txt", whole}}) {
+    Program trains(folder, fmt::format("lm train{} --text {} --steps 1 --out {}", options(), text, run), here);
+    REQUIRE_MESSAGE(trains.status() == 0, trains.output());
+  }
+  Program beside(folder, "lm eval " + relative, here);
+  CHECK_MESSAGE(beside.status() == 0, beside.output());
+  const auto refused = [&](const std::string& words) {
+    Program p(folder, words);
+    CHECK(p.status() == 2);
+    return p.output();
+  };
+  CHECK(refused("lm eval " + relative) ==
+        "poslab: " + relative + " was trained on the text numbers.txt, and from here there is none; say this in the "
+                                "folder in which the training was begun\n");
+  fs::remove(folder / "numbers.txt");
+  CHECK(holds(refused("lm generate " + whole), "numbers.txt, and there is none any more; restore it, or train anew"));
+}
+
 TEST_CASE("inspect: a language model, its text on the page and the numbers beside it") {
   const TemporaryFolder folder;
   train(folder, "rope", ""), train(folder, "random", "--positions randomized:max_position=64");
