@@ -141,7 +141,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
                  {"task_specific_params", {{"summarization", {{"num_beams", 4}}}}}}) == "");
   CHECK(refused({{"model_type", "umt5"}}) ==
         "2: c: \"model_type\" \"umt5\" is not known (architecture \"T5ForConditionalGeneration\"); `poslab t5` runs "
-        "t5, and `poslab lm` llama, mistral and qwen2");
+        "t5, and `poslab lm` LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3");
   CHECK(holds(refused({{"architectures", {"T5EncoderModel"}}}), "the architecture \"T5EncoderModel\" is not known"));
   CHECK(holds(refused({{"feed_forward_proj", "gated-tanh"}}), "\"feed_forward_proj\" is \"gated-tanh\"; it must be"));
   CHECK(holds(refused({{"feed_forward_proj", "gated-gelu"}}), "\"dense_act_fn\" is \"relu\"; it must be \"gelu_new\""));

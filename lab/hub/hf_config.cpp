@@ -9,6 +9,10 @@
 #include "lab/hub/keys.h"
 
 namespace poslab {
+
+// Of `families`.
+const char* const names_of_families = "LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3";
+
 namespace {
 
 using json = Keys::json;
@@ -90,7 +94,6 @@ constexpr Family families[] = {
     {"gemma3_text", "Gemma3ForCausalLM", 131072, 4, 256, 1e-6, BiasesOf::said, QueryKeyNorm::each_head,
      NormPlace::around},
 };
-constexpr const char* names_of_families = "LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 and Gemma 3";
 
 const Family& family_of(Keys& config) {
   const std::string type = config.word("model_type", "");

@@ -30,6 +30,7 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 // or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
+extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"
 // What all architectures have in common. Passes over keys of names, remarks and training.
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.

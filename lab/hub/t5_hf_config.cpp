@@ -47,8 +47,8 @@ void must_be_t5(Keys& config) {
   const json given = config.get("architectures");
   const std::string architecture = given.is_array() && !given.empty() ? in_short(given[0]) : "";
   if (type != "t5")
-    bad_input("{}: \"model_type\" \"{}\" is not known{}; `poslab t5` runs t5, and `poslab lm` llama, mistral and qwen2",
-              config.where(), type, architecture.empty() ? "" : " (architecture " + architecture + ")");
+    bad_input("{}: \"model_type\" \"{}\" is not known{}; `poslab t5` runs t5, and `poslab lm` {}", config.where(), type,
+              architecture.empty() ? "" : " (architecture " + architecture + ")", names_of_families);
   if (!architecture.empty() && architecture != "\"T5ForConditionalGeneration\"" &&
       architecture != "\"T5WithLMHeadModel\"")
     bad_input("{}: the architecture {} is not known; a t5 is read as T5ForConditionalGeneration", config.where(),
