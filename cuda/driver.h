@@ -16,7 +16,7 @@ void start();                              // before all but name(); throws BadI
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have
-std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; takes nothing of it. Throws as start
+std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; takes none of it
 void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
 void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back
 

@@ -1,4 +1,4 @@
-// FIRE (Li et al. 2024): a small network of the distance to an earlier key, divided by the query's position and so <= 1.
+// FIRE (Li et al. 2024): a small network of the distance to an earlier key over the query's position, so at most 1.
 //
 //   s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / (psi(max(p_i, |m| L)) + 1e-6) )_h     psi(x) = ln(|c| x + 1)
 //

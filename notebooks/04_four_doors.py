@@ -93,8 +93,8 @@ pl.plot_matrices({f"{n}\nup to {np.nanmax(p):g}": p for n, p in positions.items(
 #
 # The colour is the relative position that the scheme gives to a pair. Empty pairs are masked: a *causal* query does not
 # see later keys. RoPE goes on to 31, which training has never shown. Only ReRoPE stays within 7, and
-# no longer tells far keys apart. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen either.
-# SelfExtend tells far keys apart in groups, and would need a larger group to stay within 7.
+# no longer tells far keys apart. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen
+# either. SelfExtend tells far keys apart in groups, and would need a larger group to stay within 7.
 #
 # </details>
 #

@@ -28,8 +28,8 @@ std::string shown(bool progress, const Work& work) {
   });
 }
 
-// Trains with work(trace), and gives what the trace has captured of the last step, on the CPU. It is copied there before
-// another training may begin on the GPU.
+// Trains with work(trace), and gives what the trace has captured of the last step, on the CPU: it is copied
+// before another training may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Trace trace = trace_of(said);

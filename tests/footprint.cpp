@@ -68,7 +68,8 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
       }
   }
   // a share of the layers and a share of the heads
-  for (const char* composed : {"cope|none", "cope*2+none*6", "dape*1+none*7", "path:reflect|none"}) all.push_back(composed);
+  for (const char* composed : {"cope|none", "cope*2+none*6", "dape*1+none*7", "path:reflect|none"})
+    all.push_back(composed);
   CHECK(all.size() > all_encodings().size() + 4);
   for (const std::string& spelled : all) {
     const Chosen<Scheme> scheme = choose_encoding(spelled);

@@ -169,7 +169,8 @@ TEST_CASE("ops: each size that does not fit is refused by itself") {
              }),
              {"tensor: shape (3) holds 3 values, not 2"});
   check_says(complaint([] { Ids({3}, {1, 2}); }), {"ids: shape (3) needs 3 values, got 2"});
-  check_says(complaint([] { ones({2, 3}).reshape({4}); }), {"reshape: (2, 3) has 6 values, (4) would have 4", "one may be -1"});
+  check_says(complaint([] { ones({2, 3}).reshape({4}); }),
+             {"reshape: (2, 3) has 6 values, (4) would have 4", "one may be -1"});
   const Tensor absent;
   for (const auto& op : {std::function([&] { softmax(absent); }), std::function([&] { ones({2}) + absent; }),
                          std::function([&] { absent + ones({2}); })})

@@ -102,7 +102,7 @@ TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read
       CHECK(sum_all(old * old).item() == 162);
       clear_tape();
       const Tensor loss = sum_all(exp(old));
-      CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of a pass that has had its backward"));
+      CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of a pass that has had"));
       CHECK(w.grad().values() == before);
       clear_tape();
       Tensor free = old.detach();
