@@ -79,13 +79,9 @@ Device Tensor::device() const {
 }
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
 
-std::vector<real> Tensor::values() const {
-  return AsyncRead(*this).result();
-}
+std::vector<real> Tensor::values() const { return AsyncRead(*this).result(); }
 
-void Tensor::set(const real* values) const {
-  backend(device()).write(data(), values, size_t(size()) * sizeof(real));
-}
+void Tensor::set(const real* values) const { backend(device()).write(data(), values, size_t(size()) * sizeof(real)); }
 
 real Tensor::item() const {
   must_hold(1);

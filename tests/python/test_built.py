@@ -54,10 +54,10 @@ def test_padding_is_not_seen():
 def test_every_encoding_refuses_key_lengths_that_do_not_fit(lengths):
     x, q = drawn(2, 5, 16), drawn(2, 5, 2, 8)
     refused = 0
-    for name in pl.encodings:
-        b = getattr(pl.encodings, name).build(heads=2, d_model=16, causal=True)
+    for encoding in pl.encodings:
+        b = encoding.build(heads=2, d_model=16, causal=True)
         for look in (b.logits, b.weights, lambda q, k, **more: b.attend(q, k, q, **more)):
-            with pytest.raises(ValueError, match="key"):
+            with pytest.raises(ValueError, match="key|has no logits"):
                 look(q, q, x=x, lengths=lengths)
             refused += 1
     assert refused == 3 * len(list(pl.encodings)) > 150
