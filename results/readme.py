@@ -173,9 +173,10 @@ def load_lines(rows, cores):
 
 
 def speed():
-    """From each file that bench/compare.py --out wrote: a table for each kind of step and size; the example's time."""
+    """From each file that bench/compare.py --out wrote: a table for each kind of step and size; the example's time.
+    Those of earlier commits, NAME-zen4.json, come last."""
     lines, scaling = [], []
-    for path in sorted((ROOT / "bench/results").glob("*.json")):
+    for path in sorted((ROOT / "bench/results").glob("*.json"), key=lambda p: ("-zen" in p.name, p.name)):
         whole = json.loads(path.read_text())
         if path.name.startswith(("bf16-", "fp32-")):       # those of bf16_lines()
             continue
