@@ -17,6 +17,10 @@ struct ColumnBlocks {
   int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
   Right operator[](int s) const { return {first.at + s * step, first.row, first.packed}; }
 };
+// The same from row p on, a multiple of 64.
+inline ColumnBlocks from_row(const Multiply& multiply, const ColumnBlocks& b, int p) {
+  return {multiply.from_row(b.first, p), b.step, b.n};
+}
 
 // b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h); where they lie, for few rows of a
 inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {

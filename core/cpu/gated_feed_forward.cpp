@@ -32,14 +32,11 @@ void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
     for_vectors(b.n, [&](int e, int count) { f((b.from + i) * g.d_ff + b.j + e, i * columns + e, count); });
 }
 
-// A block of a and one of c go to their places; h = act(a) c takes the place of the first.
+// h = act(a) c
 template <class Activation>
-void gate_block(real* a_block, const real* c_block, real* a, real* c, const GatedArgs& g, const HiddenBlock& b) {
+void gate_block(real* h, const real* a, const real* c, const GatedArgs& g, const HiddenBlock& b) {
   for_block(g, b, [=](int64_t e, int place, int count) {
-    const Vec ae = load_some(a_block + place, count), ce = load_some(c_block + place, count);
-    store_some(a + e, ae, count);
-    store_some(c + e, ce, count);
-    store_some(a_block + place, Activation()(ae).value * ce, count);
+    store_some(h + place, Activation()(load_some(a + e, count)).value * load_some(c + e, count), count);
   });
 }
 // da holds dh:   h = act(a) c   da = dh c act'(a)   dc = dh act(a)
@@ -61,24 +58,24 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const Multiply multiply(g.rows);
   const ColumnBlocks w1 = in_column_blocks(multiply, weights1_buffer, g.rows, g.w1, g.in, g.d_ff);
   const ColumnBlocks w3 = in_column_blocks(multiply, weights3_buffer, g.rows, g.w3, g.in, g.d_ff);
-  const Right whole_w2 = multiply.right(shared_pairs, g.rows, g.d_ff, g.out, g.w2, g.out);
+  const ColumnBlocks w2 = in_column_blocks(multiply, weights2_buffer, g.rows, g.w2, g.d_ff, g.out);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left x = multiply.left(block_pairs1, m, g.in, {g.x + from * g.in, g.in, 1});
-    constexpr int64_t size = int64_t(row_block) * columns;
-    real *h = scratch(block_buffer, 2 * size), *c_block = h + size, *ys = y + from * g.out;
+    real *h = scratch(block_buffer, int64_t(row_block) * columns), *ys = y + from * g.out;
     for (int s = 0; s < w1.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, w1.width(s)};
-      product(multiply, m, b.n, g.in, x, w1[s], g.b1 ? g.b1 + b.j : nullptr, h, columns);
-      product(multiply, m, b.n, g.in, x, w3[s], g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
-      gate(h, c_block, a, c, g, b);
+      const int64_t at = from * g.d_ff + b.j;
+      product(multiply, m, b.n, g.in, x, w1[s], g.b1 ? g.b1 + b.j : nullptr, a + at, g.d_ff);
+      product(multiply, m, b.n, g.in, x, w3[s], g.b3 ? g.b3 + b.j : nullptr, c + at, g.d_ff);
+      gate(h, a, c, g, b);
       const Left hs = multiply.left(block_pairs2, m, b.n, {h, columns, 1});
-      const Right w2 = multiply.from_row(whole_w2, b.j);
-      if (s == 0)
-        product(multiply, m, g.out, b.n, hs, w2, g.b2, ys, g.out);
+      const ColumnBlocks w2s = from_row(multiply, w2, b.j);
+      if (s == 0 && g.b2)
+        multiply_blocks(multiply, m, b.n, hs, w2s, ys, g.out, [&](int j) { return WithBias{g.b2 + j, neg_infinity}; });
       else
-        multiply(m, g.out, b.n, hs, w2, ys, g.out, true);
+        multiply_blocks(multiply, m, b.n, hs, w2s, ys, g.out, [&](int) { return Into{s > 0}; });
     }
   });
 }
@@ -90,10 +87,11 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(g.rows, at_b2 + out);
-  const ColumnBlocks w2 =
-      transposed_in_column_blocks(multiply, weights2_buffer, transposed_buffer, shared_pairs, g.w2, d_ff, out);
-  const Right w1 = multiply.transposed(transposed_buffer, shared_pairs, in, d_ff, g.w1),
-              w3 = multiply.transposed(transposed2_buffer, shared_pairs, in, d_ff, g.w3);
+  const auto transposed = [&](int buffer, const real* w, int rows, int columns) {
+    return transposed_in_column_blocks(multiply, buffer, transposed_buffer, shared_pairs, w, rows, columns);
+  };
+  const ColumnBlocks w2 = transposed(weights2_buffer, g.w2, d_ff, out), w1 = transposed(weights1_buffer, g.w1, in, d_ff),
+                     w3 = transposed(weights3_buffer, g.w3, in, d_ff);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *x = g.x + from * in;
@@ -106,13 +104,11 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
       const HiddenBlock b{from, m, s * columns, w2.width(s)};
       multiply(m, b.n, out, of_dys, w2[s], da, columns, false);
       gate(h, da, dc, a, c, g, b);
-      if (d.x) {
-        real* dx = d.x.at + from * in;
-        multiply(m, in, b.n, multiply.left(block_pairs3, m, b.n, {da, columns, 1}), multiply.from_row(w1, b.j), dx, in,
-                 s > 0 || !d.x.empty);
-        multiply(m, in, b.n, multiply.left(block_pairs3, m, b.n, {dc, columns, 1}), multiply.from_row(w3, b.j), dx, in,
-                 true);
-      }
+      const auto to_input = [&](const real* dys, const ColumnBlocks& w, bool more) {
+        multiply_blocks(multiply, m, b.n, multiply.left(block_pairs3, m, b.n, {dys, columns, 1}),
+                        from_row(multiply, w, b.j), d.x.at + from * in, in, [&](int) { return Into{more}; });
+      };
+      if (d.x) to_input(da, w1, s > 0 || !d.x.empty), to_input(dc, w3, true);
       const auto to_weights = [&](const real* dys, real* to) {
         multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, in, m, b.n, dys, columns), to + b.j, d_ff, add);
       };
