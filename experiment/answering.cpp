@@ -24,32 +24,6 @@
 namespace poslab {
 namespace answering {
 
-Ids read_by(const Questions& q, const Ids& answer, int separator) {
-  const int B = q.sequences(), O = q.outputs(), T = q.strings.tokens.shape()[1];
-  std::vector<int> all;
-  for (int64_t b = 0; b < B; ++b) {
-    const int *string = q.strings.tokens.data() + b * T, *said = answer.data() + b * O;
-    all.insert(all.end(), string, string + T - O);
-    all.push_back(separator);
-    all.insert(all.end(), said, said + O - 1);
-  }
-  return Ids({B, T}, all);
-}
-
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots, int number) {
-  const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(number) << 10);
-  return {sampler(c), Resample::per_forward, random, 1, slots};
-}
-
-Ids free_running(Ids answer, const std::function<Ids(const Ids&)>& said) {
-  for (int n = 1; n < answer.shape()[1]; ++n) {
-    const Ids next = said(answer);
-    if (std::equal(next.data(), next.data() + next.size(), answer.data())) break;
-    answer = next;
-  }
-  return answer;
-}
-
 namespace {
 
 const ChoiceTable& all_choices() {
@@ -181,8 +155,7 @@ Row evaluate(const Decoder& net, const Choices& c, int length) {
     const auto pass = [&](const Ids& answer) {
       Stoppable whole(true);
       const Ids read = read_by(q, answer, separator);
-      const Tensor logits =
-          net(read, q.outputs(), {positions(c, Purpose::test_positions, length, read.shape()[1]), {}});
+      const Tensor logits = net(read, q.outputs(), {positions(c, Purpose::test_positions, length, q), {}});
       whole.complete();
       return logits;
     };
@@ -221,7 +194,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return {.layers = state.net.spec().layers,
             .heads = state.net.spec().heads,
             .causal = true,
-            .keys = [this](int length) { return slots(state.config, length); },
+            .keys = [this](int length) { return asked(length, 0).strings.tokens.shape()[1]; },
             .run =
                 [this, samples](const Look& look) {
                   const NoGrad still;
@@ -305,7 +278,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   }
   void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
     const Ids read = read_by(q, q.strings.targets, symbols(state.config));
-    net.states(read, {positions(state.config, Purpose::test_positions, length, read.shape()[1]), {}, trace});
+    net.states(read, {positions(state.config, Purpose::test_positions, length, q), {}, trace});
   }
 
   StepResult step(const Questions& q, Trace* trace) override {
@@ -314,7 +287,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     const int64_t number = state.adam.step;
     const bool all = c["loss_on"] == "all";
     const Ids read = read_by(q, q.strings.targets, symbols(c));
-    const PositionSample drawn = positions(c, Purpose::positions, number, read.shape()[1]);
+    const PositionSample drawn = positions(c, Purpose::positions, number, q);
     Stoppable until_update(!trace);
     state.params.clear_grads();
     const Tensor logits = state.net(read, all ? read.shape()[1] : q.outputs(), {drawn, {}, trace});

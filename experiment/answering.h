@@ -24,7 +24,10 @@ struct Questions {
 };
 // x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
 Ids read_by(const Questions&, const Ids& answer, int separator);
-// The draw of positions of that number; training and test take the first.
+// The draw of positions of that number; training and test take the first. A sampler that reads which slots are digits
+// takes the answer for the empty slots of a run of strings, and the separator for a sign before them.
+PositionSample positions(const Choices&, Purpose, int64_t step, const Questions&, int number = 0);
+// The same for a text of so many tokens, all of them digits to such a sampler.
 PositionSample positions(const Choices&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an

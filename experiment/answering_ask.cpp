@@ -20,7 +20,7 @@ struct Asked {
   }
 
   PositionSample draw(const Questions& q, int number) const {
-    return positions(c, Purpose::test_positions, q.length, q.strings.tokens.shape()[1], number);
+    return positions(c, Purpose::test_positions, q.length, q, number);
   }
 
   Answer ask(const Tokens& input, int draws) const {

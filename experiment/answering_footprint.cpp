@@ -18,7 +18,8 @@ int symbols(const Choices& c) {
 DecoderSpec spec_of(const Choices& c) {
   DecoderSpec s;
   s.vocabulary = symbols(c) + 1, s.layers = c.whole("layers"), s.heads = s.key_heads = c.whole("heads");
-  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff"), s.pool = std::max(s.pool, answering::longest(c));
+  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
+  s.pool = std::max(s.pool, rows_for(sampler(c), answering::longest(c)));  // rows of a learned table
   s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
   return s;
 }

@@ -14,8 +14,6 @@
 namespace poslab {
 namespace {
 
-constexpr size_t longest_question = 10000;  // in an hour rather than a minute; and brackets are read recursively
-
 PositionSample draw_of(const State& state, const Batch& batch, int length, int number) {
   return test_draw(state.config, length, number, 1, batch.tokens.shape()[1], batch.tokens);
 }
@@ -34,8 +32,8 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 }  // namespace
 
 Batch posed(const Choices& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
-  if (input.empty() || input.size() > longest_question)
-    bad_input("a question of {} symbols; ask for 1 to {}", input.size(), longest_question);
+  if (input.empty() || input.size() > most_read)
+    bad_input("a question of {} symbols; ask for 1 to {}", input.size(), most_read);
   const Batch batch = batch_of(task(c["task"]), {input});
   const int needed = batch.tokens.shape()[1];
   if (needed <= places) return batch;
@@ -149,7 +147,7 @@ void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
 
 Looked ask(const State& state, const Tokens& input, const Asking& how) {
   const NoGrad no_grad;
-  if (input.empty() || input.size() > longest_question) check_question(state, input);
+  if (input.empty() || input.size() > most_read) check_question(state, input);
   const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
   const PositionSample positions = positions_of(state, batch, int(input.size()), how);
   const MatmulPrecision as_this_run = state.matmul_precision();

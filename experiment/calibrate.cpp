@@ -46,11 +46,16 @@ Calibration calibrate(const State& state, const Calibrating& how) {
   const int length = length_of(c, how);
   check_lengths(c, {length}, "calibrate");
   Calibration made{c.whole("layers"), c.whole("heads"), {}};
-  const int T = slots(c, length);
+  const int T = test_batch(c, length, 0, 1).tokens.shape()[1];  // some tasks draw shorter strings
   for (int layer = 0; layer < c.whole("layers"); ++layer) {
     std::vector<double> mean;                                                    // (H, T, T)
     for (int n = 0; n < how.samples; ++n) {
       const Batch batch = test_batch(c, length, n, 1);
+      if (const int slots = batch.tokens.shape()[1]; slots != T)
+        bad_input(
+            "calibrate: strings {} and {} of length {} have {} and {} slots, and a mean needs equal ones; take a "
+            "length at which {} draws strings of one length",
+            1, n + 1, length, T, slots, c["task"]);
       const Tensor a = attention_of(state, batch, test_draw(c, length, n, 1, T, batch.tokens), layer);
       const std::vector<real> values = a.values();
       mean.resize(values.size());

@@ -171,4 +171,20 @@ void must_not_be_aligned(const std::string& temperature) {
               temperature);
 }
 
+int rows_for(const Chosen<Sampler>& s, int slots) {
+  int rows = s->added ? rows_for(*s->added, slots) : slots;
+  if (s->parts)
+    for (const Chosen<Sampler>& part : *s->parts) rows = std::max(rows, rows_for(part, slots));
+  if (s.choices.has("max_position")) rows = std::max(rows, s.choices.whole("max_position"));
+  return rows + (s.choices.has("first") ? s.choices.whole("first") : 0);
+}
+
+void must_not_read_classes(const Chosen<Sampler>& sampler) {
+  if (sampler->reads_classes)
+    bad_input(
+        "positions = {}: it reads which tokens are digits, and only runs of tasks say that; take another sampler, "
+        "as `poslab list samplers` has them",
+        sampler.spelled());
+}
+
 }  // namespace poslab

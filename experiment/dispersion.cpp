@@ -73,7 +73,7 @@ Probed probed(const State& state, int samples) {
   return {.layers = c.whole("layers"),
           .heads = c.whole("heads"),
           .causal = c.on("causal"),
-          .keys = [&c](int length) { return slots(c, length); },
+          .keys = [&c](int length) { return test_batch(c, length, 0, 1).tokens.shape()[1]; },
           .run = run,
           .forward = [&c, samples](int length) { return string_forward(c, length, samples, true); },
           .inputs = samples};

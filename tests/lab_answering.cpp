@@ -4,6 +4,7 @@
 
 #include "autograd/tape.h"
 #include "encodings/aligned.h"
+#include "experiment/answering.h"
 #include "experiment/ask.h"
 #include "experiment/build.h"
 #include "lab/runs/sweep/collect.h"
@@ -53,6 +54,42 @@ std::vector<real> after(const Decoder& net, const Choices& c, const std::vector<
 int likeliest_of(const std::vector<real>& z) { return int(std::max_element(z.begin(), z.end()) - z.begin()); }
 
 }  // namespace
+
+TEST_CASE("decoder: samplers that read tokens see numbers, signs, the separator and the answer; a pool grows") {
+  const auto drawn = [](const std::string& sampler, Purpose purpose, int64_t step) {
+    const Choices c = with({{"task", "binary_addition"}, {"encoding", "rope"}, {"positions", sampler}});
+    const Task& t = task("binary_addition");
+    const Batch two = batch_of(t, {read_input(t, "101+1"), read_input(t, "1+110")});
+    return answering::positions(c, purpose, step, answering::Questions{5, two}).at_layer(0).tokens("test");
+  };
+  const std::vector<double> restart = drawn("restart", Purpose::test_positions, 0);
+  const int O = task("binary_addition").output_length(5);
+  for (int b = 0; b < 2; ++b) {
+    std::vector<double> expected = b ? std::vector<double>{0, 0, 0, 1, 2} : std::vector<double>{0, 1, 2, 0, 0};
+    expected.push_back(0);  // the separator
+    for (int o = 1; o < O; ++o) expected.push_back(o - 1);
+    CAPTURE(b);
+    CHECK(std::vector<double>(restart.begin() + b * (5 + O), restart.begin() + (b + 1) * (5 + O)) == expected);
+  }
+  const auto largest = [](const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); };
+  const std::string growing = "randomized:max_position=100000,grow=3000000";
+  for (int64_t step : {0, 1, 2}) {
+    CHECK(largest(drawn(growing, Purpose::positions, step)) < 25000);
+    CHECK(largest(drawn(growing, Purpose::positions, 3000000 + step)) < 100000);
+  }
+  CHECK(largest(drawn(growing, Purpose::positions, 3000000)) > 25000);
+  CHECK(largest(drawn(growing, Purpose::test_positions, 0)) > 25000);
+}
+
+TEST_CASE("decoder: a learned table has rows for the whole pool, and for one that begins at 1") {
+  const auto rows = [](const std::string& sampler) {
+    return answering::spec_of(with({{"encoding", "learned"}, {"positions", sampler}})).pool;
+  };
+  CHECK(rows("sequential") == 2048);
+  CHECK(rows("randomized:max_position=4096") == 4096);
+  CHECK(rows("evenly_spread:first=1") == 2049);
+  CHECK(rows("randomized:max_position=3000|sequential:first=1") == 3000);
+}
 
 TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {
   const Choices c = with({{"seed", "3"}});

@@ -66,6 +66,17 @@ TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for
     }
 }
 
+TEST_CASE("calibrate: a task that draws shorter strings than were asked for has as many slots as these") {
+  const State state(tiny_config({{"task", "modular_arithmetic"}, {"heads", "2"}, {"encoding", "none"}}));
+  const Calibration made = calibrate(state, {.length = 8, .samples = 3});  // strings of 7 symbols, and an answer
+  for (const SlotBiases& head : made.of_heads)
+    for (const auto& [distance, weight] : head) {
+      CHECK(std::abs(distance) < 8);
+      CHECK((weight > 0 && weight < 1));
+    }
+  CHECK(probed(state, 2).keys(8) == 8);
+}
+
 TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what comes of it needs no file") {
   const TemporaryFolder folder;
   const std::string first = folder / "first", second = folder / "second", file = folder / "biases.txt";

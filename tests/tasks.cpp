@@ -236,6 +236,9 @@ TEST_CASE("tasks: where a symbol begins like another, the longest that fits is r
   numbers = completed(numbers);
   CHECK(written_input(numbers, {1, 0, 11, 10}) == "1 0 11 10");
   CHECK(read_input(numbers, "1 0 11 10") == Tokens{1, 0, 11, 10});
+  for (const char* nested : {"solve_equation", "modular_arithmetic_brackets"})
+    CHECK_THROWS_WITH_AS(read_input(task(nested), std::string(300000, '(')),
+                         doctest::Contains("has 300000 symbols; ask about 10000 at most"), BadInput);
 }
 
 TEST_CASE("tasks: strings that are no input are refused, not read beyond") {

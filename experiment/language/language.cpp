@@ -5,6 +5,7 @@
 
 #include "autograd/tape.h"
 #include "core/stop.h"
+#include "encodings/samplers.h"
 
 namespace poslab::language {
 
@@ -77,7 +78,8 @@ Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
 namespace {
 
 PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
-  return {sampler(c), Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
+  const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
+  return {drawn, Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
   s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
-  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
+  for (const int length : eval_lengths(c))
+    s.pool = std::max(s.pool, rows_for(sampler(c), length));  // of a learned table
   return s;
 }
 
@@ -89,6 +90,7 @@ void check(const Choices& c) {
   must_not_be_aligned(c["temperature"]);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
+  must_not_read_classes(drawn);
   const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");
   std::set<int> lengths;

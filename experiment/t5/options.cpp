@@ -83,6 +83,7 @@ void check(const Choices& c) {
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
   must_not_be_aligned(c["temperature"]);
+  must_not_read_classes(sampler(c));
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   std::set<int> lengths = {shortest, longest_trained};
   std::set<int> tested;
@@ -113,9 +114,8 @@ T5Spec spec(const Choices& c) {
   if (c.on("gated")) s.gate = Gate::gelu_tanh;
   s.tied = c.on("tied");
   s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
-  s.pool = std::max(s.pool, c.whole("train_length"));  // rows of a learned table
-  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);
-  if (const int drawn = pool_of(sampler(c)); drawn < far) s.pool = std::max(s.pool, drawn);
+  s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // rows of a learned table
+  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, rows_for(sampler(c), length));
   return s;
 }
 

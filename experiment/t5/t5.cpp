@@ -5,6 +5,7 @@
 
 #include "autograd/tape.h"
 #include "core/stop.h"
+#include "encodings/samplers.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::t5 {
@@ -61,7 +62,8 @@ struct Draws {
 Draws draws(const Choices& c, Purpose purpose, int64_t step, const Batch& batch) {
   const auto of = [&](uint32_t stack, int slots) {
     const Stream s = stream(uint64_t(c.whole("seed")), purpose, uint64_t(step), stack << 16);
-    return PositionSample(sampler(c), Resample::per_forward, s, 1, slots);
+    const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
+    return PositionSample(drawn, Resample::per_forward, s, 1, slots);
   };
   return {of(0, batch.context.shape()[1]), of(1, batch.read.shape()[1])};
 }
