@@ -70,7 +70,7 @@ CASE("three loops, other sizes") {
   const int m = 2, n = 5, k = 4;
   const Values a = numbers(m * k, 3), b = numbers(k * n, 4);
   check("c_ij = sum_p a_ip b_pj, a (2, 4), b (4, 5)", {m, n}, three_loops(m, n, k, a, b, 0, false),
-        product(m, n, k, a, b), {{"a row of c has n = 5 numbers: c_ij lies at i n + j", {}}});
+        product(m, n, k, a, b));
   check("the same of an a that is stored transposed", {m, n},
         three_loops(m, n, k, transposed(m, k, a), b, 0, false, true), product(m, n, k, a, b));
 }

@@ -17,7 +17,7 @@ CASE("ALiBi's slopes") {
   check("m_h = 2^(-8h / H), h = 1 .. 8", alibi_slopes(8), powers(8, 0, -8),
         {{"the first head is h = 1, and has the slope 1/2", powers(8, 1, -8)},
          {"the sign of the exponent: slopes are below 1", powers(8, 0, 8)},
-         {"the exponent is -8 h / H, and here it is -h", powers(8, 0, -1 * 1.0)}});
+         {"the exponent is -8 h / H, and here it is -h / H", powers(8, 0, -1)}});
   check("of 4 heads", alibi_slopes(4), powers(4, 0, -8));
   check("of 6 heads: those of 4, then every other one of 8", alibi_slopes(6),
         {0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125},
