@@ -50,7 +50,7 @@ at any time is a comparison; --draw draws it.
 Encodings that work only with a causal mask are ranked apart, with that mask, beside none, rope and alibi.
 
 Examples:
-  poslab compare --encodings all --size tiny --out runs/every-scheme --jobs 2    # 864 trials: six hours on 2 cores
+  poslab compare --encodings all --size tiny --out runs/every-scheme --jobs 2    # 864 trials: three hours on 2 cores
   poslab compare --task bucket_sort --encodings 'none,rope,alibi:symmetric,rope|none' --seeds 2 --out runs/four
   poslab compare --encodings cope,rope --causal --task reverse_string --out runs/causal
   poslab compare --encodings none,rope --positions randomized --out runs/randomized --draw)";

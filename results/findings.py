@@ -246,32 +246,42 @@ def rerope():
     yield f"su2023:lengths su2023:claims --size tiny {about(3, REROPE)}"
 
 
-DECAY = ("geometric", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant", "alibi")
-# whose formula in docs/schemes.md prefers near keys, whatever is learned, of those that the picture shows
+# What the formula in docs/schemes.md does whatever is learned, of those that the picture shows: it prefers near keys,
+# or tells far distances less apart than near ones, or not at all.
+DECAY = ("geometric", "lambda", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant",
+         "alibi")  # fmt: skip
+BLURS = ("rerope", "self_extend")
+
+FIRST = {"geometric": "geometric attention", "lambda": "the Lambda mask", "rerope": "ReRoPE",
+         "forgetting": "forgetting gates", "self_extend": "SelfExtend", "dape": "DAPE", "hard_alibi": "hard ALiBi",
+         "sandwich": "Sandwich"}  # fmt: skip
 
 
-FIRST = {"geometric": "geometric attention", "forgetting": "forgetting gates", "dape": "DAPE",
-         "hard_alibi": "hard ALiBi", "sandwich": "Sandwich"}  # fmt: skip
+def bare(encoding):
+    """rerope of rerope:window=10"""
+    return encoding.split(":")[0]
 
 
 def every_scheme():
     trials = done("every-scheme")
     ranked = table("every-scheme/ranking.csv", task="mean")
-    ranks = [r["encoding"] for r in ranked]
-    of = {r["encoding"]: float(r["mean"]) for r in ranked}
+    ranks = [bare(r["encoding"]) for r in ranked]
+    of = {bare(r["encoding"]): float(r["mean"]) for r in ranked}
     first = 0
-    while ranks[first] in DECAY:
+    while ranks[first] in DECAY + BLURS:
         first += 1
-    counts = {5: "five", 4: "four", 6: "six"}
+    counts = {6: "six", 7: "seven", 8: "eight", 9: "nine"}
     same = {}
     for r in trials:
-        if r["causal"] == "off" and r["encoding"] in of:
+        if r["causal"] == "off" and bare(r["encoding"]) in of:
             same.setdefault(r["encoding"], {})[r["task"], r["seed"]] = r["paper_score"]
-    second = float(ranked[1]["interval_low"])
-    last = next(n for n, r in enumerate(ranked[1:], 2) if float(r["interval_high"]) < second) - 1
-    yield f"the intervals of places 2 to {last} overlap"
+    low, high = ([float(r[end]) for r in ranked] for end in ("interval_low", "interval_high"))
+    from_ = next(n for n in range(len(ranked)) if low[n] <= high[n + 1])
+    until = next(n for n in range(from_, len(ranked)) if high[n] < low[from_])
+    overlap = f"{from_ + 1} and {until} overlap" if until == from_ + 2 else f"{from_ + 1} to {until} overlap the first"
+    yield f"the intervals of places {overlap}"
     yield f"{len({tuple(sorted(s.items())) for s in same.values()})} of the {len(ranks)} differ at these lengths"
-    yield f"## 5. The first {counts[first]} of {len(ranks)} encodings prefer near keys"
+    yield f"## 5. The first {counts[first]} of {len(ranks)} encodings prefer near keys or blur far distances"
     yield (
         f"{len({r['encoding'] for r in trials})} encodings were trained with counted positions, and {len(ranks)} of "
         f"them are ranked here, where attention sees both sides: "
@@ -297,14 +307,21 @@ def every_scheme():
         "among them."
     )
 
-    def on(name):
-        return listed(
-            points(one("every-scheme/ranking.csv", "mean", encoding=name, task=t))
-            for t in ("even_pairs", "reverse_string", "missing_duplicate_string")
-        )
-
-    yield f"Forgetting is second because of one task: it has {on('forgetting')} %."
-    causal = {r["encoding"]: float(r["mean"]) for r in table("every-scheme/causal.csv", task="mean")}
+    on = {task: {bare(r["encoding"]): float(r["mean"]) for r in table("every-scheme/ranking.csv", task=task)}
+          for task in ("even_pairs", "missing_duplicate_string")}  # fmt: skip
+    by_one = ("lambda", "rerope", "forgetting", "self_extend")
+    assert set(by_one) < set(ranks[1:first])
+    yield (
+        "The Lambda mask, ReRoPE, forgetting gates and SelfExtend have their places by one task: they have "
+        + " on Even Pairs, and ".join(f"{range_of([on[t][e] for e in by_one], points)} %" for t in on)
+        + " on Missing Duplicate."
+    )
+    yield (
+        f"A short window alone is not enough: `window` and `rnope` have {points(of['window'])} %. With windows of "
+        f"{(w := 10)} slots their {(layers := 3)} layers see no further than {layers * (w - 1)}."
+    )
+    assert of["window"] == of["rnope"] and f"window:window={w}" in {r["encoding"] for r in ranked}
+    causal = {bare(r["encoding"]): float(r["mean"]) for r in table("every-scheme/causal.csv", task="mean")}
     a, b, c = sorted(causal, key=causal.get, reverse=True)[:3]
     names = {"path": "PaTH", "stick_breaking": "stick-breaking attention", "alibi": "ALiBi"}
     yield (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from experiments import SETTINGS
-from findings import DECAY
+from findings import BLURS, DECAY, bare
 from query import NAMES, ROOT, in_words, one, row, table
 
 FOLDER = ROOT / "docs/results"
@@ -226,29 +226,29 @@ def rerope():
 
 def every_scheme():
     ranked = table("every-scheme/ranking.csv", task="mean")
-    rank = {r["encoding"]: k + 1 for k, r in enumerate(ranked)}
-    chosen = ranked[:10] + [r for r in ranked if r["encoding"] in ("alibi", "rope", "none")]
-    lines = [(f"{rank[r['encoding']]}. {r['encoding']}", r["encoding"] in DECAY, *of_row(r)) for r in chosen]
+    chosen = [(k, bare(r["encoding"]), r) for k, r in enumerate(ranked, 1)]
+    lines = [(f"{k}. {name}", "*" * (name in DECAY) + "+" * (name in BLURS), *of_row(r)) for k, name, r in chosen
+             if k <= 10 or name in ("alibi", "rope", "none")]  # fmt: skip
     tasks = ("even_pairs", "reverse_string", "missing_duplicate_string")
     level = {
         name: round(sum(percent(row("every-scheme/ranking.csv", task=t, encoding="none")[name]) for t in tasks) / 3, 1)
         for name in ("content_only", "majority")
     }
     says = (
-        f"Of {len(ranked)}, those that prefer near keys with a *: "
-        + ", ".join(f"{name}{'*' if near else ''} {mean} ({low} to {high})" for name, near, mean, low, high in lines)
+        f"Of {len(ranked)}, those that prefer near keys with a *, those that blur far distances with a +: "
+        + ", ".join(f"{name}{mark} {mean} ({low} to {high})" for name, mark, mean, low, high in lines)
         + f". Content only {level['content_only']}, majority {level['majority']}."
     )
 
     def draw(figure):
         axes = figure.subplots()
-        labels = {True: "prefers near keys", False: "does not"}
+        labels = {"*": "prefers near keys", "+": "blurs far distances", "": "neither"}
+        fill = {"*": BLUE, "+": YELLOW, "": "white"}
         axes.axvline(level["content_only"], color=ORANGE, linestyle="--", linewidth=1.2, zorder=0, label="content only")
         axes.axvline(level["majority"], color=ORANGE, linestyle=":", linewidth=1.2, zorder=0, label="majority")
-        for y, (_, near, mean, low, high) in enumerate(lines):
+        for y, (_, mark, mean, low, high) in enumerate(lines):
             axes.plot([low, high], [y, y], color=BLUE, linewidth=1.5)
-            axes.plot(mean, y, "D", color=BLUE, markerfacecolor=BLUE if near else "white", markersize=6,
-                      label=labels.pop(near, ""))  # fmt: skip
+            axes.plot(mean, y, "D", color=BLUE, markerfacecolor=fill[mark], markersize=6, label=labels.pop(mark, ""))
         lines_of(axes, [name for name, *_ in lines])
         axes.set_xlabel("accuracy in %, mean of three tasks")
         legend(figure, axes, 2)

@@ -116,7 +116,7 @@ TEST_CASE("compatibility: a window that a file leaves open is the number that it
     CHECK(configure(read_toml(to_toml(c), "config.toml"))["encoding"] == c["encoding"]);
   // A sweep's file is typed; the plan is poslab's.
   CHECK(id("encoding = \"rerope\"") == trial_id(now));
-  const std::string path = std::string(source_folder) + "/results/every-scheme/plan.jsonl";
+  const std::string path = std::string(source_folder) + "/tests/golden/plan_before_shares.jsonl";
   CHECK(plan_lines(read_plan(path)) == in_current_names(read_file(path)));
 }
 

@@ -89,18 +89,18 @@ entry() {   # NAME OF A SCHEME
 
 # Accuracies of results/every-scheme, where it has them: "even_pairs 58.1, bucket_sort 37.1 (3 seeds)".
 accuracies() {   # NAME
-  local file long=
-  get "$about" option | grep -qE '\([0-9.]+L\)' && long=', with windows longer than these strings'
+  local file
   for file in ranking causal; do
     file=results/every-scheme/$file.csv
-    [[ ! -f $file ]] || awk -F, -v name="$1" -v long="$long" '
+    # rerope:window=10 is rerope at its default, a share of the trained length
+    [[ ! -f $file ]] || sed -E 's/^"?([a-z0-9_]+):[^"]*",/\1,/; s/^([a-z0-9_]+):[^,]*,/\1,/' "$file" | awk -F, -v name="$1" '
       NR == 1 { for (n = 1; n <= NF; ++n) at[$n] = n; next }
       $1 != name || $at["task"] == "mean" || $at["mean"] == "" { next }
       { seeds = $at["seeds"] == 1 ? "1 seed" : $at["seeds"] " seeds"
         if (last && last != seeds) text = text " (" last ")"
         text = text (text ? ", " : "") $at["task"] sprintf(" %.1f", 100 * $at["mean"]); last = seeds
         mask = $at["causal"] == "on" ? " with a causal mask" : "" }
-      END { if (text) print "Accuracy in %" mask ", lengths 21 to 100: " text " (" last long ")." }' "$file"
+      END { if (text) print "Accuracy in %" mask ", lengths 21 to 100: " text " (" last ")." }'
   done | sed -n 1p
 }
 
