@@ -1,5 +1,6 @@
 // A trained model asked about a string of one's own: what it says in each answer slot, how sure it is, where it looked.
-// Dropout is off. Positions are drawn as in range evaluation at the string's length; the first draw is that of its first strings.
+// Dropout is off. Positions are drawn as in range evaluation at the string's length; the first draw is that of its
+// first strings.
 #pragma once
 #include <functional>
 #include <map>

@@ -1,6 +1,5 @@
 # The parts of `./dev test`, which sources this file. What the parts take is built first, one thing after the other, by
-# all cores. Then the parts run side by side, three at a time: most of them use one core, and wait for a quarter of
-# their time.
+# all cores. Then the parts run side by side, two at a time, as most of them use one core.
 # shellcheck shell=bash
 
 passed=0 failed=0 summary='' failures='' parts=() course_tests=() kept=()
@@ -141,7 +140,7 @@ add_up() {   # NAME: counts the cases of a part that has run
 longest='page release-1 release-2 course docs double-2 notebooks python double-1 site'
 
 run_parts() {   # all of `parts`
-  local name at_once=3 waits=0 began=$SECONDS order=()
+  local name at_once=2 waits=0 began=$SECONDS order=()
   for name in $longest; do
     [[ " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
   done
@@ -155,7 +154,7 @@ run_parts() {   # all of `parts`
     while (($(jobs -rp | grep -cvx "$waits") >= at_once)); do sleep 0.2; done
     say "testing: $name"
     run_part "$name" &
-    [[ $name != page ]] || waits=$!       # for a browser most of its time, so it is beside three others
+    [[ $name != page ]] || waits=$!       # for a browser most of its time, so it is beside two others
   done
   wait
   trap - INT TERM

@@ -93,7 +93,8 @@ accuracies() {   # NAME
   for file in ranking causal; do
     file=results/every-scheme/$file.csv
     # rerope:window=10 is rerope at its default, a share of the trained length
-    [[ ! -f $file ]] || sed -E 's/^"?([a-z0-9_]+):[^"]*",/\1,/; s/^([a-z0-9_]+):[^,]*,/\1,/' "$file" | awk -F, -v name="$1" '
+    [[ ! -f $file ]] || sed -E 's/^"?([a-z0-9_]+):[^"]*",/\1,/; s/^([a-z0-9_]+):[^,]*,/\1,/' "$file" |
+      awk -F, -v name="$1" '
       NR == 1 { for (n = 1; n <= NF; ++n) at[$n] = n; next }
       $1 != name || $at["task"] == "mean" || $at["mean"] == "" { next }
       { seeds = $at["seeds"] == 1 ? "1 seed" : $at["seeds"] " seeds"

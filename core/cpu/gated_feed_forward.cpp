@@ -90,8 +90,9 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const auto transposed = [&](int buffer, const real* w, int rows, int columns) {
     return transposed_in_column_blocks(multiply, buffer, transposed_buffer, shared_pairs, w, rows, columns);
   };
-  const ColumnBlocks w2 = transposed(weights2_buffer, g.w2, d_ff, out), w1 = transposed(weights1_buffer, g.w1, in, d_ff),
-                     w3 = transposed(weights3_buffer, g.w3, in, d_ff);
+  const ColumnBlocks w1 = transposed(weights1_buffer, g.w1, in, d_ff);
+  const ColumnBlocks w2 = transposed(weights2_buffer, g.w2, d_ff, out);
+  const ColumnBlocks w3 = transposed(weights3_buffer, g.w3, in, d_ff);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *x = g.x + from * in;
