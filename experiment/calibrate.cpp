@@ -53,9 +53,9 @@ Calibration calibrate(const State& state, const Calibrating& how) {
       const Batch batch = test_batch(c, length, n, 1);
       if (const int slots = batch.tokens.shape()[1]; slots != T)
         bad_input(
-            "calibrate: strings {} and {} of length {} have {} and {} slots, and a mean needs equal ones; take a "
+            "calibrate: strings 1 and {} of length {} have {} and {} slots, and a mean needs equal ones; take a "
             "length at which {} draws strings of one length",
-            1, n + 1, length, T, slots, c["task"]);
+            n + 1, length, T, slots, c["task"]);
       const Tensor a = attention_of(state, batch, test_draw(c, length, n, 1, T, batch.tokens), layer);
       const std::vector<real> values = a.values();
       mean.resize(values.size());

@@ -4,7 +4,7 @@ and would cost how much."""
 import math
 import re
 
-from findings import REROPE, RETRIEVAL, seconds_of
+from findings import REROPE, RETRIEVAL, bare, seconds_of
 from query import HERE, at_trained, done, hours, listed, mean, one, points, row, signed, table, whole
 
 
@@ -41,14 +41,15 @@ def normal_max(n):
 def winner():
     """Of the ranking: what the best of so many equal schemes would be ahead by, from what seeds do."""
     tasks = ("even_pairs", "reverse_string", "missing_duplicate_string")
-    ranked = [r["encoding"] for r in table("every-scheme/ranking.csv", task="mean")]
+    ranked = [bare(r["encoding"]) for r in table("every-scheme/ranking.csv", task="mean")]
     scores = {}
     for r in done("every-scheme", causal="off"):
-        if r["encoding"] in ranked:
-            scores.setdefault((r["encoding"], r["seed"]), {})[r["task"]] = float(r["paper_score"])
+        if bare(r["encoding"]) in ranked:
+            scores.setdefault((bare(r["encoding"]), r["seed"]), {})[r["task"]] = float(r["paper_score"])
     by_scheme = {}
     for (encoding, _), of in scores.items():
         by_scheme.setdefault(encoding, []).append(sum(of[t] for t in tasks) / len(tasks))
+    assert by_scheme.keys() == set(ranked)
     variances, means = [], []
     for values in by_scheme.values():
         m = sum(values) / len(values)
