@@ -67,13 +67,14 @@ int room(const Choices& c, const Chosen<Sampler>& sampler) {
   return finite(scheme(c)) && c.has("max_position") ? std::min(c.whole("max_position"), pool) : pool;
 }
 
+int most_slots(const Choices& c, const Lengths& lengths) {
+  int most = 0;
+  for (int length = lengths.from; length <= lengths.to; ++length) most = std::max(most, slots(c, length));
+  return most;
+}
+
 int longest(const Choices& c) {
-  const Task& of = task(c["task"]);
-  int max_slots = 0;
-  for (const Lengths range : {Lengths{1, c.whole("train_length")}, c.lengths("eval_lengths")})
-    for (int length = range.from; length <= range.to; ++length)
-      max_slots = std::max(max_slots, length + of.output_length(length));
-  return max_slots;
+  return std::max(most_slots(c, {1, c.whole("train_length")}), most_slots(c, c.lengths("eval_lengths")));
 }
 
 }  // namespace poslab

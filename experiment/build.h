@@ -23,6 +23,7 @@ Chosen<Sampler> test_sampler(const Choices&);
 // `tokens` (B, T) decide too if the sampler reads their classes.
 PositionSample draw(const Choices&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});
 Ids token_classes(const Task&, const Ids& tokens);  // (B, T) of TokenClass
+int most_slots(const Choices&, const Lengths&);   // of any string of these lengths
 int longest(const Choices&);            // most slots of any training or test string
 // For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.
 int room(const Choices&, const Chosen<Sampler>&);

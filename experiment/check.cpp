@@ -19,21 +19,51 @@ void check_sizes(const Choices& c) {
   check_fits(scheme(c), transformer_spec(c).shape());
 }
 
-// The same sampler may serve training and test, so it is the lengths that say which of the two asks for too much.
-void check_memory(const Choices& c, const Chosen<Sampler>& sampler) {
-  const int there = room(c, sampler), training = slots(c, c.whole("train_length")), needed = longest(c);
-  if (needed <= there) return;
-  const std::string who = training > there ? fmt::format("in training (train_length = {})", c.whole("train_length"))
-                                           : fmt::format("at test (eval_lengths = {}:{})",
-                                                         c.lengths("eval_lengths").from, c.lengths("eval_lengths").to);
+// The strings of training, or those of the test, which may have a sampler of its own.
+struct Strings {
+  const char* option;            // which has their sampler
+  std::string who;               // "in training (train_length = 40)"
+  int slots;                     // of the longest
+};
+
+void check_memory(const Choices& c, const Chosen<Sampler>& sampler, const Strings& of) {
+  const int there = room(c, sampler);
+  if (of.slots <= there) return;
   if (sampler.choices.has("at"))
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
-              c["task"], training > there ? training : needed, who, sampler->name, there);
+              c["task"], of.slots, of.who, sampler->name, there);
   bad_input(
       "the longest string of {} has {} slots {}, output slots included, but max_position = {} has no positions "
       "for them; train with max_position = {}, or take shorter strings",
-      c["task"], training > there ? training : needed, who, there, needed);
+      c["task"], of.slots, of.who, there, of.slots);
+}
+
+// A scheme that is finite has no row for a position, or a distance, beyond its table.
+void check_rows(const Choices& c, const Chosen<Scheme>& s, const PositionSample& drawn, const Strings& of) {
+  if (s->parts)
+    for (const Chosen<Scheme>& part : *s->parts) check_rows(c, part, drawn, of);
+  if (s->parts || !finite(s)) return;
+  const int first = c.whole("first_position"), rows = c.whole("max_position");
+  const auto check = [&](const Positions& p) {
+    if (p.only_offsets()) return;
+    const std::vector<double>& all = p.tokens(s.spelled());
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    const bool inside = has(reads(s), Reads::positions) ? *least >= first - 0.5 && *most < first + rows - 0.5
+                                                        : *most - *least <= rows - 1;
+    if (!inside)
+      bad_input("{} = {}: the longest string of {} has {} slots {}, whose positions are {} to {}, and the table of {} "
+                "has {} rows; train with a larger max_position, or take other positions or shorter strings",
+                of.option, c[of.option], c["task"], of.slots, of.who, *least, *most, s.spelled(), rows);
+  };
+  if (s->embed) check(drawn.at_embedding());
+  if (s->make)
+    for (int layer = 0; layer < c.whole("layers"); ++layer) check(drawn.at_layer(layer));
+}
+
+void check_positions(const Choices& c, const Chosen<Sampler>& sampler, const Strings& of) {
+  check_memory(c, sampler, of);
+  check_rows(c, scheme(c), {sampler, Resample::per_forward, {}, 1, of.slots}, of);
 }
 
 // An option that all runs have fits if the scheme or the sampler has it.
@@ -81,8 +111,12 @@ void check(const Choices& c) {
   if (read_spelling(c["temperature"]).name == "aligned")
     bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"],
               c["temperature"]);
-  check_memory(c, sampler(c));
-  check_memory(c, test_sampler(c));
+  const Lengths training{1, c.whole("train_length")}, test = c.lengths("eval_lengths");
+  check_positions(c, sampler(c),
+                  {"positions", fmt::format("in training (train_length = {})", training.to), most_slots(c, training)});
+  check_positions(c, test_sampler(c),
+                  {c["test_positions"] == "same" ? "positions" : "test_positions",
+                   fmt::format("at test (eval_lengths = {}:{})", test.from, test.to), most_slots(c, test)});
 }
 
 }  // namespace poslab

@@ -172,11 +172,22 @@ void must_not_be_aligned(const std::string& temperature) {
 }
 
 int rows_for(const Chosen<Sampler>& s, int slots) {
-  int rows = s->added ? rows_for(*s->added, slots) : slots;
-  if (s->parts)
+  if (s->parts) {
+    int rows = s->added ? rows_for(*s->added, slots) : slots;
     for (const Chosen<Sampler>& part : *s->parts) rows = std::max(rows, rows_for(part, slots));
-  if (s.choices.has("max_position")) rows = std::max(rows, s.choices.whole("max_position"));
-  return rows + (s.choices.has("first") ? s.choices.whole("first") : 0);
+    return rows;
+  }
+  const auto whole = [&](const char* option) { return s.choices.has(option) ? s.choices.whole(option) : 0; };
+  double last = std::max(slots, whole("max_position")) + whole("shift") - 1.0;
+  if (s->random && s.choices.has("range")) last = std::max(last, std::ceil(s.choices.number("range")));
+  if (s->random && s.choices.has("gap")) last = std::max(last, std::ceil(s.choices.number("gap") * (slots + 1)));
+  if (!s->random && slots <= pool_of(s)) {
+    Rng unused({});
+    const Positions drawn = sample(s, {1, slots}, unused);
+    const std::vector<double>& p = drawn.tokens(s->name);
+    last = std::max(last, std::floor(*std::max_element(p.begin(), p.end()) + 0.5) - whole("first"));
+  }
+  return int(std::min(last, 1e9)) + 1 + whole("first");
 }
 
 void must_not_read_classes(const Chosen<Sampler>& sampler) {

@@ -64,7 +64,8 @@ Matmul matmul(const Choices&);             // what the factors of its products a
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);
-// Rows of a learned table from position 0 on, for all positions of a sampler's pool, or for so many slots without one.
+// Rows of a learned table from position 0 on, for all positions that a sampler may give so many slots; some may be idle.
+// (`cape` has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that needs to know what each token is, in runs on texts.
 void must_not_read_classes(const Chosen<Sampler>&);

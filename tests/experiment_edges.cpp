@@ -44,6 +44,55 @@ TEST_CASE("runs: a list of positions that is too short for the test alone says s
                        BadInput);
 }
 
+TEST_CASE("runs: a finite table is asked for the positions of the longest strings before anything is trained") {
+  const auto refused = [](const Settings& more) -> std::string {
+    try {
+      strings_kind().check(small_run(more));
+      return "";
+    } catch (const BadInput& e) { return e.what(); }
+  };
+  // reverse_string has 12 slots in training and 18 at test.
+  const auto learned = [&](const std::string& training, const std::string& test, const char* rows = "40") {
+    return refused({{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", rows}});
+  };
+  CHECK(learned("sequential", "stretched:gap=2") == "");               // 34 is the last
+  CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4
+  CHECK(learned("sequential", "stretched:gap=2.4") ==
+        "test_positions = stretched:gap=2.4: the longest string of reverse_string has 18 slots at test (eval_lengths = "
+        "1:9), whose positions are 0 to 40.8, and the table of learned has 40 rows; train with a larger max_position, or "
+        "take other positions or shorter strings");
+  CHECK(learned("stretched:gap=3", "same").starts_with("positions = stretched:gap=3: the longest string of "
+                                                       "reverse_string has 18 slots at test"));
+  CHECK(learned("stretched:gap=4", "sequential").find("12 slots in training (train_length = 6)") != std::string::npos);
+  CHECK(learned("random_floats", "sequential").find("and the table of learned") != std::string::npos);   // to 2048
+  CHECK(learned("sequential", "clipped:limit=39") == "");
+  CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding has those of the first
+  const auto added = [&](const char* test) {
+    return refused({{"encoding", "learned&rope"}, {"test_positions", test}, {"max_position", "40"}});
+  };
+  CHECK(added("sequential&stretched:gap=9") == "");
+  CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, and the table of learned") !=
+        std::string::npos);
+  // Distances of 39 have a row wherever they begin; a scheme without a table takes any; of two, one may have one.
+  const auto given = [&](const char* encoding, const std::string& last) {
+    return refused({{"encoding", encoding},
+                    {"test_positions", "given:at=100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 " +
+                                           last},
+                    {"max_position", "40"}});
+  };
+  CHECK(given("bert_relative", "139") == "");
+  CHECK(given("bert_relative", "140") != "");
+  CHECK(given("rope", "140") == "");
+  CHECK(given("tupe:table=sincos", "140") == "");
+  CHECK(given("tupe", "120") != "");
+  CHECK(given("sincos&bert_relative", "139") == "");
+  CHECK(given("learned&rope", "139").find("the table of learned has 40 rows") != std::string::npos);
+  // The strings of training are none of the test's, nor those of the test training's.
+  CHECK(refused({{"encoding", "rope"}, {"test_positions", "given:at=0 1"}, {"eval_lengths", "1"}}) == "");
+  CHECK(refused({{"encoding", "rope"}, {"positions", "given:at=0 1 2 3 4 5 6 7 8 9 10 11"},
+                 {"test_positions", "sequential"}}) == "");
+}
+
 TEST_CASE("runs: lengths beyond all that a test has, and models without a plane, are refused") {
   const State state(small_run({{"d_model", "1"}}));
   CHECK_THROWS_WITH_AS(pca(state, {3}, 4), "inspect: d_model = 1 has no plane to look at", BadInput);

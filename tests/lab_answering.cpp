@@ -89,6 +89,18 @@ TEST_CASE("decoder: a learned table has rows for the whole pool, and for one tha
   CHECK(rows("randomized:max_position=4096") == 4096);
   CHECK(rows("evenly_spread:first=1") == 2049);
   CHECK(rows("randomized:max_position=3000|sequential:first=1") == 3000);
+  CHECK(rows("random_floats:range=5000,first=1") == 5002);
+  // Every position that training or the test may draw has a row.
+  for (const char* sampler : {"stretched:gap=1000", "scattered:gap=1000", "abacus:shift=3000",
+                              "float_midpoints:range=90000", "stretched:gap=1000&sequential"}) {
+    const Choices c = with({{"encoding", "learned&rope"}, {"positions", sampler}});
+    const int longest = answering::longest(c), pool = answering::spec_of(c).pool;
+    CHECK_MESSAGE(pool > 2048, sampler);
+    for (int64_t step = 0; step < 20; ++step) {
+      const PositionSample drawn = answering::positions(c, Purpose::positions, step, longest);
+      for (const double p : drawn.at_embedding().tokens("test")) CHECK_MESSAGE(p < pool - 0.5, sampler);
+    }
+  }
 }
 
 TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {

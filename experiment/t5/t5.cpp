@@ -137,7 +137,7 @@ PositionSample test_positions(const Choices& c, int length, const Batch& batch) 
 void check_rows(const T5& net, const Choices& c) {
   const int rows = net.spec().pool;
   for (const int length : eval_lengths(c))
-    if (finite(net.spec().encoding) && length > rows)
+    if (finite(net.spec().encoding) && rows_for(sampler(c), length) > rows)
       bad_input(
           "{} tokens: the table of learned positions has {} rows; test up to these, or train with longer eval_lengths",
           length, rows);
