@@ -63,8 +63,7 @@ class Positions {
 // What a sampler may read of a token: a digit, another symbol of the input, or an empty slot of the answer.
 enum class TokenClass { digit, sign, empty };
 
-// The slots that positions are drawn for.
-struct Slots {
+struct Slots {                       // that positions are drawn for
   int sequences, time;               // draws: 1 that the batch shares, or one for each sequence
   Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
 };
@@ -75,6 +74,7 @@ struct Sampler {
   std::vector<Option> options = {};
   bool random = false;               // draws from the rng
   bool reads_classes = false;        // positions depend on the tokens, so that sequences have their own
+  bool by_length = false;            // later slots change the positions of earlier ones, though nothing is random
   bool even = false;                 // neighbours are equally far apart, so that distances are one table of offsets
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place

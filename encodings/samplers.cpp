@@ -67,7 +67,7 @@ Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {
   for (const Chosen<Sampler>& part : parts) {
     names.push_back(part.spelled());
     s.random = s.random || part->random, s.only_offsets = s.only_offsets || part->only_offsets;
-    s.reads_classes = s.reads_classes || part->reads_classes;
+    s.reads_classes = s.reads_classes || part->reads_classes, s.by_length = s.by_length || part->by_length;
     s.options.insert(s.options.end(), part->options.begin(), part->options.end());
   }
   s.name = fmt::format("{}", fmt::join(names, "|"));
@@ -83,6 +83,7 @@ Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layer
   s.summary = "a sampler for what is added to the embedding, and another for the logits";
   s.name = fmt::format("{}&{}", added.spelled(), layers.spelled());
   s.random = s.random || added->random, s.reads_classes = s.reads_classes || added->reads_classes;
+  s.by_length = s.by_length || added->by_length;
   s.options.insert(s.options.begin(), added->options.begin(), added->options.end());
   s.added = std::make_shared<const Chosen<Sampler>>(added);
   return {s, {}};

@@ -22,14 +22,20 @@ Positions steps(const Choices& c, double step, int T) {
 Positions sequential(const Choices& c, const Slots& slots, Rng&) { return steps(c, 1, slots.time); }
 Positions stretched(const Choices& c, const Slots& slots, Rng&) { return steps(c, c.number("gap"), slots.time); }
 
+// T slots from `first` to `last` positions later, which rounding must not miss: a table may end there.
+Positions steps_to(const Choices& c, int last, int T) {
+  std::vector<double> p = even_steps(c.whole("first"), T > 1 ? double(last) / (T - 1) : 0, T);
+  if (T > 1) p.back() = c.whole("first") + last;
+  return Positions::of_tokens(1, std::move(p));
+}
+
 Positions evenly_spread(const Choices& c, const Slots& slots, Rng&) {
-  const int T = slots.time;
-  return steps(c, T > 1 ? double(c.whole("max_position") - 1) / (T - 1) : 0, T);
+  return steps_to(c, c.whole("max_position") - 1, slots.time);
 }
 
 Positions interpolated(const Choices& c, const Slots& slots, Rng&) {
   const int T = slots.time, trained = c.whole("trained");
-  return steps(c, T > trained ? double(trained - 1) / (T - 1) : 1, T);
+  return T > trained ? steps_to(c, trained - 1, T) : steps(c, 1, T);
 }
 
 Positions clipped(const Choices& c, const Slots& slots, Rng&) {
@@ -69,45 +75,67 @@ std::vector<Sampler> spread_samplers() {
   at.words.clear();   // any text
   const Option trained("trained", 80, {2, 1 << 24}, "slots of the longest string of training, output slots included");
   return {
-      {.name = "sequential", .summary = "0, 1, ..., T-1",
+      {.name = "sequential",
+       .summary = "0, 1, ..., T-1",
        .about = R"(Positions count the slots: 0, 1, 2, ... Strings longer than those of training have positions that
 the model has never met.)",
-       .source = "Vaswani et al. 2017", .options = {first}, .even = true, .draw = sequential},
-      {.name = "evenly_spread", .summary = "i (N-1) / (T-1): the pool in equal steps, nothing random",
+       .source = "Vaswani et al. 2017",
+       .options = {first},
+       .even = true,
+       .draw = sequential},
+      {.name = "evenly_spread",
+       .summary = "i (N-1) / (T-1): the pool in equal steps, nothing random",
        .about = R"(The slots share the whole pool in equal steps: the first has the smallest position, the last the
 largest. Nothing is random, and positions need not be whole numbers. Longer strings have smaller
 steps and no larger positions.)",
-       .source = "asked for by users of Ruoss et al. 2023", .options = {pool_option(), first}, .even = true,
+       .source = "asked for by users of Ruoss et al. 2023",
+       .options = {pool_option(), first},
+       .by_length = true,
+       .even = true,
        .draw = evenly_spread},
-      {.name = "stretched", .summary = "i gap: the same gap between all neighbours, whatever the length",
+      {.name = "stretched",
+       .summary = "i gap: the same gap between all neighbours, whatever the length",
        .about = R"(Neighbours are `gap` positions apart. The length of the string and the gap are then two things that
 can be tested apart: a trained length with gaps that training has not met, or a new length with the
 gaps of training. Below 1 the positions are squeezed together.)",
        .source = "poslab, for the gap shift",
-       .options = {{"gap", 2., {0.001, 1 << 20}, "positions from one slot to the next"}, first}, .even = true,
+       .options = {{"gap", 2., {0.001, 1 << 20}, "positions from one slot to the next"}, first},
+       .even = true,
        .draw = stretched},
-      {.name = "interpolated", .summary = "i, or in equal steps up to the trained length if there are more slots",
+      {.name = "interpolated",
+       .summary = "i, or in equal steps up to the trained length if there are more slots",
        .about = R"(Strings up to the trained length count 0, 1, 2, ... Longer ones are squeezed in equal steps, so that
 the last slot has the largest position of training. No position is new, but the steps get smaller.)",
-       .source = "Chen et al. 2023 (position interpolation)", .options = {trained, first}, .even = true,
+       .source = "Chen et al. 2023 (position interpolation)",
+       .options = {trained, first},
+       .by_length = true,
+       .even = true,
        .draw = interpolated},
-      {.name = "clipped", .summary = "min(i, limit): all slots beyond the limit have its position",
+      {.name = "clipped",
+       .summary = "min(i, limit): all slots beyond the limit have its position",
        .about = R"(Positions count the slots as far as `limit`; all slots beyond it share that position. No position is
 new to the model, but it cannot tell the slots beyond the limit apart.)",
        .source = "clamp_len of Dai et al. 2019, of positions",
-       .options = {{"limit", 79, {0, 1 << 24}, "the largest position"}, first}, .draw = clipped},
-      {.name = "float_midpoints", .summary = "range (2i+1) / (2 max(trained, T)): the test of random_floats",
+       .options = {{"limit", 79, {0, 1 << 24}, "the largest position"}, first},
+       .draw = clipped},
+      {.name = "float_midpoints",
+       .summary = "range (2i+1) / (2 max(trained, T)): the test of random_floats",
        .about = R"(The interval that random_floats draws from, cut into equal parts, and a slot in the middle of each.
 Strings up to the trained length have the same steps and fill a part of the interval; longer ones
 fill all of it with smaller steps. Nothing is random. It is the published test of random_floats.)",
        .source = "Shimizu, Taniguchi, Matsuo 2026",
        .options = {{"range", 2048., {0.001, 1 << 24}, "length of the interval; 1 in the paper"}, trained, first},
-       .even = true, .draw = float_midpoints},
-      {.name = "given", .summary = "a list of your own: each string takes as many as it has slots, from the first on",
+       .by_length = true,
+       .even = true,
+       .draw = float_midpoints},
+      {.name = "given",
+       .summary = "a list of your own: each string takes as many as it has slots, from the first on",
        .about = R"(Positions of your own, for the first slot, the second, and so on: in the spelling itself, between
 spaces, or in a file with white space or lines between them, given:at=@positions.txt. The run keeps
 the numbers, not the name of the file. There must be one for each slot of the longest string.)",
-       .source = "yours", .options = {at}, .draw = given},
+       .source = "yours",
+       .options = {at},
+       .draw = given},
   };
 }
 

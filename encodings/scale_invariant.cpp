@@ -90,7 +90,9 @@ Option of_option() {
 
 std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
   const Chosen<Scheme> s = scheme_in(c);
-  std::unique_ptr<Encoding> inner = s->make ? s->make(p, m, s.choices, n) : std::make_unique<Encoding>();
+  ModelShape of_inner = m;
+  if (s.thing.name == "rerope") of_inner.causal = false;  // -infinity, if it masked, times a temperature of 0 is NaN
+  std::unique_ptr<Encoding> inner = s->make ? s->make(p, of_inner, s.choices, n) : std::make_unique<Encoding>();
   const double tau = c.number("tau");
   if (dynamic_cast<const WholeLogits*>(inner.get()))
     return std::make_unique<ScaleInvariantWhole>(std::move(inner), tau);

@@ -55,8 +55,8 @@ class Decoder {
 
   // Decoding: an empty cache for `capacity` tokens in each sequence, and then n >= 1 tokens (B, n) at a time give the
   // logits of the last `outputs` of them, equal to those of the full pass over all tokens. pass.positions are those of
-  // all tokens, the cached ones too. A scheme whose logits depend on how many slots there are (Laws::by_length) has,
-  // from the second layer on, keys of earlier lengths in the cache. Records nothing.
+  // all tokens, the cached ones too. A scheme or sampler that looks at how many slots there are (Laws::by_length,
+  // Sampler::by_length) has, from the second layer on, keys of earlier lengths in the cache. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 

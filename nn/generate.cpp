@@ -68,8 +68,8 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
   KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
   const DecoderSpec& s = model.spec();
-  const bool reread =
-      s.encoding->laws(s.shape(), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
+  const bool reread = wanted.positions->by_length ||  // keys of earlier lengths would be wrong
+                      s.encoding->laws(s.shape(), s.encoding.choices).by_length;
   std::vector<int> text = prompt;
   for (int i = 0; i < wanted.count; ++i) {
     stop_if_wanted();

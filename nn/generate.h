@@ -30,7 +30,7 @@ struct Generation {
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
 // Reads the prompt at once and passes each new token to `take`, which ends the generation by returning false. Each
-// token follows from the logits of the full pass over all tokens before it; where a scheme's logits depend on the
+// token follows from the logits of the full pass over all tokens before it; where a scheme or sampler looks at the
 // number of slots, all are read again at every step, which takes time. Throws BadInput for an empty prompt and for
 // positions that are resampled at each length, Stopped where a stop is wanted (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);

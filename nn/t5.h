@@ -54,8 +54,8 @@ class T5 {
 
   // Decoding: room for `capacity` tokens in each of `beams` sequences for each of states, one after the other. Then
   // n >= 1 tokens (B beams, n) at a time give the logits of the last of them (B beams, 1, vocabulary), equal to those
-  // of the full pass over all. pass.positions are those of all tokens, the cached ones too. A scheme whose logits
-  // depend on how many slots there are (Laws::by_length) has keys of earlier lengths in the cache. Records nothing.
+  // of the full pass over all. pass.positions are those of all tokens, the cached ones too. A scheme or sampler
+  // that looks at how many slots there are (by_length) has keys of earlier lengths in the cache. Records nothing.
   T5Cache cache(const Tensor& states, const Ids& lengths, int capacity, int beams = 1) const;
   Tensor step(const Ids& newest, const Pass&, T5Cache&) const;
 

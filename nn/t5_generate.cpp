@@ -30,7 +30,8 @@ class Steps {
         sequences_(states.dim(0) * wanted.beams),
         texts_(size_t(sequences_), {model.spec().start}) {
     const T5Spec& s = model.spec();
-    reread_ = s.encoding->laws(s.shape(true), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
+    reread_ = wanted.positions->by_length ||  // keys of earlier lengths would be wrong
+              s.encoding->laws(s.shape(true), s.encoding.choices).by_length;
   }
   // (sequences, vocabulary)
   std::vector<real> logits() {

@@ -172,6 +172,23 @@ TEST_CASE("scale_invariant: the logits of another scheme, in equal steps and not
                     "scale_invariant: of = cope; it goes with none, relative, alibi, t5, rope and rerope");
 }
 
+TEST_CASE(
+    "scale_invariant: of a windowed scheme, masked pairs are finite before a temperature of 0, and gradients too") {
+  const Model model = model_of("scale_invariant:of=rerope/window=2", shape_of(H, true));
+  const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  const Content c;
+  Heads in = c.heads(model, p);
+  in.temperature = Tensor::full({1, T, 1}, 0);
+  in.temperature.require_grad();
+  const Span span{.causal = true};
+  const Tensor weights = model->weights(in, p, span);
+  for (int i = 0; i < T; ++i)
+    for (int j = 0; j < T; ++j) CHECK(weights.data()[i * T + j] == about(j <= i ? 1. / (i + 1) : 0));
+  const Tensor o = model->attend(in, c.v, p, span);
+  backward(sum(o.reshape({1, int(o.size())}), 1).reshape({1}));
+  for (const real g : in.temperature.grad().values()) CHECK(std::isfinite(g));
+}
+
 TEST_CASE("fire: golden inputs of its network, which a key to the right has with the sign turned") {
   const Model model = model_of("fire", shape_of(H, true));
   for (const double sign : {1., -1.}) {

@@ -36,10 +36,10 @@ void check_shares(const TokenChoice& choice, const std::vector<double>& weights)
   }
 }
 
-DecoderSpec tiny() {
+DecoderSpec tiny(const char* encoding = "rerope:window=4") {
   DecoderSpec s;
   s.vocabulary = 11, s.layers = 2, s.heads = 2, s.key_heads = 1, s.d_model = 16, s.d_ff = 24;
-  s.encoding = choose_encoding("rerope:window=4");
+  s.encoding = choose_encoding(encoding);
   return s;
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("logits that are no numbers, and choices out of range, are refused") {
   CHECK(choose_token(half, 2, {}, 0.) == 1);
 }
 
-TEST_CASE("the same seed writes the same text, another seed another one, and greedy text is that of full passes") {
+TEST_CASE("the same seed writes the same text, another seed another one") {
   Params params(5);
   const Decoder net(params, tiny());
   params.pack();
@@ -106,17 +106,26 @@ TEST_CASE("the same seed writes the same text, another seed another one, and gre
   // a text that goes on has the same beginning
   wanted.seed = 3, wanted.count = 10;
   CHECK(written(net, {1, 2, 3}, wanted) == std::vector<int>(first.begin(), first.begin() + 10));
+}
 
-  wanted.choice.temperature = 0;
+TEST_CASE("greedy text is that of full passes, also where positions move as the text grows") {
   const NoGrad still;
-  std::vector<int> all = {1, 2, 3};
-  for (const int token : written(net, all, wanted)) {
-    const int T = int(all.size());
-    const PositionSample positions(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
-    const std::vector<real> last = net(Ids({1, T}, all), 1, {positions, {}}).values();
-    CHECK(token == std::max_element(last.begin(), last.end()) - last.begin());
-    all.push_back(token);
-  }
+  for (const char* encoding : {"rerope:window=4", "sincos"})
+    for (const char* sampler : {"sequential", "evenly_spread:max_position=50", "interpolated:trained=4",
+                                "float_midpoints:trained=4,range=50", "sequential|evenly_spread:max_position=50"}) {
+      Params params(5);
+      const Decoder net(params, tiny(encoding));
+      params.pack();
+      const Generation wanted{.count = 10, .choice = {.temperature = 0}, .positions = choose_sampler(sampler)};
+      std::vector<int> all = {1, 2, 3};
+      for (const int token : written(net, all, wanted)) {
+        const int T = int(all.size());
+        const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, T);
+        const std::vector<real> last = net(Ids({1, T}, all), 1, {positions, {}}).values();
+        CHECK(token == std::max_element(last.begin(), last.end()) - last.begin());
+        all.push_back(token);
+      }
+    }
 }
 
 TEST_CASE("generation ends where it is told to, and refuses what it cannot do") {

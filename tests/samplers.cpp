@@ -131,6 +131,11 @@ TEST_CASE("sequential counts, evenly_spread reaches both ends of the pool") {
   CHECK(sample("sequential:first=1", 1, 2, 0).tokens("test") == Numbers{1, 2});
   CHECK(sample("evenly_spread:max_position=11", 1, 5, 0).tokens("test") == Numbers{0, 2.5, 5, 7.5, 10});
   CHECK(sample("evenly_spread:max_position=11,first=1", 1, 1, 0).tokens("test") == Numbers{1});
+  for (int T = 2; T <= 500; ++T) {  // i (N-1) / (T-1) is rounded, and a table ends at N-1
+    CHECK(one("evenly_spread", T).back() == 2047);
+    CHECK(one("evenly_spread:first=1", T).back() == 2048);
+    CHECK(one("interpolated:trained=80", T).back() == std::min(T, 80) - 1);
+  }
 }
 
 TEST_CASE("samplers without chance: their formulas") {
@@ -286,6 +291,17 @@ TEST_CASE("every sampler: the stream decides, sequences differ where it is rando
     CHECK(p == numbers(1, 0));
     CHECK((p != numbers(1, 1)) == s.random);
     CHECK(std::is_sorted(p.begin(), p.end()));
+    if (!s.random) {  // whether later slots move earlier ones: between any two of these lengths, if at all
+      const auto first = [&](int slots) {
+        const Numbers all = sample(spelled, 1, slots, 0).tokens("test");
+        return Numbers(all.begin(), all.begin() + 6);
+      };
+      const std::string far = s.name == "interpolated"      ? "interpolated:trained=5"
+                              : s.name == "float_midpoints" ? "float_midpoints:trained=5"
+                                                            : "";
+      if (!far.empty()) CHECK(sample(far, 1, 7, 0).tokens("test")[5] != sample(far, 1, 12, 0).tokens("test")[5]);
+      CHECK(((first(7) != first(12)) || !far.empty()) == s.by_length);
+    }
     for (const double at : p) CHECK(std::isfinite(at));
     if (s.reads_classes) continue;   // their own tests follow
     const Positions two = sample(spelled, 2, 12, 0);

@@ -363,19 +363,41 @@ TEST_CASE("t5: of equal logits the token with the smaller number comes first, fo
 
 TEST_CASE("t5: answers are those of the full pass, also where keys have to be read again at each length") {
   const NoGrad still;
-  for (const char* encoding : {"t5:unscaled", "dynamic_ntk:length=3"}) {
+  for (const auto& [encoding, sampler] : {std::pair{"t5:unscaled", "sequential"},
+                                          {"dynamic_ntk:length=3", "sequential"},
+                                          {"sincos", "evenly_spread:max_position=50"},
+                                          {"rope", "float_midpoints:range=50,trained=3"}}) {
+    INFO(encoding, ", ", sampler);
     const Model model(tiny(encoding));
-    CHECK(by_length(model.net.spec()) == (std::string(encoding) != "t5:unscaled"));
+    CHECK(by_length(model.net.spec()) == (std::string(encoding) == "dynamic_ntk:length=3"));
+    const Chosen<Sampler> drawn = choose_sampler(sampler);
     const Tensor states = model.net.encode(text("source", 1, 6, 13), {}, {sequential(6), {}});
+    const auto last_of = [&](const std::vector<int>& read) {  // logits of the full pass
+      const int n = int(read.size());
+      const PositionSample positions(drawn, Resample::per_forward, {}, 1, n);
+      const std::vector<real> z = model.net.decode(Ids({1, n}, read), states, {}, {positions, {}}).values();
+      return std::vector<real>(z.end() - 13, z.end());
+    };
     std::vector<int> read = {0};
     for (int n = 1; n <= 7; ++n) {
-      const Tensor logits = model.net.decode(Ids({1, n}, read), states, {}, {sequential(n), {}});
-      const real* z = logits.data() + ptrdiff_t(n - 1) * 13;
-      read.push_back(int(std::max_element(z, z + 13) - z));
+      const std::vector<real> z = last_of(read);
+      read.push_back(int(std::max_element(z.begin(), z.end()) - z.begin()));
     }
     read.erase(read.begin());
-    INFO(encoding);
-    CHECK(answer(model.net, states, {}, {.count = 7})[0] == read);
+    CHECK(answer(model.net, states, {}, {.count = 7, .positions = drawn})[0] == read);
+    const auto found = beam_search(model.net, states, {}, {.count = 7, .beams = 3, .positions = drawn});
+    for (const Hypothesis& h : found[0]) {
+      double score = 0;
+      std::vector<int> before = {0};
+      for (const int token : h.tokens) {
+        const std::vector<real> z = last_of(before);
+        double all = 0;
+        for (const real each : z) all += std::exp(double(each));
+        score += double(z[size_t(token)]) - std::log(all);
+        before.push_back(token);
+      }
+      CHECK(h.score == doctest::Approx(score / 7).epsilon(1e-6));
+    }
   }
 }
 
