@@ -39,31 +39,33 @@ void check_memory(const Choices& c, const Chosen<Sampler>& sampler, const String
       c["task"], of.slots, of.who, there, of.slots);
 }
 
-// A scheme that is finite has no row for a position, or a distance, beyond its table.
-void check_rows(const Choices& c, const Chosen<Scheme>& s, const PositionSample& drawn, const Strings& of) {
+// A finite scheme has no row for a position, or a distance, beyond its table. The embedding takes the nearest row.
+void check_rows(const Choices& c, const Chosen<Scheme>& s, const Chosen<Sampler>& sampler, const Strings& of) {
   if (s->parts)
-    for (const Chosen<Scheme>& part : *s->parts) check_rows(c, part, drawn, of);
+    for (const Chosen<Scheme>& part : *s->parts) check_rows(c, part, sampler, of);
   if (s->parts || !finite(s)) return;
+  std::vector<Chosen<Sampler>> read = {sampler};
+  if (sampler->parts) read = *sampler->parts;
+  if (s->embed) read = {sampler->added ? *sampler->added : read[0]};
   const int first = c.whole("first_position"), rows = c.whole("max_position");
-  const auto check = [&](const Positions& p) {
-    if (p.only_offsets()) return;
-    const std::vector<double>& all = p.tokens(s.spelled());
-    const auto [least, most] = std::minmax_element(all.begin(), all.end());
-    const bool inside = has(reads(s), Reads::positions) ? *least >= first - 0.5 && *most < first + rows - 0.5
-                                                        : *most - *least <= rows - 1;
+  for (const Chosen<Sampler>& each : read) {
+    if (each->only_offsets) continue;  // differences of two positions of its pool
+    const auto [least, most] = least_and_most(each, of.slots);
+    const double nearest = s->embed ? 0.499 : 0;
+    const bool inside = has(reads(s), Reads::positions) ? least >= first - nearest && most <= first + rows - 1 + nearest
+                                                        : most - least <= rows - 1;
     if (!inside)
-      bad_input("{} = {}: the longest string of {} has {} slots {}, whose positions are {} to {}, and the table of {} "
-                "has {} rows; train with a larger max_position, or take other positions or shorter strings",
-                of.option, c[of.option], c["task"], of.slots, of.who, *least, *most, s.spelled(), rows);
-  };
-  if (s->embed) check(drawn.at_embedding());
-  if (s->make)
-    for (int layer = 0; layer < c.whole("layers"); ++layer) check(drawn.at_layer(layer));
+      bad_input(
+          "{} = {}: the longest string of {} has {} slots {}, whose positions are {} to {}, and the table of {} "
+          "has {} rows, from position {} on; {}take other positions or shorter strings",
+          of.option, c[of.option], c["task"], of.slots, of.who, least, most, s.spelled(), rows, first,
+          least < 0 ? "" : "train with a larger max_position, or ");
+  }
 }
 
 void check_positions(const Choices& c, const Chosen<Sampler>& sampler, const Strings& of) {
   check_memory(c, sampler, of);
-  check_rows(c, scheme(c), {sampler, Resample::per_forward, {}, 1, of.slots}, of);
+  check_rows(c, scheme(c), sampler, of);
 }
 
 // An option that all runs have fits if the scheme or the sampler has it.

@@ -171,23 +171,29 @@ void must_not_be_aligned(const std::string& temperature) {
               temperature);
 }
 
+std::pair<double, double> least_and_most(const Chosen<Sampler>& s, int slots) {
+  Rng unused({});
+  const Positions drawn = sample(s, {1, slots}, unused);
+  const std::vector<double>& p = drawn.only_offsets() ? drawn.distances().value : drawn.tokens(s->name);
+  const auto [least, most] = std::minmax_element(p.begin(), p.end());
+  if (!s->random || drawn.only_offsets()) return {*least, *most};
+  const auto number = [&](const char* option) { return s.choices.has(option) ? s.choices.number(option) : 0; };
+  const double from_first = std::max({slots - 1 + number("shift"), number("max_position") - 1, number("range"),
+                                      std::ceil(number("gap") * (slots + 1)) - 2});
+  return {*least, std::max(*most, number("first") + from_first)};
+}
+
 int rows_for(const Chosen<Sampler>& s, int slots) {
   if (s->parts) {
     int rows = s->added ? rows_for(*s->added, slots) : slots;
     for (const Chosen<Sampler>& part : *s->parts) rows = std::max(rows, rows_for(part, slots));
     return rows;
   }
-  const auto whole = [&](const char* option) { return s.choices.has(option) ? s.choices.whole(option) : 0; };
-  double last = std::max(slots, whole("max_position")) + whole("shift") - 1.0;
-  if (s->random && s.choices.has("range")) last = std::max(last, std::ceil(s.choices.number("range")));
-  if (s->random && s.choices.has("gap")) last = std::max(last, std::ceil(s.choices.number("gap") * (slots + 1)));
-  if (!s->random && slots <= pool_of(s)) {
-    Rng unused({});
-    const Positions drawn = sample(s, {1, slots}, unused);
-    const std::vector<double>& p = drawn.tokens(s->name);
-    last = std::max(last, std::floor(*std::max_element(p.begin(), p.end()) + 0.5) - whole("first"));
-  }
-  return int(std::min(last, 1e9)) + 1 + whole("first");
+  const int first = s.choices.has("first") ? s.choices.whole("first") : 0;
+  const int pool = s.choices.has("max_position") ? s.choices.whole("max_position") : slots;
+  const int rows = std::max(pool, slots) + first;
+  if (slots > pool_of(s)) return rows;  // refused elsewhere
+  return std::max(rows, int(std::min(std::floor(least_and_most(s, slots).second + 0.5), 1e9)) + 1);
 }
 
 void must_not_read_classes(const Chosen<Sampler>& sampler) {

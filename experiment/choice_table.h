@@ -64,7 +64,10 @@ Matmul matmul(const Choices&);             // what the factors of its products a
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);
-// Rows of a learned table from position 0 on, for all positions that a sampler may give so many slots; some may be idle.
+// The positions that a sampler without parts gives so many slots lie between these. If it is random, the first is that
+// of one draw, and the second as large as any.
+std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
+// Rows of a learned table from position 0 on, for all positions of a sampler's pool, or that it gives so many slots.
 // (`cape` has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that needs to know what each token is, in runs on texts.

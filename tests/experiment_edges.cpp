@@ -52,19 +52,21 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
     } catch (const BadInput& e) { return e.what(); }
   };
   // reverse_string has 12 slots in training and 18 at test.
-  const auto learned = [&](const std::string& training, const std::string& test, const char* rows = "40") {
-    return refused({{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", rows}});
+  const auto learned = [&](const std::string& training, const std::string& test) {
+    return refused({{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", "40"}});
   };
   CHECK(learned("sequential", "stretched:gap=2") == "");               // 34 is the last
   CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4
   CHECK(learned("sequential", "stretched:gap=2.4") ==
         "test_positions = stretched:gap=2.4: the longest string of reverse_string has 18 slots at test (eval_lengths = "
-        "1:9), whose positions are 0 to 40.8, and the table of learned has 40 rows; train with a larger max_position, or "
-        "take other positions or shorter strings");
+        "1:9), whose positions are 0 to 40.8, and the table of learned has 40 rows, from position 0 on; train with a "
+        "larger max_position, or take other positions or shorter strings");
   CHECK(learned("stretched:gap=3", "same").starts_with("positions = stretched:gap=3: the longest string of "
                                                        "reverse_string has 18 slots at test"));
   CHECK(learned("stretched:gap=4", "sequential").find("12 slots in training (train_length = 6)") != std::string::npos);
-  CHECK(learned("random_floats", "sequential").find("and the table of learned") != std::string::npos);   // to 2048
+  CHECK(learned("random_floats:range=40", "sequential").find(" to 40, and the table") != std::string::npos);
+  CHECK(learned("random_floats:range=39", "sequential") == "");
+  CHECK(learned("cape", "sequential").find("on; take other positions") != std::string::npos);  // below 0
   CHECK(learned("sequential", "clipped:limit=39") == "");
   CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding has those of the first
   const auto added = [&](const char* test) {
