@@ -17,7 +17,8 @@ namespace {
 bool split_heads(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "split"; }
 bool two_slopes(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "two_slopes"; }
 
-// Of a layer. Split: the heads of each side have the slopes of a layer of half as many heads.
+// Of a layer. Split: the heads of each side have the slopes of a layer of half as many heads, of an odd number the left
+// has one more.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!split_heads(m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);
@@ -91,31 +92,38 @@ struct ALiBi : ByDistance {
 }  // namespace
 
 Scheme alibi() {
-  return {.name = "alibi",
-          .summary = "a penalty for distance, with a slope of its own for each head",
-          .about = R"(A penalty that grows with the distance is subtracted from each logit, so near keys count more than
+  return {
+      .name = "alibi",
+      .summary = "a penalty for distance, with a slope of its own for each head",
+      .about = R"(A penalty that grows with the distance is subtracted from each logit, so near keys count more than
 far ones. Each head has its own slope, from steep (looks nearby) to nearly flat; slopes can also be
 learned, or differ by side. A constant of 0.5 tells left from right, which causal models do without.)",
-          .source = "Press et al. 2022",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + m_h ( -|p_j - p_i| + 0.5 [p_j < p_i] ),   m_h = 2^(-8h/H)",
-          .doors = "3",
-          .options = {{"mode", {"paper", "offset_table", "differences"},
-                       "how relative and alibi read random positions; the paper and its code differ", "relative_mode"},
-                      {"symmetric", false, "alibi without the 0.5 that tells left from right", "alibi_symmetric"},
-                      {"learned", false, "slopes exp(a) are learned, from ALiBi's on"},
-                      {"sides", {"both", "split", "two_slopes"},
-                       "heads, or learned slopes, for each side"}},
-          .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
-          .make = layer_of<ALiBi>,
-          .shows =
-              [](const ModelShape& m, const Choices& c) {
-                return fmt::format("The bias of a head. Slopes{}: {:.3g}.",
-                                   c.on("learned") || two_slopes(m, c) ? " before training" : "",
-                                   fmt::join(slopes(m, c), ", "));
-              },
-          .laws = [](const ModelShape& m, const Choices& c) -> Laws {
-            return {.two_sided = left_of(m, c) == 0 && !split_heads(m, c) && !two_slopes(m, c)};
-          }};
+      .source = "Press et al. 2022",
+      .formula = "s_ij = q_i . k_j / sqrt(D) + m_h ( -|p_j - p_i| + 0.5 [p_j < p_i] ),   m_h = 2^(-8h/H)",
+      .doors = "3",
+      .options = {{"mode",
+                   {"paper", "offset_table", "differences"},
+                   "how relative and alibi read random positions; the paper and its code differ",
+                   "relative_mode"},
+                  {"symmetric", false, "alibi without the 0.5 that tells left from right", "alibi_symmetric"},
+                  {"learned", false, "slopes exp(a) are learned, from ALiBi's on"},
+                  {"sides", {"both", "split", "two_slopes"}, "half of the heads, or learned slopes, for each side"}},
+      .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
+      .check =
+          [](const ModelShape& m, const Choices& c) {
+            if (m.heads == 1 && split_heads(m, c))
+              bad_input("alibi:sides=split gives each side heads of its own, and heads = 1; use 2 or more");
+          },
+      .make = layer_of<ALiBi>,
+      .shows =
+          [](const ModelShape& m, const Choices& c) {
+            return fmt::format("The bias of a head. Slopes{}: {:.3g}.",
+                               c.on("learned") || two_slopes(m, c) ? " before training" : "",
+                               fmt::join(slopes(m, c), ", "));
+          },
+      .laws = [](const ModelShape& m, const Choices& c) -> Laws {
+        return {.two_sided = left_of(m, c) == 0 && !split_heads(m, c) && !two_slopes(m, c)};
+      }};
 }
 
 }  // namespace poslab

@@ -1,4 +1,5 @@
-// BERT's relative_key and relative_key_query (Huang et al. 2020, methods 2 and 4): a vector for every distance.
+// A vector for every distance: BERT's relative_key, the form of Shaw et al. 2018, and relative_key_query (Huang et al.
+// 2020, method 4).
 //
 //   s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D)                                       d = p_i - p_j
 //
@@ -14,9 +15,9 @@ Scheme bert_relative() {
   return {.name = "bert_relative",
           .summary = "a learned vector for every distance, compared with the query, or with the key too",
           .about = R"(Every distance has a learned vector, which the query is compared with, and with meets=both the
-key as well. It is the form that BERT models offer. Unlike Shaw's there is no limit beyond which
+key as well. It is the form that BERT models offer. Unlike in `shaw` there is no limit beyond which
 distances look alike: those that training has not met have vectors that nobody has trained.)",
-          .source = "Huang et al. 2020",
+          .source = "Shaw et al. 2018; Huang et al. 2020",
           .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
           .doors = "3",
           .options = {{"meets", {"query", "both"}, "relative_key, or relative_key_query"}},

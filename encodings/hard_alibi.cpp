@@ -2,7 +2,8 @@
 //
 //   s_ij = q_i . k_j / sqrt(D), or -infinity where |i - j| >= h and h <= M          i, j: slots, H - M heads see all
 //
-// As in the released code, where M is half of the heads. Published for causal masks: without one, h keys a side.
+// As in the released code, where M is half of the heads, rounded up. Published for causal masks: without one, h keys a
+// side.
 #include <cmath>
 
 #include "encodings/by_distance.h"
@@ -41,7 +42,8 @@ struct HardALiBi : Encoding {
 
 Scheme hard_alibi() {
   return {.name = "hard_alibi",
-          .summary = "half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
+          .summary =
+              "the first half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
           .about = R"(Half of the heads see only the last few keys: the first its own slot alone, the second one more,
 and so on. The others see everything and have no positions. The first kind tells what the last few
 symbols were, the second finds where the same ones stood before, which is how a string is copied.
@@ -49,12 +51,20 @@ Only the order of slots is read: samplers change nothing.)",
           .source = "Jelassi et al. 2024",
           .formula = "s_ij = q_i . k_j / sqrt(D) if |i - j| < h or h > M, else -infinity,   h = 1 .. H",
           .doors = "3",
-          .options = {{"windowed", 0, {0, 1024}, "M: heads with a window of 1, 2, 3, ... keys; 0: half of the heads"}},
-          .reads = [](const Choices& c) {   // a window of one slot alone reads nothing
-            return c.whole("windowed") == 1 ? Reads::nothing : Reads::slots;
-          },
+          .options = {{"windowed",
+                       0,
+                       {0, 1024},
+                       "M: heads with a window of 1, 2, 3, ... keys; 0: half of the heads, rounded up"}},
+          .reads =
+              [](const Choices& c) {  // a window of one slot alone reads nothing
+                return c.whole("windowed") == 1 ? Reads::nothing : Reads::slots;
+              },
           .check =
               [](const ModelShape& m, const Choices& c) {
+                if (m.heads == 1 && !c.whole("windowed"))
+                  bad_input(
+                      "hard_alibi gives half of the heads a window, and heads = 1: it would see itself alone; use "
+                      "2 heads or more, or say hard_alibi:windowed=1");
                 if (windowed(m, c) > m.heads)
                   bad_input("hard_alibi: windowed = {} of heads = {}; no more than all heads can have a window",
                             windowed(m, c), m.heads);

@@ -27,7 +27,7 @@ Scheme lambda() {
        .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
        .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
 count as one window away however far they are. Where positions count the slots no distance is larger
-than the window, so a model trained on strings as long as that meets none that it does not know.
+than the window, so a model trained on strings longer than that meets none that it does not know.
 Window and first keys are counted in slots: samplers change the rotations and not what is seen.)",
        .source = "Han et al. 2023",
        .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",

@@ -31,7 +31,7 @@ plt.style.use("course.mplstyle")
 # | 1 the embedding | $x_i = \text{embed}_i + \text{PE}(p_i)$ | sines and cosines, a learned table |
 # | 2 queries and keys | $s_{ij} = R(p_i)q_i \cdot R(p_j)k_j\, /\sqrt D$ | RoPE and its relatives |
 # | 3 a term of the logit | $s_{ij} = q_i \cdot k_j/\sqrt D + b(p_j - p_i)$ | ALiBi, T5, KERPLE |
-# | 4 the weights | $a_{ij}$ not by softmax of single logits | geometric attention, CoPE, stick-breaking |
+# | 4 the weights | $a_{ij}$ not by softmax of single logits | geometric attention, stick-breaking |
 #
 # In all pictures a row is a query and a column a key, both counted in *slots* from 0.
 #

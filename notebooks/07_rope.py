@@ -69,16 +69,17 @@ axes[1].set(title="Positions for a full turn", xlabel="pair m", xticks=range(1, 
 # **Predict.** In the picture of the wavelengths, PI moves the whole line up. What does NTK-aware do to it? And ReRoPE?
 
 # %%
-ax = pl.encodings.rope.plot("frequencies", beside=["pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8"],
-                            heads=HEADS, d_model=WIDTH, train_length=TRAINED)
+stretched = ["pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8,length=32"]
+ax = pl.encodings.rope.plot("frequencies", beside=stretched, heads=HEADS, d_model=WIDTH, train_length=TRAINED)
 ax.set(title="Positions for a full turn, factor 8", xlabel="pair m", xticks=range(1, 9), xticklabels=range(8));
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# NTK-aware turns the line around its left end. *By parts* (Peng et al. 2024, section 3.2; a part of YaRN) leaves pairs
-# alone that come round in training and slows the others down as PI does. ReRoPE has RoPE's line: it changes distances
-# and not frequencies.
+# NTK-aware turns the line around its left end. *By parts*, as released before YaRN, has NTK-aware's frequencies for the
+# two pairs that come round in training, and slows the others down as PI does. (YaRN itself, Peng et al. 2024, section
+# 3.2, leaves only pairs alone that come round 32 times.) ReRoPE has RoPE's line: it changes distances and not
+# frequencies.
 #
 # </details>
 #
@@ -113,7 +114,7 @@ ax.legend(fontsize="small", ncols=2, loc="upper center");
 
 # %%
 model = Model()
-encodings = ["rope", "none", "pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8", "rerope:window=16"]
+encodings = ["rope", "none", "pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8,length=32", "rerope:window=16"]
 results = {name: model.test(name) for name in encodings}
 lengths = [int(row["length"]) for row in results["rope"]]
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained", sharey=True)

@@ -15,8 +15,8 @@ const std::vector<std::string>& fifteen() {
 const std::vector<Size>& all_sizes() {
   static const std::vector<Size> sizes = {
       {"tiny",
-       "preset tiny: tables 1, 2 and 4, figure 4 and the claims of ruoss2023 with 15 tasks, all else with up to four "
-       "that a small model learns in seconds, three seeds",
+       "preset tiny: tables 1, 2 and 4, figure 4, signs, chosen and the claims of ruoss2023 with 15 tasks, all else "
+       "with up to four that a small model learns in seconds, three seeds",
        {{"preset", {"tiny"}},
         {"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
         {"seed", seeds(3)}}},
