@@ -164,7 +164,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   Counts counts;
   if (!m.only_draw && !trials.empty()) do {
       if (!m.force) check_memory(trials, runs, m);
-      fmt::print(stderr, "{}\n", outlook(trials, runs, m));
+      tell(stderr, "{}\n", outlook(trials, runs, m));
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());
   catch_signals();  // drawing can be stopped too

@@ -16,6 +16,7 @@
 #include "core/parallel.h"
 #include "experiment/config.h"
 #include "lab/files/files.h"
+#include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/ask/ask.h"
 #include "lab/runs/output.h"
@@ -73,7 +74,7 @@ void ask_lines(asking::Session& session, bool terminal, const std::string& task)
     }
     try {
       print(session.reply(line));
-    } catch (const BadInput& e) { fmt::print(stderr, "{}\n", e.what()); }
+    } catch (const BadInput& e) { tell(stderr, "{}\n", e.what()); }
   }
   if (terminal) print("\n");
 }

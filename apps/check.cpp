@@ -16,6 +16,7 @@
 #include "encodings/fits.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/files/progress.h"
 #include "lab/files/version.h"
 
 namespace poslab {
@@ -146,7 +147,7 @@ Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& 
     laws += fmt::format("- **{}**: {}.\n", check.name, check.law);
   }
   for (const std::string& name : encodings) {
-    if (isatty(STDERR_FILENO)) fmt::print(stderr, "{}\n", name);
+    if (isatty(STDERR_FILENO)) tell(stderr, "{}\n", name);
     rows += fmt::format("| `{}` |", name);
     for (const Check& check : checks::all_checks()) {
       const Report r = run(check, name);

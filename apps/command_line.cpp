@@ -32,6 +32,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/printable.h"
+#include "lab/files/progress.h"
 #include "lab/files/version.h"
 #include "lab/pages/demo.h"
 #include "lab/pages/report/report.h"
@@ -221,7 +222,7 @@ CommandLine::CommandLine()
   CLI::App* report =
       commands_.add("report", "compare runs on one HTML page that works without a network", help_of_report, [this] {
         for (const std::string& one : report::write(runs_, page_, width_, slides_))
-          fmt::print(stderr, "passed over: {}\n", printable(one));
+          tell(stderr, "passed over: {}\n", printable(one));
         fmt::print("{}\n", page_);
       });
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "lab/files/colour.h"
 #include "lab/files/exit_status.h"
+#include "lab/files/progress.h"
 
 #ifdef POSLAB_CUDA
 #include "cuda/backend.h"
@@ -23,12 +24,13 @@ namespace {
 
 void say(const std::string& text) {
   std::fflush(stdout);
-  fmt::print(stderr, "{} {}\n", coloured(STDERR_FILENO, Colour::red, "poslab:"), text);
+  tell(stderr, "{} {}\n", coloured(STDERR_FILENO, Colour::red, "poslab:"), text);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  reserve_standard_files();
   std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
 #ifdef POSLAB_CUDA
   add_backend(Device::cuda, cuda::as_backend());

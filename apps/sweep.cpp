@@ -12,6 +12,7 @@
 #include "experiment/build.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/files/system.h"
 #include "lab/runs/output.h"
@@ -43,7 +44,7 @@ void plan_command(const SweepWords& w) {
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
   std::string text = counted(plan.size(), "trial");
   if (impossible) text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
-  fmt::print(stderr, "{}\n", text);
+  tell(stderr, "{}\n", text);
 }
 
 // Whether as many of the largest trials as run at once fit into the memory.

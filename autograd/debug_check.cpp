@@ -41,9 +41,11 @@ std::string flaws(const std::vector<Tensor>& inputs) {
 
 void line(const std::string& name, const std::vector<Tensor>& results, const char* arrow,
           const std::vector<Tensor>& inputs) {
-  if (debug_level() == 1) fmt::print(stderr, "{}\n", name);
+  if (debug_level() == 1) std::fputs((name + '\n').c_str(), stderr);
   if (debug_level() >= 3)
-    fmt::print(stderr, "{:<23}{} {}{}   {}\n", name, shapes(results), arrow, shapes(inputs), latest_calls());
+    std::fputs(
+        fmt::format("{:<23}{} {}{}   {}\n", name, shapes(results), arrow, shapes(inputs), latest_calls()).c_str(),
+        stderr);
 }
 
 }  // namespace

@@ -202,7 +202,8 @@ Profile::Profile(std::string what, std::string unit, Device where) : what_(std::
 
 Profile::~Profile() {
   if (debug_level() >= 2 && units_ > 0)
-    fmt::print(stderr, "\n{}", roofline(what_, unit_, units_, seconds_since(start_), profile_totals(), peaks()));
+    std::fputs(('\n' + roofline(what_, unit_, units_, seconds_since(start_), profile_totals(), peaks())).c_str(),
+               stderr);
 }
 
 }  // namespace poslab

@@ -53,10 +53,11 @@ double apart(const Tiles& now, const Tiles& known) {
 const Tiles* checked(const Tiles& now, const Tiles& known) {
   const double off = apart(now, known);
   if (off <= 1e-6) return &now;
-  fmt::print(stderr,
-             "poslab: this processor's {} is off by {:.1e} in a product whose answer is known; products in bf16 are "
-             "made without it\n",
-             now.name, off);
+  std::fputs(fmt::format("poslab: this processor's {} is off by {:.1e} in a product whose answer is known; products in "
+                         "bf16 are made without it\n",
+                         now.name, off)
+                 .c_str(),
+             stderr);
   return nullptr;
 }
 

@@ -23,6 +23,7 @@ Settings settings_of(const Said& said) {
 template <class Work>
 std::string shown(bool progress, const Work& work) {
   return long_call([&] {
+    reserve_standard_files();
     Progress::shown = progress;
     return work();
   });

@@ -444,6 +444,22 @@ if [[ -c /dev/full ]]; then
     check "output of $words that is lost" refuses 1 'cannot write to the standard output' on_a_full_disk $words
   done
 fi
+# Nobody reads what is said on stderr: the work goes on, and has its status.
+unheard() {   # RUN HOW: the training, its test and its report
+  local status=0
+  { "$program" train "${toy[@]}" --steps 20 --out "$1" && "$program" eval "$1" --lengths 1:3 &&
+    "$program" report "$1" -o "$1.html"; } > /dev/null || return
+  "$program" train "${toy[@]}" --out "$1" || status=$?
+  whole "$1" && cmp twenty/checkpoint.safetensors "$1/checkpoint.safetensors" && [[ -s $1.html && $status == 2 ]]
+}
+into_closed() { unheard closed 2>&-; }
+into_full() { unheard full 2> /dev/full; }
+into_broken() { { sleep 0.2; unheard broken && touch heard; } 2>&1 > /dev/null | true && [[ -e heard ]]; }
+check 'with stderr closed' into_closed
+check 'where stderr is a pipe that nobody reads' into_broken
+[[ ! -c /dev/full ]] || check 'and where it is on a full disk' into_full
+closed_stdout() { "$program" list tasks >&-; }
+check 'output that is closed' refuses 1 'cannot write to the standard output' closed_stdout
 check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x

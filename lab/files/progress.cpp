@@ -1,11 +1,12 @@
 #include "lab/files/progress.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -34,6 +35,25 @@ LogFile::LogFile(const std::string& path) {
 }
 LogFile::~LogFile() { std::fclose(std::exchange(log_file, nullptr)); }
 
+void tell_text(std::FILE* to, const std::string& text) {
+  // Writing to a pipe that nobody reads sends SIGPIPE to this thread; it is taken back before it can end the program.
+  sigset_t broken, before, waiting;
+  sigemptyset(&broken), sigaddset(&broken, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken, &before);
+  if (std::fwrite(text.data(), 1, text.size(), to) != text.size() || std::fflush(to) != 0) {
+    int signal = 0;
+    if (!sigismember(&before, SIGPIPE) && sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE))
+      sigwait(&broken, &signal);
+    std::clearerr(to);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void reserve_standard_files() {
+  for (int file = 0; file <= 2; ++file)
+    if (::fcntl(file, F_GETFD) < 0) ::open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
+}
+
 std::string clock_time(double seconds) {
   const int64_t s = int64_t(seconds + 0.5);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
@@ -53,7 +73,7 @@ Progress::Progress(std::string what, std::string unit, int64_t from, int64_t tot
       terminal_(isatty(::fileno(log_of_thread()))) {}
 
 Progress::~Progress() {
-  if (open_) std::fputc('\n', log_of_thread());
+  if (open_) tell(log_of_thread(), "\n");
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -68,12 +88,11 @@ void Progress::at(int64_t done, const std::string& note) {
     line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
   if (terminal_) {
     line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // beside the bar; covers what a longer line left
-    fmt::print(log_of_thread(), "\r{}{}", bar(double(done) / double(total_)), line);
+    tell(log_of_thread(), "\r{}{}", bar(double(done) / double(total_)), line);
     open_ = true;
   } else {
-    fmt::print(log_of_thread(), "{}\n", line);
+    tell(log_of_thread(), "{}\n", line);
   }
-  std::fflush(log_of_thread());
 }
 
 }  // namespace poslab

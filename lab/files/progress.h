@@ -1,9 +1,12 @@
 // Progress of a long loop: a bar redrawn in place on a terminal, otherwise a plain line every few seconds.
 #pragma once
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace poslab {
 
@@ -19,6 +22,17 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 };
+
+// Writes what somebody may read. Where nobody can, as the disk is full or the terminal gone, it is dropped: a bar is no
+// reason to lose a training.
+void tell_text(std::FILE* to, const std::string& text);
+template <class... Values>
+void tell(std::FILE* to, fmt::format_string<Values...> text, Values&&... values) {
+  tell_text(to, fmt::format(text, std::forward<Values>(values)...));
+}
+// Where 0, 1 or 2 is closed, the next file that is opened would have that number, and be written into by mistake. After
+// this it is open, and what is written to it fails.
+void reserve_standard_files();
 
 class Progress {
  public:

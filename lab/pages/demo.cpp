@@ -28,7 +28,7 @@ const Settings both = {{"task", "even_pairs"},    {"encoding", "rope"},     {"la
                        {"eval_lengths", "1:100"}, {"eval_samples", "128"},  {"seed", "1"}};
 
 void say(const std::string& line) {
-  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", line);
+  if (Progress::shown) tell(log_of_thread(), "{}\n", line);
 }
 
 struct DemoRun {

@@ -85,8 +85,8 @@ void begin(const Use& u, bool force) {
   }
   const double seconds = u.takes.flops / (flops_a_thread * threads());
   if (Progress::shown && (seconds >= few_seconds || needed >= few_bytes))
-    fmt::print(log_of_thread(), "{} takes about {} of memory and, on {}, about {}\n", u.what, gigabytes(needed),
-               counted(size_t(threads()), "thread"), clock_time(seconds));
+    tell(log_of_thread(), "{} takes about {} of memory and, on {}, about {}\n", u.what, gigabytes(needed),
+         counted(size_t(threads()), "thread"), clock_time(seconds));
 }
 
 }  // namespace poslab

@@ -17,7 +17,7 @@ std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampl
 
 void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
   if (const std::string line = unreached(scheme, sampler, slots); Progress::shown && !line.empty())
-    fmt::print(log_of_thread(), "{}\n", line);
+    tell(log_of_thread(), "{}\n", line);
 }
 
 }  // namespace poslab

@@ -149,7 +149,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
       done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_word(path));
-  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
+  if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);
 }
 
@@ -197,7 +197,7 @@ void must_be_finite(const Results& all, bool after_training) {
         "POSLAB_DEBUG=4 stops at the first op that makes one, and names it",
         at.length(), std::isnan(at["loss"]) ? "NaN" : "infinite");
     if (!after_training) failure("{}", why);
-    fmt::print(log_of_thread(), "poslab: {}\n", why);
+    tell(log_of_thread(), "poslab: {}\n", why);
     return;
   }
 }

@@ -134,3 +134,13 @@ def test_two_trainings_at_once_are_done_one_after_the_other(tmp_path):
     for t in threads:
         t.join()
     assert_same(tmp_path / "a", tmp_path / "b")
+
+
+def test_a_progress_that_nobody_can_read_is_dropped(tmp_path):
+    code = "import os, sys, poslab as pl\n" \
+           "if sys.argv[1] == 'closed': os.close(2)\n" \
+           "else: os.dup2((pipe := os.pipe())[1], 2), os.close(pipe[0])\n" \
+           f"pl.train(out=sys.argv[1], **{TINY!r})"
+    for how in "broken", "closed":
+        subprocess.run([sys.executable, "-c", code, how], cwd=tmp_path, check=True)
+        assert_same(tmp_path / "broken", tmp_path / how)

@@ -56,8 +56,8 @@ void Board::event(TrialState state, const Trial& trial, const std::string& note)
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}  ({})\n", sweep::name_of(state), trial.id,
-             printable(name_of(trial) + (note.empty() ? "" : "  ") + note), headline());
+  tell(stderr, "{:<7}  {}  {}  ({})\n", sweep::name_of(state), trial.id,
+       printable(name_of(trial) + (note.empty() ? "" : "  ") + note), headline());
 }
 
 void Board::show(const std::vector<const Trial*>& ours) {
@@ -87,10 +87,9 @@ void Board::draw(const std::vector<const Trial*>& ours) {
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > max_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));
-  if (lines_) fmt::print(stderr, "\033[{}A", lines_);  // up to where the table stands
-  fmt::print(stderr, "\033[J");                        // nothing of it stays
-  for (const std::string& line : table) fmt::print(stderr, "{}\n", printable(line).substr(0, columns() - 1));
-  std::fflush(stderr);
+  if (lines_) tell(stderr, "\033[{}A", lines_);  // up to where the table stands
+  tell(stderr, "\033[J");                        // nothing of it stays
+  for (const std::string& line : table) tell(stderr, "{}\n", printable(line).substr(0, columns() - 1));
   lines_ = table.size();
 }
 

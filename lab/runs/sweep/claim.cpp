@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 
 namespace poslab::sweep {
 namespace {
@@ -48,7 +49,7 @@ std::optional<Claim> Claim::take(const std::string& folder, const std::string& i
 Claim Claim::wait(const std::string& folder, const std::string& id, const std::string& what) {
   for (int turn = 0;; ++turn) {
     if (const auto claim = take(folder, id)) return *claim;
-    if (turn == 10) fmt::print(stderr, "waiting for another poslab, which {} {}\n", what, folder);
+    if (turn == 10) tell(stderr, "waiting for another poslab, which {} {}\n", what, folder);
     if (const int signal = caught_signal())
       throw Interrupted(signal, fmt::format("stopped while another poslab {} {}; try again", what, folder));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

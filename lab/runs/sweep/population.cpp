@@ -34,7 +34,7 @@ void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
   const Settings settings = settings_of(t, folder, how);
   const std::string said = has_begun(t, folder) ? resume_run(folder.run(t), settings, how.force)
                                                 : train_run(kind_of(t.run), settings, how.force);
-  fmt::print(log_of_thread(), "{}\n", said);
+  tell(log_of_thread(), "{}\n", said);
 }
 
 // What the program's main function does with one run.
@@ -45,7 +45,7 @@ int status_of(const Trial& t, const SweepFolder& folder, const Training& how) {
         log.emplace(folder.log(t));
         train_one(t, folder, how);
       },
-      [](const std::string& text) { fmt::print(log_of_thread(), "poslab: {}\n", text); });
+      [](const std::string& text) { tell(log_of_thread(), "poslab: {}\n", text); });
 }
 
 }  // namespace
