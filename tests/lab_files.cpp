@@ -29,7 +29,7 @@ TEST_CASE("a full disk is a clear failure and leaves the old file") {
   signal(SIGXFSZ, old_handler);
   CHECK(holds(said, "1: cannot write " + path + ": File too large; make room, nothing that was there is lost"));
   CHECK(read_file(path) == "old");
-  CHECK(!fs::exists(path + ".partial"));
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
   CHECK(holds(no_folder, "1: cannot write"));
   CHECK(!fs::exists(folder / "r"));
   CHECK(!fs::exists(folder / "r.partial"));
@@ -64,7 +64,7 @@ TEST_CASE("a link stays, and the file that it leads to is replaced") {
 TEST_CASE("of several that write one file at once each writes all of it, and what a killed one left is in no way") {
   const TemporaryFolder folder;
   const std::string path = folder / "shared.csv";
-  write_file(folder / "shared.csv.partial", std::string(1 << 20, 'k'));
+  write_file(folder / "shared.csv.poslab.partial", std::string(1 << 20, 'k'));
   std::vector<std::future<void>> writers;
   for (const char of : {'a', 'b', 'c', 'd'})
     writers.push_back(std::async(std::launch::async, [=] {
@@ -80,6 +80,14 @@ TEST_CASE("of several that write one file at once each writes all of it, and wha
   for (std::future<void>& writer : writers) CHECK_NOTHROW(writer.get());
   CHECK(whole());
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("a file of somebody else beside one that is written, PATH.partial, stays as it is") {
+  const TemporaryFolder folder;
+  write_file(folder / "a.csv.partial", "theirs");
+  write_file(folder / "a.csv", "ours");
+  CHECK(read_file(folder / "a.csv.partial") == "theirs");
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);
 }
 
 TEST_CASE("/dev/stdout is written to where it stands, whatever it is; so is a pipe with a name") {
@@ -107,5 +115,5 @@ TEST_CASE("/dev/stdout is written to where it stands, whatever it is; so is a pi
   CHECK(read_file(folder / "piped") == "through");
   CHECK(fs::is_fifo(folder / "pipe"));
   write_file("/dev/null", "nothing");
-  CHECK_FALSE(fs::exists("/dev/null.partial"));
+  CHECK_FALSE(fs::exists("/dev/null.poslab.partial"));
 }

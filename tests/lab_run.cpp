@@ -122,6 +122,30 @@ TEST_CASE("two trainings that begin at once in one folder: it is left to the fir
   CHECK(!std::filesystem::exists(partial));
 }
 
+TEST_CASE("what a killed creation left goes, and a folder RUN.partial of somebody else stays") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/notes.txt";
+  fs::create_directory(partial);
+  write_file(theirs, "theirs");
+  const std::string words = fmt::format("train {} --out {}", tiny_options({}), run);
+  Program beside(folder, words);
+  CHECK(beside.status() == 2);
+  CHECK(holds(beside.output(), "run.partial, which is there and holds something else; choose another --out"));
+  CHECK(read_file(theirs) == "theirs");
+  fs::remove(theirs);
+  fs::create_directory(partial + "/checkpoints");
+  for (const char* left : {"/metrics.jsonl", "/text.json", "/config.toml.poslab.partial"})
+    write_file(partial + left, "torn");
+  train(folder, run);
+  for (const char* left : {"/checkpoints", "/text.json", "/config.toml.poslab.partial"})
+    CHECK_FALSE(fs::exists(run + left));
+  CHECK_FALSE(fs::exists(partial));
+  fs::rename(run, partial);  // a run of that name
+  CHECK(Program(folder, words).status() == 2);
+  CHECK(fs::exists(partial + "/result.json"));
+}
+
 TEST_CASE("eval tests again and keeps what training took") {
   const TemporaryFolder folder;
   train(folder, folder / "r");

@@ -68,7 +68,7 @@ std::string make_run(const Folder& folder, const std::string& name, const std::s
 std::string page_of(const Folder& folder, const std::vector<std::string>& runs) {
   const std::string out = (folder.path / "report.html").string();
   report::write(runs, out);
-  CHECK_FALSE(fs::exists(out + ".partial"));
+  CHECK_FALSE(fs::exists(out + ".poslab.partial"));
   return text_of(out);
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK(holds(refusal<BadInput>({whole}, (folder.path / "nowhere" / "x.html").string()), "cannot write"));
   fs::create_directories(folder.path / "taken.html" / "inside");
   CHECK(holds(refusal<BadInput>({whole}, (folder.path / "taken.html").string()), "cannot write"));
-  CHECK_FALSE(fs::exists(folder.path / "taken.html.partial"));
+  CHECK_FALSE(fs::exists(folder.path / "taken.html.poslab.partial"));
 }
 
 TEST_CASE("pages: an SVG file has its colors in the elements, as svg.css says them with the colors of the page") {

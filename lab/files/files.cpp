@@ -179,11 +179,11 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
-// PATH.partial, empty, and locked for as long as it is open: a second writer would empty what the first one is about to
+// PATH.poslab.partial, which nobody else names a file, empty, and locked for as long as it is open: a second writer would empty what the first one is about to
 // give its name. Where there are no locks, as on some network file systems, nobody waits.
 int open_partial(const std::string& partial, const std::string& path) {
   for (;;) {
-    const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (file < 0) cannot("write", path);
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
     struct stat ours {};
@@ -205,7 +205,7 @@ void write_file(const std::string& path, const std::string& bytes) {
   if (std::error_code error; std::filesystem::is_other(target.path, error))
     return write_into(::open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes, path);
   if (std::error_code error; std::filesystem::is_directory(target.path, error)) errno = EISDIR, cannot("write", path);
-  const std::string partial = target.path + ".partial";
+  const std::string partial = target.path + ".poslab.partial";
   const Opened lock(open_partial(partial, path));
   Opened out(::fcntl(lock.file, F_DUPFD_CLOEXEC, 0));  // the same, to be closed before it has its name
   try {

@@ -33,7 +33,8 @@ std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name is at fault, and another one helps.
 bool bad_name(const std::error_code&);
 void make_folder(const std::string& path);        // with those above it, where they are missing
-// Writes PATH.partial, has the disk confirm it, renames it to PATH. Another process that writes the same PATH waits.
+// Writes PATH.poslab.partial, has the disk confirm it, renames it to PATH. Another process that writes the same PATH
+// waits; what a killed one has left is written over.
 // Throws and leaves an old PATH as it was: BadInput where the name cannot be one (no such folder, is a folder), Failure
 // where the disk would not. A link stays, and the file that it leads to is replaced. A device, a pipe and what is open
 // already, as /dev/stdout, are written to.

@@ -21,6 +21,33 @@
 namespace poslab {
 namespace fs = std::filesystem;
 
+namespace {
+
+// In which a run is made before it has its name.
+std::string partial_of(const std::string& path) { return fs::path(path + "/").parent_path().string() + ".partial"; }
+
+// What a killed creation has left there may go. A run that was trained has a clock.jsonl, too.
+void check_leftovers(const std::string& partial) {
+  std::error_code error;
+  bool ours = !fs::is_symlink(partial, error);
+  for (const auto& entry : fs::directory_iterator(partial, error)) {
+    std::string name = entry.path().filename();
+    for (const std::string mark : {".partial", ".poslab"})
+      if (name.ends_with(mark)) name.resize(name.size() - mark.size());
+    bool known = false;
+    for (const char* own : {"metrics.jsonl", "config.toml", "checkpoint.safetensors", "checkpoints", "vocabulary.json",
+                            "text.json", "eval.csv", "result.json"})
+      known = known || name == own;
+    ours = ours && known;
+  }
+  if (!ours)
+    bad_input(
+        "the run would be made in {}, which is there and holds something else; choose another --out, or rename it",
+        partial);
+}
+
+}  // namespace
+
 void RunFolder::check_free(const std::string& path) {
   if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
   std::error_code error;
@@ -30,6 +57,7 @@ void RunFolder::check_free(const std::string& path) {
               shell_word(fs::path(path) / "r1"));
   if (fs::exists(path, error))
     bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_word(path));
+  check_leftovers(partial_of(path));
 }
 
 std::string run_near(const std::string& path) {
@@ -52,11 +80,13 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
   files.insert(files.end(), {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint}});
   // That there is a folder of them tells a resume, whenever this process ends, that they are kept.
   if (c.on("keep_checkpoints")) files.emplace_back("checkpoints/0.safetensors", checkpoint);
-  const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
+  const std::string partial = partial_of(path);
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
   RunFolder run(partial);                          // its lock goes along when the folder gets its name
   std::error_code error;
+  check_leftovers(partial);  // once more: now nobody else makes a run there
+  for (const auto& left : fs::directory_iterator(partial)) fs::remove_all(left.path());
   try {
     write_file(partial + "/metrics.jsonl", "");
     for (const auto& [name, bytes] : files) {
