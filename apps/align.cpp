@@ -65,12 +65,12 @@ void run(AlignWords w) {
   }
   const std::string with = "--temperature " + shell_word("aligned:" + w.out);
   if (const AlignRequest& r = w.request; !r.hf.empty()) {
-    fmt::print("test with it: poslab t5 eval --hf {} --task {}{} --sizes {} {}\n", shell_word(r.hf), shell_word(r.task),
+    fmt::print("test with it: poslab t5 eval --hf {} --task {}{} --sizes {} {}\n", shell_path(r.hf), shell_word(r.task),
                r.questions.empty() ? "" : " --questions " + shell_word(r.questions), fmt::join(how.longer, "/"), with);
     return;
   }
   const Kind& kind = kind_of_folder(w.request.run);
-  fmt::print("test with it: poslab {} {} {} --name aligned\n", kind.command("eval"), shell_word(w.request.run), with);
+  fmt::print("test with it: poslab {} {} {} --name aligned\n", kind.command("eval"), shell_path(w.request.run), with);
 }
 
 const char* align_footer = R"(

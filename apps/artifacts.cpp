@@ -106,10 +106,10 @@ ValueLists settings(const Making& m) {
 std::string words_again(const Making& m) {
   std::string text;
   for (const std::string& s : m.sets) text += " --set " + shell_word(s);
-  if (!m.kept.empty()) text += " --kept " + shell_word(m.kept);
+  if (!m.kept.empty()) text += " --kept " + shell_path(m.kept);
   if (!m.figures.endings.empty()) text += fmt::format(" --figures {}", fmt::join(m.figures.endings, ","));
   if (!m.figures.width.empty()) text += " --width " + m.figures.width;
-  return text + " --out " + shell_word(m.out);
+  return text + " --out " + shell_path(m.out);
 }
 
 void check_figures(const Making& m) {
@@ -158,7 +158,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     fmt::print(
         "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
         "  {} --draw\n",
-        plan, counted(trials.size(), "trial"), shell_word(plan), shell_word(runs.path()), command);
+        plan, counted(trials.size(), "trial"), shell_path(plan), shell_path(runs.path()), command);
     return;
   }
   Counts counts;

@@ -146,7 +146,7 @@ void eval_command(const LmEvalWords& w) {
   if (!typed.empty()) kept.options["encoding"] = typed;
   check_kept(w, kept, encodings.size());
   std::string again = test_command(language_kind(), folder, kept);
-  if (!keep.file.empty()) again += " -o " + shell_word(keep.file);
+  if (!keep.file.empty()) again += " -o " + shell_path(keep.file);
 
   const Tests t = test_all(model_of(w, asked), encodings, again, w.eval.force);
   std::string where = keep.file;
@@ -154,7 +154,7 @@ void eval_command(const LmEvalWords& w) {
     write_other_test(folder, kept, to_csv(t.results[0]),
                      {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"]}, t.tested[0]);
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
-                        shell_word(folder));
+                        shell_path(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {
     std::vector<report::TestedRun> drawn;
     for (size_t n = 0; n < t.names.size(); ++n)
@@ -195,10 +195,10 @@ bool external(const std::string& run, const std::string& hf, const char* command
     bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
               command, run.empty() ? "" : "; not both");
   if (hf.empty() && is_hf_folder(run))
-    bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_word(run));
+    bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_path(run));
   if (hf.empty() && !std::filesystem::exists(run))
     bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
-              shell_word(run));
+              shell_path(run));
   return !hf.empty();
 }
 

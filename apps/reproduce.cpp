@@ -53,7 +53,7 @@ void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans,
                       path = fmt::format("{}/plan-{}.jsonl", w.out, kind.substr(0, kind.find(' ')));
     keep_plan(plan, path, runs);
     fmt::print("{}: {}; train them with\n  poslab sweep run {} --out {}\n", path, counted(plan.size(), "model"),
-               shell_word(path), shell_word(runs.path()));
+               shell_path(path), shell_path(runs.path()));
   }
   fmt::print("or `poslab sweep submit`, then test and draw them with\n  {}\n", command(w));
 }

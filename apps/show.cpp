@@ -57,7 +57,7 @@ std::string command_of(const ShowWords& w) {
     if (value != standard) text += fmt::format(" --{} {}", name, value);
   if (w.options.seed != plain.seed) text += fmt::format(" --seed {}", w.options.seed);
   if (w.options.causal) text += " --causal";
-  return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
+  return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_path(w.out));
 }
 
 // Encodings as a sentence has them: "rope, alibi", "rope vs alibi".
@@ -100,7 +100,7 @@ void run(ShowWords w) {
       bad_input("{}: --causal takes no value here; without --causal there is no mask", value);
   for (const std::string& e : w.options.encodings)
     if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
-      bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_word(e));
+      bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_path(e));
   const std::string command = command_of(w);
   for (std::string& e : w.options.encodings) e = as_typed("encoding", e);
   w.options.positions = as_typed("positions", w.options.positions);

@@ -87,7 +87,7 @@ void must_have_converter(const std::string& option, const std::string& path) {
     bad_input(
         "{} {}: there is no {} on the PATH, which makes PDF and PNG; install it (Debian: apt install "
         "librsvg2-bin; brew and conda: librsvg), or write .svg or .tex",
-        option, shell_word(path), converter);
+        option, shell_path(path), converter);
 }
 
 // With 72 dots per inch a dot is a point, for all versions of the converter.

@@ -17,6 +17,9 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
+std::string shell_path(const std::string& path) { return shell_word(path_as_word(path)); }
+std::string path_as_word(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
+
 std::string counted(size_t n, const std::string& thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }

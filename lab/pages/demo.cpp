@@ -46,7 +46,7 @@ DemoRun planned(const std::string& folder, const std::string& positions, const S
   const std::string config = folder + "/config.toml";
   if (fs::exists(config) && read_file(config) != to_toml(wanted))
     bad_input("{0} is a run with other options, or of another version; say --out with another folder, or rm -r {0}",
-              shell_word(folder));
+              shell_path(folder));
   return {folder, all, wanted};
 }
 
@@ -55,7 +55,7 @@ std::string trained(const DemoRun& run) {
   const auto& [folder, all, wanted] = run;
   if (fs::exists(folder + "/config.toml")) {
     if (fs::exists(folder + "/result.json"))
-      say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_word(folder)));
+      say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_path(folder)));
     else
       resume_run(folder, {{"threads", wanted["threads"]}});
     return folder;

@@ -74,8 +74,7 @@ void check_output_folder(const std::string& option, const std::string& path, con
                          const Output& kind, const std::vector<std::string>& names) {
   const fs::path folder(path);
   check_names_folder(option, path);
-  if (is_run_folder(folder))
-    bad_input("{} {}: this is the folder of a run; choose another", option, shell_word(path));
+  if (is_run_folder(folder)) bad_input("{} {}: this is the folder of a run; choose another", option, shell_word(path));
   if (fs::exists(folder / own)) {
     if (is_of_kind(kind, folder / own)) return;
     bad_input("{} {}: the {} that is there holds something else; choose another folder", option, shell_word(path), own);

@@ -49,7 +49,7 @@ std::string to_csv(const Results& all) {
 Results read_results(const std::string& path, const Kind& kind) {
   if (const std::filesystem::path at(path); !std::filesystem::exists(at))
     bad_input("{} has no {}; make it with `poslab {} {}`", at.parent_path().string(), at.filename().string(),
-              kind.command("eval"), shell_word(at.parent_path()));
+              kind.command("eval"), shell_path(at.parent_path()));
   Results all;
   for (const std::string& line : read_lines_below(path, header_of(kind), former_header(kind))) {
     const std::vector<std::string> texts = split(line, ',');

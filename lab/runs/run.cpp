@@ -52,7 +52,7 @@ Run create_run(const Choices& c) {
 Run open_run(const std::string& path, const std::string& device, const Kind* of,
              const std::function<void(const Choices&)>& before) {
   const RunFolder folder = RunFolder::open(path);
-  const Kind& kind = of ? *of : kind_of_folder(path);
+  const Kind& kind = of ? *of : kind_of_folder(folder.path());
   const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
   Choices c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
   if (!device.empty() && c.has("device")) c.set("device", device);

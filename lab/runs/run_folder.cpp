@@ -54,9 +54,9 @@ void RunFolder::check_free(const std::string& path) {
   if (fs::is_regular_file(path, error)) bad_input("{} exists already, and is a file; choose another --out", path);
   if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.toml", error))
     bad_input("{0} exists already, and is no run; choose another --out, as in {1}", path,
-              shell_word(fs::path(path) / "r1"));
+              shell_path(fs::path(path) / "r1"));
   if (fs::exists(path, error))
-    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_word(path));
+    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_path(path));
   check_leftovers(partial_of(path));
 }
 
@@ -68,7 +68,7 @@ std::string run_near(const std::string& path) {
     if (fs::exists(entry.path() / "config.toml", error)) runs.push_back(entry.path().filename());
   std::sort(runs.begin(), runs.end());
   const std::string* near = nearest(wanted.filename(), runs);
-  return near ? fmt::format("; did you mean {}?", shell_word(folder / *near)) : "";
+  return near ? fmt::format("; did you mean {}?", shell_path(folder / *near)) : "";
 }
 
 RunFolder RunFolder::create(const std::string& path, const State& state) {
@@ -121,6 +121,9 @@ std::string folder_of_checkpoint(const std::string& file) {
 }  // namespace
 
 RunFolder RunFolder::open(const std::string& path) {
+  if (const fs::path beside = fs::path(path).replace_filename("config.toml");
+      fs::path(path).filename() == "checkpoint.safetensors" && fs::exists(beside))
+    return open(beside.has_parent_path() ? beside.parent_path().string() : ".");
   if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
     return open(folder_of_checkpoint(path));
   if (const std::string near = run_near(path); !fs::is_directory(path))
@@ -129,7 +132,7 @@ RunFolder RunFolder::open(const std::string& path) {
     bad_input(
         "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and "
         "view read it",
-        shell_word(path));
+        shell_path(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
       bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
@@ -149,7 +152,7 @@ State RunFolder::load(const std::string& device) const {
   written.set("device", state.config["device"]);   // a run may move
   if (to_toml(written) != to_toml(state.config))
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
-              file("config.toml"), shell_word(file("config.toml")));
+              file("config.toml"), shell_path(file("config.toml")));
   return state;
 }
 

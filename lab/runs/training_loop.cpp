@@ -84,8 +84,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
     }
   };
   progress.at(first);
-  const auto go_on =
-      fmt::format("go on with `poslab {} {}`", kind_of(c).command("resume"), shell_word(run.path()));
+  const auto go_on = fmt::format("go on with `poslab {} {}`", kind_of(c).command("resume"), shell_path(run.path()));
   while (learner.adam().step < total) {
     try {
       learner.start(drawn.take(), trace);

@@ -31,7 +31,7 @@ std::string said_of(const std::string& option, const Settings& settings) {
 }
 
 std::string to_resume(const RunFolder& run, const Choices& c) {
-  return fmt::format("poslab {} {}", kind_of(c).command("resume"), shell_word(run.path()));
+  return fmt::format("poslab {} {}", kind_of(c).command("resume"), shell_path(run.path()));
 }
 
 // What a run came to: what was learned and by which program, its scores if its kind has the paper's, and its speed.
@@ -91,7 +91,7 @@ std::string train_and_test(Run run, Trace* trace) {
   must_be_finite(all, true);
   const std::string& path = run.folder.path();
   return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
-                     summary(l, l.config(), all, seconds), path, shell_word(path));
+                     summary(l, l.config(), all, seconds), path, shell_path(path));
 }
 
 // Where the figures of a test go: into a file that the user names, into eval.csv if it is the run's own test, beside it
@@ -148,7 +148,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
   if (const int64_t done = run.learner->adam().step;
       done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
-                       shell_word(path));
+                       shell_path(path));
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);
 }
@@ -156,6 +156,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
 Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, bool force, const Kind* of) {
   const Run run = open_run(path, said_of("device", settings), of);
   const Learner& l = *run.learner;
+  const std::string& folder = run.folder.path();  // of a checkpoint alone, one beside it
   Choices c = l.config();
   for (auto& [name, text] : settings)
     if (name != "device") c.set(name, text);
@@ -164,8 +165,8 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const std::vector<TestPart> parts = l.test(c);
   tell_unreached(scheme(c), test_sampler(c), kind.longest(c));
   const Destination place = destination_of(run, c, keep);
-  std::string again = test_command(kind, path, place.other);
-  if (!place.file.empty()) again += " -o " + shell_word(place.file);
+  std::string again = test_command(kind, folder, place.other);
+  if (!place.file.empty()) again += " -o " + shell_path(place.file);
   begin(use_of(l, "testing", taken_by(parts), footprint(c).of_test), force);
   const Results all = evaluate(parts, again, l.params().device());
   std::string said = summary(l, c, all, {});
@@ -173,17 +174,17 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
     said += fmt::format(
         "\nnot kept, as it is another model than the run's: --name NAME keeps it in {}, -o FILE "
         "elsewhere",
-        path);
+        folder);
   } else if (!place.file.empty()) {
     write_file(place.file, to_csv(all));
     said += "\nall of it is in " + place.file;
   } else if (!place.other.name.empty()) {
-    write_other_test(path, place.other, to_csv(all), record_of(l, c, all), c);
+    write_other_test(folder, place.other, to_csv(all), record_of(l, c, all), c);
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it",
-                        run.folder.file(csv_of_test(place.other.name)), shell_word(path));
+                        run.folder.file(csv_of_test(place.other.name)), shell_path(folder));
   } else {
     write_own_test(run.folder, l, c, all, {});
-    said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it", path, shell_word(path));
+    said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it", folder, shell_path(folder));
   }
   const bool kept_in_run = place.file.empty() && !place.nowhere;
   return {said, kept_in_run ? place.other.name : "", all};

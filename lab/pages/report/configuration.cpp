@@ -26,7 +26,7 @@ std::string command_for(const TestedRun& run) {
   std::string test;
   for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
   return escape(fmt::format("poslab {} --config {}{} --out {}\n", run.kind->command("train"),
-                            shell_word(run.folder + "/config.toml"), test, shell_word(again)));
+                            shell_path(run.folder + "/config.toml"), test, shell_path(again)));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       (run->test.empty() ? trainings : tests) += command_for(*run);
       const bool checkpoint = !run->again.empty();  // which stays where it is; without a name its page is the command's
       if (run->test.empty() != checkpoint && named.insert("report " + run->folder).second)
-        folders += " " + escape(shell_word(checkpoint ? run->folder : run->folder + "-again"));
+        folders += " " + escape(shell_path(checkpoint ? run->folder : run->folder + "-again"));
     }
   }
   for (const std::string& key : keys)
@@ -81,7 +81,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
       "<details{5}><summary>To make the runs and this page again</summary><pre>{3}{4}</pre></details>",
       head, made, rows, trainings + tests,
-      folders.empty() ? "" : fmt::format("poslab report{} -o {}", folders, escape(shell_word(out))),
+      folders.empty() ? "" : fmt::format("poslab report{} -o {}", folders, escape(shell_path(out))),
       all.size() <= 2 ? " open" : "");
 }
 

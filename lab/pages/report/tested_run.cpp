@@ -177,7 +177,7 @@ std::vector<TestedRun> read_of(TestedRun run) {
   const bool record_is_last = run.kind->last_file == "result.json";
   if (const std::string& last = record_is_last ? record : csv; !fs::exists(last))
     bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, run.kind->last_file,
-              run.kind->command("resume"), shell_word(run.folder));
+              run.kind->command("resume"), shell_path(run.folder));
   run.all = read_results(csv, *run.kind);
   if (fs::exists(record)) run.record = read_record(record);
   if (run.test.empty()) read_pictures(run);

@@ -117,14 +117,14 @@ void check_memory(const Subject& s, bool force) {
 
 std::string command(const std::vector<std::string>& runs, const Options& w, const std::string& out) {
   std::string text = "poslab view";
-  for (const std::string& run : runs) text += " " + shell_word(run);
+  for (const std::string& run : runs) text += " " + shell_path(run);
   if (w.length) text += fmt::format(" --length {}", w.length);
   if (w.sample > 1) text += fmt::format(" --sample {}", w.sample);
   if (!w.text.empty()) text += " --text " + shell_word(w.text);
   if (!w.layers.empty()) text += fmt::format(" --layers {}", fmt::join(w.layers, ","));
   if (!w.heads.empty()) text += fmt::format(" --heads {}", fmt::join(w.heads, ","));
   if (!w.steps.empty()) text += fmt::format(" --steps {}", fmt::join(w.steps, ","));
-  return text + " -o " + shell_word(out);
+  return text + " -o " + shell_path(out);
 }
 
 // `opens`: the head that the page shows first.
@@ -222,7 +222,7 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
   const std::string partial = fs::path(out + "/").parent_path().string() + ".partial";
   for (const std::string& taken : {out, partial})
     if (fs::exists(taken, error))
-      bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_word(out), shell_word(taken));
+      bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_path(out), shell_path(taken));
   try {
     make_folder(partial);
     auto [written, opens] = write_all_maps(subjects, options, partial);

@@ -18,6 +18,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
+#include "lab/files/shell.h"
 #include "lab/runs/sweep/board.h"
 #include "lab/runs/sweep/child.h"
 #include "lab/runs/sweep/population.h"
@@ -190,7 +191,8 @@ class Worker {
     std::vector<std::string> words = test.words;
     const std::string folder = "{run}";
     for (std::string& word : words)
-      if (const size_t at = word.find(folder); at != word.npos) word.replace(at, folder.size(), folder_.run(t));
+      if (const size_t at = word.find(folder); at != word.npos)
+        word.replace(at, folder.size(), path_as_word(folder_.run(t)));
     words.push_back(fmt::format("--threads={}", work_.threads));
     return words;
   }
@@ -199,7 +201,7 @@ class Worker {
     const Kind& kind = kind_of(t.run);
     const bool begun = fs::exists(folder_.run(t));
     std::vector<std::string> words = split(begun ? kind.command("resume") : kind.command("train"), ' ');
-    if (begun) words.push_back(folder_.run(t));
+    if (begun) words.push_back(path_as_word(folder_.run(t)));
     for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
       words.push_back(dashed(name) + "=" + value);
     if (work_.force) words.push_back("--force");

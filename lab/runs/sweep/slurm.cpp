@@ -23,8 +23,8 @@ std::string job_script(const JobArray& a) {
   if (!a.time.empty()) text += fmt::format("#SBATCH --time={}\n", a.time);
   text += "#SBATCH --signal=B:USR1@60 --requeue --open-mode=append\n";
   text += fmt::format("#SBATCH --output=\"{}/slurm-%a.log\"\n\n", whole(a.folder));
-  text += fmt::format("{} sweep run {} --out {} \\\n", shell_word(whole(a.program)), shell_word(whole(a.plan)),
-                      shell_word(whole(a.folder)));
+  text += fmt::format("{} sweep run {} --out {} \\\n", shell_path(whole(a.program)), shell_path(whole(a.plan)),
+                      shell_path(whole(a.folder)));
   text += fmt::format("  --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs {} --threads {} &\n", a.shards, a.jobs, a.threads);
   text += R"(worker=$!
 again=
