@@ -72,6 +72,21 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(holds(page_of(folder, {run}), "[test_matmul=bf16]"));
 }
 
+TEST_CASE("other tests: one that fails leaves no figures of an earlier one, and its name is free") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r", again = "eval " + run + " --lengths 1:3 --name short";
+  run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
+  run_in(folder, again);
+  const std::string csv = read_file(run + "/eval-short.csv"), in_the_way = run + "/eval-short.csv.poslab.partial";
+  std::filesystem::create_directory(in_the_way);
+  run_in(folder, again, 2);
+  CHECK(other_tests(run).empty());
+  CHECK_FALSE(std::filesystem::exists(run + "/eval-short.csv"));
+  std::filesystem::remove(in_the_way);
+  run_in(folder, "eval " + run + " --lengths 1:2 --name short");
+  CHECK(other_tests(run) == std::vector<std::string>{"short"});
+}
+
 TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {
   const TemporaryFolder folder;
   const std::string run = folder / "r";

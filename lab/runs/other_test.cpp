@@ -43,7 +43,8 @@ std::string name_from_options(const Kind& kind, const Values& options) {
 // Whether nothing is lost by writing there: the name is free, or has the same test.
 bool is_free(const std::string& folder, const OtherTest& test) {
   const std::string json = folder + "/" + json_of_test(test.name);
-  if (!fs::exists(json)) return !fs::exists(folder + "/" + csv_of_test(test.name));
+  if (!fs::exists(folder + "/" + csv_of_test(test.name))) return true;  // a JSON alone is of a test that failed
+  if (!fs::exists(json)) return false;
   try {
     return read_record(json).test == test.options;
   } catch (const Failure&) { return false; }
@@ -81,8 +82,10 @@ void write_other_test(const std::string& folder, const OtherTest& test, const st
                       const Choices& tested) {
   keep_origin(record, record_before(folder + "/result.json"));
   record.test = test.options;
+  const std::string table = folder + "/" + csv_of_test(test.name);
+  fs::remove(table);  // a test is there with both, and an old table does not stand beside a new record
   write_file(folder + "/" + json_of_test(test.name), to_json(record, tested));
-  write_file(folder + "/" + csv_of_test(test.name), csv);  // last: a test is there with both
+  write_file(table, csv);
 }
 
 std::string csv_of_test(const std::string& name) { return name.empty() ? "eval.csv" : "eval-" + name + ".csv"; }
@@ -105,7 +108,7 @@ std::vector<std::string> other_tests(const std::string& folder) {
 
 std::string test_command(const Kind& kind, const std::string& folder, const OtherTest& test) {
   const bool external = is_hf_folder(folder);
-  std::string words = fmt::format("poslab {}{} {}", kind.command("eval"), external ? " --hf" : "", shell_word(folder));
+  std::string words = fmt::format("poslab {}{} {}", kind.command("eval"), external ? " --hf" : "", shell_path(folder));
   std::vector<std::string> options = kind.tested;
   if (external) options.insert(options.end(), {"positions", "train_length", "text"});
   for (const std::string& option : options)

@@ -148,6 +148,28 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
   return text + ".</p>\n";
 }
 
+std::string partial_of(const std::string& out) { return fs::path(out + "/").parent_path().string() + ".partial"; }
+
+// Calls write(folder). A new folder has its name when all is in it: a part of it would be in the way of the next try.
+// Into a folder that is there each file is written, the page first, by which the next try knows its own.
+template <class Write>
+void write_whole(const std::string& out, const Write& write) {
+  std::error_code error;
+  if (fs::exists(out, error)) return make_folder(out), write(out);
+  const std::string partial = partial_of(out);
+  try {
+    make_folder(partial);
+    write(partial);
+    fs::rename(partial, out);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(partial, error);
+    failure("cannot make the folder {}: {}", out, e.code().message());
+  } catch (...) {
+    fs::remove_all(partial, error);
+    throw;
+  }
+}
+
 }  // namespace
 
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
@@ -155,6 +177,9 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   check_output_folder("-o", out, "index.html", html_output("poslab inspect"),
                       {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "pca.npz", "attention.npz",
                        "coverage.csv"});
+  if (std::error_code error; fs::exists(partial_of(out), error))
+    bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_path(out),
+              shell_path(partial_of(out)));
   const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
   begin(use_of_all(runs, lengths), force);
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts, dispersed;
@@ -177,7 +202,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
     maps += attention_figure(a, run.name, id, data);
     charts += coverage_figure(c, run.name, "coverage" + id, data);
   }
-  for (const Inspected& run : runs) command += fmt::format(" {}", shell_word(run.folder));
+  for (const Inspected& run : runs) command += fmt::format(" {}", shell_path(run.folder));
   std::vector<std::string> tasks, encodings;
   for (const Inspected& run : runs) tasks.push_back(run.task), encodings.push_back(run.encoding);
   const bool of_tasks = !runs[0].task.empty();
@@ -186,18 +211,8 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
   if (!text.empty()) command += " --text " + shell_word(text);
   if (!device.empty()) command += fmt::format(" --device {}", device);
-  command += fmt::format(" --samples {} -o {}", samples, shell_word(out));
-  make_folder(out);
-  write_file(out + "/dispersion.csv", dispersion_text);
-  write_file(out + "/logits.csv", logits_text);
-  write_file(out + "/biases.csv", biases_text);
+  command += fmt::format(" --samples {} -o {}", samples, shell_path(out));
   const bool inside = !points.empty();
-  if (inside) {
-    write_file(out + "/pca.csv", pca_text);
-    write_file(out + "/pca.npz", npz(points));
-    write_file(out + "/attention.npz", npz(weights));
-    write_file(out + "/coverage.csv", coverage_text);
-  }
   const std::string within =
       !inside ? ""
               : page::filled(inside_html, {{"coverage", charts},
@@ -208,15 +223,26 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
                                            {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
                                                               : "A token sees itself and those before it."},
                                            {"attention", maps}});
-  write_file(out + "/index.html",
-             page::document(inspect_html, {{"title", title},
-                                           {"readings", readings},
-                                           {"about", about_section(tasks, encodings)},
-                                           {"inside", within},
-                                           {"whose", inside ? "attention" : "the encoder's attention"},
-                                           {"dispersion", dispersed},
-                                           {"command", escape(command)},
-                                           {"data", page::script_safe(data)}}));
+  write_whole(out, [&](const std::string& to) {
+    write_file(to + "/index.html",
+               page::document(inspect_html, {{"title", title},
+                                             {"readings", readings},
+                                             {"about", about_section(tasks, encodings)},
+                                             {"inside", within},
+                                             {"whose", inside ? "attention" : "the encoder's attention"},
+                                             {"dispersion", dispersed},
+                                             {"command", escape(command)},
+                                             {"data", page::script_safe(data)}}));
+    write_file(to + "/dispersion.csv", dispersion_text);
+    write_file(to + "/logits.csv", logits_text);
+    write_file(to + "/biases.csv", biases_text);
+    if (inside) {
+      write_file(to + "/pca.csv", pca_text);
+      write_file(to + "/pca.npz", npz(points));
+      write_file(to + "/attention.npz", npz(weights));
+      write_file(to + "/coverage.csv", coverage_text);
+    }
+  });
 }
 
 }  // namespace poslab::inspect
