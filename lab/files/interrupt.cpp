@@ -18,6 +18,10 @@ void catch_signals() {
   action.sa_handler = [](int signal) { caught = signal, ::alarm(patience); };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  action.sa_flags = SA_RESTART;  // a terminal that is closed may say so twice, the kernel and the shell
+  struct sigaction before {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // it is by nohup
   action.sa_handler = [](int) { stop_wanted = true; };
   sigaction(SIGALRM, &action, nullptr);
 }
