@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 struct AskWords {
   std::string run, file, positions, temperature, device, threads, page;
   std::vector<std::string> strings;
+  bool file_said = false;
   asking::Options options;
 };
 
@@ -38,7 +39,7 @@ struct AskWords {
 Respondent load(const AskWords& w) {
   for (const std::string& text : w.strings)
     if (!fs::exists(w.run) && fs::exists(fs::path(text) / "config.toml"))
-      bad_input("the run comes first: say poslab ask {} {}", shell_word(text), shell_word(w.run));
+      bad_input("the run comes first: say poslab ask {} {}", shell_path(text), shell_path(w.run));
   const Run run = open_run(w.run, w.device);
   Choices c = run.learner->config();
   if (!w.threads.empty()) c.set("threads", w.threads);
@@ -80,7 +81,7 @@ void ask_lines(asking::Session& session, bool terminal, const std::string& task)
 }
 
 std::vector<std::string> strings_of(const asking::Session& session, const std::string& path) {
-  std::istringstream lines(read_file(path));
+  std::istringstream lines(read_input(path));
   std::vector<std::string> all;
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -95,6 +96,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
 void run(const AskWords& w) {
   if (!w.strings.empty() && !w.file.empty())
     bad_input("strings as words and --file {}: give one of the two", w.file);
+  if (w.file_said && w.file.empty()) bad_input("--file \"\": name a file, or - for the standard input");
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
   asking::Session session(w.run, respondent, w.options);
@@ -109,7 +111,9 @@ void run(const AskWords& w) {
   } else {
     ask_all(session, strings_of(session, w.file), heading);
   }
-  if (w.page.empty() || !session.asked()) return;
+  if (w.page.empty()) return;
+  if (!session.asked())
+    bad_input("-o {}: no question came, so there is no page; type one, or say it as a word", w.page);
   session.write_page(w.page);
   if (!w.options.json) print(w.page + "\n");
 }
@@ -131,8 +135,9 @@ std::function<void()> add_ask(CLI::App* ask) {
   ask->footer(ask_footer);
   ask->add_option("run", words->run, "the run folder, of a task of strings: of `train` or `decoder train`")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
-  ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
-      ->type_name("FILE");
+  const CLI::Option* file =
+      ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
+          ->type_name("FILE");
   ask->add_option("--positions", words->positions, "positions to ask under (those of the run's tests)")
       ->type_name("NAME");
   ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
@@ -150,6 +155,7 @@ std::function<void()> add_ask(CLI::App* ask) {
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
   return [=] {
     if (attention->count() && words->options.attention.empty()) words->options.attention = "max";
+    words->file_said = file->count() > 0;
     words->options.page = !words->page.empty();
     words->options.utf8 = utf8_terminal();
     run(*words);

@@ -88,6 +88,7 @@ void generate_command(const LmWords& w) {
          .takes = language::writing_takes(of.net.spec(), double(prompt.size()), w.count),
          .with = fmt::format("--count {}", w.count)},
         w.force);
+  check_generation(of.net, prompt, wanted);  // before the first word is said
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::count(of.source.ends.begin(), of.source.ends.end(), token)) return false;

@@ -152,7 +152,8 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::replace(name.begin(), name.end(), '-', '_');
   const CLI::Option* set = command.get_option_no_throw("--set");
-  const bool of_tasks = !full_name.starts_with("poslab lm") && !full_name.starts_with("poslab t5");
+  const auto is_of = [&](const char* group) { return full_name.starts_with(group); };
+  const bool of_tasks = !is_of("poslab lm") && !is_of("poslab t5") && !is_of("poslab decoder");
   if (set && set->get_type_name() == "KEY=VALUE" && of_tasks)
     for (const ChoiceOption& o : all)
       if (o.kept && dashed(o.option.name) == word) {

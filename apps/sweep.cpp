@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "apps/commands.h"
 #include "apps/number_option.h"
@@ -26,6 +28,7 @@ namespace {
 const OtherNames words_for_sweeps[] = {{"sweep", {"grid"}}, {"jobs", {"workers", "parallel"}}};
 
 using namespace sweep;
+namespace fs = std::filesystem;
 
 struct SweepWords {
   std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, kept, time, device;
@@ -38,7 +41,7 @@ void plan_command(const SweepWords& w) {
     bad_input(
         "{0} is named as a plan, and a plan is made of a TOML file; to run it say `poslab sweep run {0} --out "
         "FOLDER`",
-        shell_word(w.file));
+        shell_path(w.file));
   const Plan plan = make_plan(read_input(w.file), w.file);
   fmt::print("{}", plan_lines(plan));
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
@@ -107,12 +110,23 @@ void run_command(const SweepWords& w) {
   fmt::print("shard {}: {}\n", w.shard, to_string(counts));
   if (const int failed = counts[TrialState::failed])
     failure("{} of shard {} failed; `poslab sweep status {} --out {}` says why, and --retry tries them again", failed,
-            w.shard, shell_word(w.file), shell_word(w.out));
+            w.shard, shell_path(w.file), shell_path(w.out));
 }
 
 void status_command(const SweepWords& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
 
 void collect_command(const SweepWords& w) {
+  std::map<fs::path, std::string> taken;
+  for (const auto& [option, file] : {std::pair{"--csv", w.csv},
+                                     {"--lengths-csv", w.lengths_csv},
+                                     {"--jsonl", w.jsonl},
+                                     {"--sqlite", w.sqlite},
+                                     {"--kept", w.kept}}) {
+    std::error_code error;
+    if (file.empty() || fs::is_other(file, error)) continue;  // /dev/stdout takes all
+    if (const auto [other, first] = taken.emplace(fs::weakly_canonical(fs::absolute(file), error), option); !first)
+      bad_input("{} and {} {}: one would write over the other; name two files", other->second, option, file);
+  }
   if (!w.csv.empty()) check_output("--csv", w.csv, {csv_output("id,name,")});
   if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
   if (!w.jsonl.empty()) check_output("--jsonl", w.jsonl, {{"", "", "{\"id\":", "\"samples\":"}});

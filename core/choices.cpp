@@ -86,7 +86,7 @@ int64_t read_whole(const std::string& name, const std::string& text, Range range
 }
 
 double read_number(const std::string& name, const std::string& text, Range range, const std::string& takes) {
-  return read<double>(name, text, range, takes, "a number");
+  return read<double>(name, text, range, takes, "a number") + 0.0;  // -0 is 0
 }
 
 std::string spelled(double n) {

@@ -16,8 +16,8 @@ Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions
   for (double at : p.tokens("learned")) {
     const double nearest = std::floor(at + 0.5) - first;
     if (nearest < 0 || nearest >= table.dim(0))   // JAX would clamp in silence
-      bad_input("learned: position {} is not in the table of {} rows from position {} on; raise max_position", at,
-                table.dim(0), first);
+      bad_input("learned: position {} is not in the table of {} rows from position {} on; {}", at, table.dim(0), first,
+                nearest < 0 ? "take positions from there on" : "raise max_position");
     row.push_back(int(nearest));
   }
   return x + gather(table, Ids({p.sequences(), p.time()}, std::move(row)));

@@ -16,6 +16,11 @@ Option pool_option(), first_option();
 // The sampler at a step of training, counted from 0, for that number of slots: one with `grow` has a part of its pool.
 Chosen<Sampler> at_step(Chosen<Sampler>, int64_t step, int slots);
 
+// What one does who needs more positions than pool_of() it.
+inline std::string more_positions(const Chosen<Sampler>& s) {
+  return s.spelled().find(":at=") == std::string::npos ? "raise its max_position" : "add to its list";
+}
+
 // n of the numbers low .. low + pool - 1, every subset equally likely; in random order unless sorted.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng&);
 

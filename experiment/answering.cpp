@@ -13,6 +13,7 @@
 
 #include "autograd/tape.h"
 #include "core/stop.h"
+#include "encodings/samplers.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/language/learner.h"
@@ -67,9 +68,9 @@ void check(const Choices& c) {
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
     bad_input(
-        "positions = {}: it has positions for {} tokens, and the longest input and answer have {}; raise its "
-        "max_position, or take shorter strings",
-        drawn.spelled(), pool, answering::longest(c));
+        "positions = {}: it has positions for {} tokens, and the longest input and answer have {}; {}, or take shorter "
+        "strings",
+        drawn.spelled(), pool, answering::longest(c), more_positions(drawn));
 }
 
 struct State {

@@ -56,16 +56,21 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
   return best;  // what rounding left over
 }
 
-void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,
-              const std::function<bool(int)>& take) {
+void check_generation(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted) {
   if (prompt.empty()) bad_input("generate: the prompt is empty; give at least one token");
   if (wanted.positions->random)
-    bad_input("generate: {} draws other positions each time a token is added; use sequential",
-              wanted.positions.spelled());
+    bad_input(
+        "generate: {} draws other positions each time a token is added; take a model whose positions are not random",
+        wanted.positions.spelled());
   wanted.choice.check();
   for (const int token : prompt)
     if (token < 0 || token >= model.spec().vocabulary)
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
+}
+
+void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,
+              const std::function<bool(int)>& take) {
+  check_generation(model, prompt, wanted);
   KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
   const DecoderSpec& s = model.spec();
   const bool reread = wanted.positions->by_length ||  // keys of earlier lengths would be wrong

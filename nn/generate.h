@@ -34,5 +34,7 @@ struct Generation {
 // number of slots, all are read again at every step, which takes time. Throws BadInput for an empty prompt and for
 // positions that are resampled at each length, Stopped where a stop is wanted (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
+// What generate() refuses, before it is called.
+void check_generation(const Decoder&, const std::vector<int>& prompt, const Generation&);
 
 }  // namespace poslab

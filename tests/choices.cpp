@@ -75,6 +75,8 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
   CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
 }
 
+TEST_CASE("choices: -0 is 0") { CHECK(spelled(read_number("x", "-0.0", {-1, 1}, "")) == "0"); }
+
 TEST_CASE("choices: where a spelling is silent the run is asked") {
   CHECK(spelled("rich", {{"all_windows", "9"}}) == "rich:window=9");
   CHECK(spelled("rich:window=512", {{"all_windows", "9"}}) == "rich");

@@ -145,9 +145,9 @@ TEST_CASE("tupe: a table that begins at 1 has no row 0") {
   shape.first = 1;
   const Model model = model_of("tupe:table=learned", shape);
   const Content content;
-  CHECK_THROWS_WITH_AS(model->scores(content.heads(model, six_in_order), six_in_order),
-                       "tupe: position 0 is not in the table of 24 rows from position 1 on; raise max_position",
-                       BadInput);
+  CHECK_THROWS_WITH_AS(
+      model->scores(content.heads(model, six_in_order), six_in_order),
+      "tupe: position 0 is not in the table of 24 rows from position 1 on; take positions from there on", BadInput);
 }
 
 TEST_CASE("samplers: a table of offsets stays one in turn, and with what cannot read it is refused") {

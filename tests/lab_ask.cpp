@@ -186,7 +186,7 @@ TEST_CASE("ask command: what cannot be asked") {
   std::ofstream(run / "empty") << "\n";
   refused(fmt::format("--file '{}'", run / "empty"), "has no string");
   const std::string no_file = run.ask("--json --file none");
-  CHECK(no_file.starts_with("1: poslab: cannot read none"));
+  CHECK(no_file.starts_with("2: poslab: there is no file none"));
 }
 
 TEST_CASE("explain command: every thing in at most 30 lines and its options, with an example; list says the same") {

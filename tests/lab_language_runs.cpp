@@ -234,8 +234,9 @@ TEST_CASE("a language model's text is looked for where it was, and the run is na
     return p.output();
   };
   CHECK(refused("lm eval " + relative) ==
-        "poslab: " + relative + " was trained on the text numbers.txt, and from here there is none; say this in the "
-                                "folder in which the training was begun\n");
+        "poslab: " + relative +
+            " was trained on the text numbers.txt, and from here there is none; go to the "
+            "folder in which the training was begun, or restore the text there\n");
   fs::remove(folder / "numbers.txt");
   CHECK(holds(refused("lm generate " + whole), "numbers.txt, and there is none any more; restore it, or train anew"));
 }

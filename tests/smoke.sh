@@ -437,6 +437,72 @@ checkpoint_aligned() {
 check 'and is aligned' checkpoint_aligned
 check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
+# Names that look like options, and checkpoints that are named in place of their runs.
+dashed() {
+  "$program" train "${toy[@]}" --steps 20 --out -dash > said 2>&1 && "$program" report ./-dash -o dash.html && cat said &&
+    ! grep -q 'poslab report -dash' said dash.html
+}
+check 'a run whose name begins with a dash' dashed
+dashed_sweep() {
+  local id plan=(--out -s)
+  printf 'task = "even_pairs"\nencoding = "rope"\nlayers = 1\nheads = 2\nd_model = 16\nbatch = 8\nsteps = 20\n%s\n' \
+    'eval_lengths = "1:6"' > dash.toml
+  "$program" sweep plan dash.toml > dash.jsonl && "$program" sweep run dash.jsonl "${plan[@]}" || return
+  id=$(grep -o '[0-9a-f]\{16\}' dash.jsonl | head -1)
+  rm "./-s/$id/eval.csv" "./-s/$id/result.json" && "$program" sweep run dash.jsonl "${plan[@]}" && whole "./-s/$id"
+}
+check 'and a sweep' dashed_sweep
+ln -s loop loop
+check 'where a link leads to itself' page looped.html dash.jsonl
+checkpoint_alone() {
+  cp twenty/checkpoint.safetensors alone.safetensors
+  "$program" eval alone.safetensors > own && grep -q 'poslab report alone -o' own &&
+    "$program" eval alone.safetensors --lengths 1:2 && [[ -s alone/eval-lengths-1-2.csv ]] &&
+    "$program" eval twenty/checkpoint.safetensors --lengths 1:2 && [[ -s twenty/eval-lengths-1-2.csv ]] &&
+    [[ ! -e twenty/checkpoint ]]
+}
+check 'a checkpoint that is tested' checkpoint_alone
+no_room() (ulimit -f 4; "$program" inspect twenty -o seen)
+half_a_page() { ! no_room && [[ ! -e seen && ! -e seen.partial ]] && "$program" inspect twenty -o seen; }
+check 'a page that had no room is made again' half_a_page
+printf '0110\0\n' > nul
+check 'a symbol that ends a string of C' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
+check 'a page without a question' refuses 2 'no question came' "$program" ask twenty -o asked.html < /dev/null
+damaged() {
+  cp -r twenty hurt && echo '{' > hurt/result.json && refuses 1 'test hurt again, by `poslab eval`' \
+    "$program" report hurt -o hurt.html && "$program" eval hurt && page hurt.html hurt
+}
+check 'a damaged result is written again' damaged
+listed() {
+  sed 's/^encoding.*/encoding = [["rope"]]/' dash.toml > listed.toml
+  refuses 2 'encoding has a list in its list of values' "$program" sweep plan listed.toml
+}
+check 'a list in a list' listed
+randomly() {
+  "$program" lm train --text copy_grammar --positions randomized:max_position=64 --layers 1 --heads 2 --d-model 16 \
+    --batch 2 --train-length 8 --eval-times 1 --eval-samples 2 --steps 1 --out random_lm || return
+  "$program" lm generate random_lm > wrote 2> refused
+  [[ $? == 2 && ! -s wrote ]] && grep -q 'take a model whose positions are not random' refused
+}
+check 'what cannot write says nothing else' randomly
+
+# A terminal that is closed: the run is saved, and what nohup began goes on.
+cut=hung
+check 'a run whose terminal is closed' cut_off HUP 129 "$program" train "${long[@]}" --threads 2 --out hung
+hung_twice() {
+  local status=0
+  touch started
+  "$program" resume hung --threads 2 2> stopped &
+  until [[ hung/metrics.jsonl -nt started ]] || ! kill -0 $! 2> /dev/null; do sleep 0.01; done
+  kill -s HUP $! && kill -s HUP $! && { wait $! || status=$?; } 2> /dev/null
+  cat stopped
+  [[ $status == 129 ]] && grep -q 'resume hung' stopped
+}
+check 'and closed once more' hung_twice
+hung_nohup() { (trap '' HUP; "$program" resume hung --threads 2 & sleep 0.3; kill -s HUP $!; wait $!) && whole hung; }
+check 'with nohup it goes on' hung_nohup
+check 'to the same bits' cmp straight/checkpoint.safetensors hung/checkpoint.safetensors
+
 on_a_full_disk() { "$program" "$@" > /dev/full; }
 if [[ -c /dev/full ]]; then
   for words in --version version 'ask twenty 0110' 'ask twenty 0110 --json' 'lm generate units --count 3'; do

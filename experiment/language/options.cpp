@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "encodings/samplers.h"
+
 namespace poslab::language {
 
 const ChoiceTable& all_choices() {
@@ -109,8 +111,8 @@ void check(const Choices& c) {
     bad_input("eval_tail = {}: the loss is reported for {} parts of these tokens; count {} at least", tail, parts,
               parts);
   if (const int pool = pool_of(drawn); pool < longest)
-    bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; raise its max_position",
-              drawn.spelled(), pool, longest);
+    bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; {}", drawn.spelled(), pool,
+              longest, more_positions(drawn));
   if (c["text"] == "copy_grammar" && c.whole("merges"))
     bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "encodings/samplers.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::t5 {
@@ -93,8 +94,8 @@ void check(const Choices& c) {
     lengths.insert(length);
   }
   if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
-    bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; raise its max_position",
-              c["positions"], pool, *lengths.rbegin());
+    bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; {}", c["positions"], pool,
+              *lengths.rbegin(), more_positions(sampler(c)));
   for (const Chosen<Retrieval>& task : tasks(c))  // each task has each length, or it is said now
     for (const int length : lengths) {
       Rng rng(stream(0, Purpose::tokens, 0));

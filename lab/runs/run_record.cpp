@@ -105,7 +105,9 @@ RunRecord read_record(const std::string& path) {
     RunRecord record;
     if (result.is_object()) return each_field(record, Read{result}), record;
   } catch (const json::exception&) {}
-  failure("{} is damaged; remove its folder and run this again", path);
+  const std::filesystem::path file(path);
+  failure("{} is damaged; test {} again, by `poslab eval`, lm eval or t5 eval{}", path, file.parent_path().string(),
+          file.filename() == "result.json" ? "" : " with the options that it had");
 }
 
 }  // namespace poslab

@@ -63,10 +63,11 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (c["text"] == "copy_grammar") return of_grammar();
   const TextRecord then = text_of(run.path());
   if (std::error_code error; !std::filesystem::exists(then.path, error))
-    bad_input("{} was trained on the text {}, and {}", run.path(), then.path,
-              std::filesystem::path(then.path).is_relative()
-                  ? "from here there is none; say this in the folder in which the training was begun"
-                  : "there is none any more; restore it, or train anew");
+    bad_input(
+        "{} was trained on the text {}, and {}", run.path(), then.path,
+        std::filesystem::path(then.path).is_relative()
+            ? "from here there is none; go to the folder in which the training was begun, or restore the text there"
+            : "there is none any more; restore it, or train anew");
   const Corpus corpus = open_corpus(then.path);
   if (described(corpus) != read_file(run.file("text.json")))
     bad_input("{} is not the text that {} was begun with ({} files, {} bytes): restore it, or train anew", corpus.path,

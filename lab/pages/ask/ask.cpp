@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/files/files.h"
+#include "lab/files/printable.h"
 #include "lab/pages/ask/page.h"
 #include "lab/pages/ask/text.h"
 #include "lab/runs/room.h"
@@ -65,6 +66,8 @@ Taken Session::takes(const Tokens& input) const {
 
 Tokens Session::read(const std::string& text) const {
   const Respondent& r = respondent_;
+  if (text.find('\0') != text.npos)  // an exception's message would end there
+    bad_input("\"{}\": a NUL byte is no symbol; take it out", printable(text));
   const Tokens input = read_input(task(r.config["task"]), text);
   r.check(input);
   if (looks()) check_look(slots(r.config, int(input.size())));

@@ -20,7 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace sweep;
 
-bool is_run(const fs::path& folder) { return fs::exists(folder / "config.toml"); }
+bool is_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "config.toml", error);
+}
 
 // Of JSON lines, but no plan: what a run or a sweep writes as it goes.
 bool is_a_log(const fs::path& path) {
@@ -33,7 +36,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && !entry.is_symlink()) all.push_back(entry.path());
+    if (entry.is_directory(error) && !entry.is_symlink(error)) all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -116,7 +119,7 @@ class Finder {
     const Kind& kind = kind_of_folder(folder);
     if (!fs::exists(fs::path(folder) / kind.last_file))
       pass(fmt::format("{} has no {}; finish it with `poslab {} {}`", folder, kind.last_file, kind.command("resume"),
-                       shell_word(folder)));
+                       shell_path(folder)));
     else if (seen_.insert(fs::weakly_canonical(folder).string()).second)
       found.runs.push_back(folder);
   }

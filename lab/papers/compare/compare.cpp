@@ -59,6 +59,8 @@ bool written_out(const Choices& c) {
 
 reproduce::Request request(const Options& options) {
   reproduce::Request r{{}, options.size, {}, {}, options.settings};
+  if (options.seeds && r.settings.count("seed"))
+    bad_input("--seeds {} and --set seed=...: the first gives the seeds; leave one of the two out", options.seeds);
   if (options.seeds) r.settings["seed"] = sweep::seeds(options.seeds);
   return r;
 }
