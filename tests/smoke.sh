@@ -439,19 +439,21 @@ check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval findi
 
 # Names that look like options, and checkpoints that are named in place of their runs.
 dashed() {
-  "$program" train "${toy[@]}" --steps 20 --out -dash > said 2>&1 && "$program" report ./-dash -o dash.html && cat said &&
-    ! grep -q 'poslab report -dash' said dash.html
+  "$program" train "${toy[@]}" --steps 20 --out -dash > said 2>&1 && "$program" report ./-dash -o dash.html &&
+    cat said && ! grep -q 'poslab report -dash' said dash.html
 }
 check 'a run whose name begins with a dash' dashed
 dashed_sweep() {
   local id plan=(--out -s)
-  printf 'task = "even_pairs"\nencoding = "rope"\nlayers = 1\nheads = 2\nd_model = 16\nbatch = 8\nsteps = 20\n%s\n' \
-    'eval_lengths = "1:6"' > dash.toml
+  printf '%s\n' 'task = "even_pairs"' 'encoding = "rope"' 'layers = 1' 'heads = 2' 'd_model = 16' 'batch = 8' \
+    'steps = 20' 'eval_lengths = "1:6"' > dash.toml
   "$program" sweep plan dash.toml > dash.jsonl && "$program" sweep run dash.jsonl "${plan[@]}" || return
   id=$(grep -o '[0-9a-f]\{16\}' dash.jsonl | head -1)
   rm "./-s/$id/eval.csv" "./-s/$id/result.json" && "$program" sweep run dash.jsonl "${plan[@]}" && whole "./-s/$id"
 }
 check 'and a sweep' dashed_sweep
+both_tables() { "$program" sweep collect dash.jsonl --out -s --csv /dev/stdout --lengths-csv /dev/stdout > both; }
+check 'two tables on the standard output' both_tables
 ln -s loop loop
 check 'where a link leads to itself' page looped.html dash.jsonl
 checkpoint_alone() {
@@ -469,7 +471,7 @@ printf '0110\0\n' > nul
 check 'a symbol that ends a string of C' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
 check 'a page without a question' refuses 2 'no question came' "$program" ask twenty -o asked.html < /dev/null
 damaged() {
-  cp -r twenty hurt && echo '{' > hurt/result.json && refuses 1 'test hurt again, by `poslab eval`' \
+  cp -r twenty hurt && echo '{' > hurt/result.json && refuses 1 'test hurt again, by' \
     "$program" report hurt -o hurt.html && "$program" eval hurt && page hurt.html hurt
 }
 check 'a damaged result is written again' damaged

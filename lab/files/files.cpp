@@ -179,8 +179,9 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
-// PATH.poslab.partial, which nobody else names a file, empty, and locked for as long as it is open: a second writer would empty what the first one is about to
-// give its name. Where there are no locks, as on some network file systems, nobody waits.
+// PATH.poslab.partial, as nobody else names a file, empty, and locked for as long as it is open: a second writer would
+// empty what the first one is about to give its name. Where there are no locks, as on some network file systems, nobody
+// waits.
 int open_partial(const std::string& partial, const std::string& path) {
   for (;;) {
     const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

@@ -33,8 +33,8 @@ class RunFolder {
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {});
   static RunFolder create(const std::string& path, const State&);
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
-  // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it; that
-  // of a run opens the run.
+  // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it;
+  // that of a run opens the run.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }
