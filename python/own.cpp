@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/composed.h"
 #include "encodings/checks/checks.h"
 #include "encodings/own.h"
 
@@ -21,11 +22,25 @@ class OwnLayer : public Encoding {
     const nb::object given = layer_.get().attr("scores")(in.q, in.k, positions);
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
+    for (const Piece& piece : s.pieces) must_be_of(in.q, piece.q, "q", 3), must_be_of(in.k, piece.k, "k", 2);
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
     return s;
   }
+  // Fused attention looks at the scores first, which the textbook forms take as they are.
+  Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
+    const Scores s = scores(in, p);
+    attention_weights(s, span);
+    return composed::logits(s, span);
+  }
 
  private:
+  // Of the same sequences and slots, and of q also heads; the rest is for attention to say.
+  void must_be_of(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
+    if (x && x.dims() == 4 && !std::equal(x.shape().begin(), x.shape().begin() + sizes, given.shape().begin()))
+      bad_input("{0}: scores() was given {1} of shape {2}, and made {1} of shape {3}; keep the first {4} sizes", name_,
+                what, to_string(given.shape()), to_string(x.shape()), sizes);
+  }
+
   std::string name_;
   Kept layer_;
 };

@@ -247,3 +247,28 @@ def test_names_and_options_are_looked_at():
             type("Mine", (pl.Encoding,), {"options": {name: 1}})
     with pytest.raises(ValueError, match='unknown law "shfit"'):
         type("Mine", (pl.Encoding,), {"laws": {"shfit": False}})
+
+
+@pytest.mark.parametrize("scores, words", [
+    (lambda q, k: pl.Scores([], 1), "0 pieces"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k)] * 2, 1), "pieces 0 and 1 overlap"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k, n, n + 1) for n in range(15)], 1), "15 pieces"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k)], 1, bias=np.ones((40, 2))), "40 rows"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k)], 1, r=np.ones((11, 2, 8))), "q_rel"),
+    (lambda q, k: pl.Scores([pl.Piece(q[:, :3], k)], 1), r"made q of shape \(1, 3, ., 8\); keep the first 3 sizes"),
+    (lambda q, k: pl.Scores([pl.Piece(q, k[:, :3])], 1), r"made k of shape \(1, 3, ., 8\); keep the first 2 sizes"),
+])
+def test_scores_that_do_not_fit_are_refused_by_all_that_reads_them(scores, words):
+    class Unfit(pl.Encoding):
+        def scores(self, q, k, positions):
+            return scores(q, k)
+
+    q = np.ones((1, 6, 2, 8))
+    built = pl.encodings.unfit.build(heads=2, d_model=16)
+    for do in (built.logits, built.weights, lambda q, k: built.attend(q, k, k), pl.encodings.unfit.logits):
+        with pytest.raises(ValueError, match=words):
+            do(q, q)
+    with pytest.raises(ValueError):
+        pl.encodings["unfit*1+alibi*1"].build(heads=2, d_model=16).logits(q, q)
+    with pytest.raises(ValueError):
+        pl.encodings.unfit.matrix(6, heads=2, d_model=16)
