@@ -61,7 +61,7 @@ class Built {
     if (!layers_->embed) bad_input("{} adds nothing to the embedding; ask for its logits", spelled());
     if (x.dims() != 3 || x.dim(2) != shape_.d_model)
       bad_input("{}: x is {}; it must be (batch, time, {})", spelled(), to_string(x.shape()), shape_.d_model);
-    return layers_->embed(x, drawn(x.dim(0), x.dim(1), g).at_embedding());
+    return layers_->embed(x, drawn(x.dim(0), x.dim(1), g)->at_embedding());
   }
   Tensor logits(const Tensor& q, const Tensor& k, const Given& g) const {
     const Prepared in = prepared(q, k, g);
@@ -84,6 +84,7 @@ class Built {
 
  private:
   struct Prepared {
+    std::shared_ptr<const PositionSample> drawn;  // stays: what scores() of Python does may bring other ones
     Heads heads;
     const Positions& positions;
     Span span;
@@ -93,18 +94,19 @@ class Built {
 
   // Of these slots. Those of the last call are kept, with what depends on them alone: all layers of a pass ask for
   // them.
-  const PositionSample& drawn(int batch, int slots, const Given& g) const {
+  std::shared_ptr<const PositionSample> drawn(int batch, int slots, const Given& g) const {
     const Shape& given = g.positions_shape;
     if (!g.positions.empty() && given != Shape{slots} && given != Shape{1, slots} && given != Shape{batch, slots})
       bad_input("{0}: positions are {1}; they must be ({2}) or ({3}, {2}): one for each slot, cached ones too",
                 spelled(), to_string(given), slots, batch);
-    if (last_ && last_slots_ == slots && last_step_ == g.step && last_given_ == g.positions) return *last_;
+    if (last_ && last_slots_ == slots && last_step_ == g.step && last_given_ == g.positions) return last_;
     const int sequences = int(g.positions.size()) / slots;
-    last_ = g.positions.empty() ? PositionSample(sampler_, Resample::per_forward,
-                                                 stream(seed_, Purpose::positions, uint64_t(g.step)), 1, slots)
-                                : PositionSample({Positions::of_tokens(sequences, g.positions)});
-    last_slots_ = slots, last_step_ = g.step, last_given_ = g.positions;
-    return *last_;
+    const auto now = std::make_shared<const PositionSample>(
+        g.positions.empty() ? PositionSample(sampler_, Resample::per_forward,
+                                             stream(seed_, Purpose::positions, uint64_t(g.step)), 1, slots)
+                            : PositionSample({Positions::of_tokens(sequences, g.positions)}));
+    last_ = now, last_slots_ = slots, last_step_ = g.step, last_given_ = g.positions;
+    return now;
   }
 
   // Queries and keys that fit; the states that they come from, if nobody says, are q and k themselves.
@@ -127,10 +129,11 @@ class Built {
     const Tensor x_keys = states("x_keys", g.x_keys ? g.x_keys : same_slots ? g.x : Tensor(), k);
     if (poslab::reads_states(at(g)) && (!x || !x_keys))
       bad_input("{}: it may read the states that queries and keys are made from; give x and x_keys", spelled());
-    const Positions& positions = drawn(k.dim(0), k.dim(1), g).at_layer(g.layer);
+    const auto sample = drawn(k.dim(0), k.dim(1), g);
+    const Positions& positions = sample->at_layer(g.layer);
     const Span span{.causal = shape_.causal, .offset = k.dim(1) - q.dim(1), .key_lengths = g.lengths};
     const Heads heads = temperature_[size_t(g.layer)]({q, k, x, x_keys}, positions, span);
-    return {fitted(at(g), heads, positions), positions, span};
+    return {sample, fitted(at(g), heads, positions), positions, span};
   }
 
   uint64_t seed_;
@@ -141,7 +144,7 @@ class Built {
   Params params_;
   std::shared_ptr<const PositionLayers> layers_;
   std::vector<Temperature> temperature_;
-  mutable std::optional<PositionSample> last_;
+  mutable std::shared_ptr<const PositionSample> last_;
   mutable int last_slots_ = 0, last_step_ = 0;
   mutable std::vector<double> last_given_;
 };
@@ -150,11 +153,7 @@ class Built {
 Given given_of(nb::handle x, nb::handle x_keys, int layer, int step, nb::handle lengths, nb::handle positions) {
   Given g{tensor_or_absent(x), tensor_or_absent(x_keys), layer, step, ids_of(lengths), {}};
   if (positions.is_none()) return g;
-  const nb::object all = numpy().attr("ascontiguousarray")(positions, "dtype"_a = "float64");
-  const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(all);
-  if (a.size() == 0) bad_input("positions: there are none; give one for each slot");
-  g.positions.assign(a.data(), a.data() + a.size());
-  for (size_t n = 0; n < a.ndim(); ++n) g.positions_shape.push_back(int(a.shape(n)));
+  std::tie(g.positions_shape, g.positions) = positions_of(positions);
   return g;
 }
 

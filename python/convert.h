@@ -37,6 +37,8 @@ real real_of(double x, const char* what);
 Tensor tensor_of(nb::handle);
 Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
 Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput
+// Positions as float64, and their shape. Throws BadInput for none, and where they want a gradient: they get none.
+std::pair<Shape, std::vector<double>> positions_of(nb::handle);
 nb::object array_of(const Ids&);                                // a new NumPy array of int32
 nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
 int int_of(int64_t n, const char* what);                        // throws BadInput beyond 32 bits

@@ -272,3 +272,22 @@ def test_scores_that_do_not_fit_are_refused_by_all_that_reads_them(scores, words
         pl.encodings["unfit*1+alibi*1"].build(heads=2, d_model=16).logits(q, q)
     with pytest.raises(ValueError):
         pl.encodings.unfit.matrix(6, heads=2, d_model=16)
+
+
+def test_positions_stay_for_a_call_within_which_others_are_drawn():
+    built, q = None, np.ones((1, 7, 2, 8))
+
+    class Inner(pl.Encoding):
+        within = False
+
+        def scores(self, q, k, positions):
+            if not Inner.within:
+                Inner.within = True
+                built.logits(np.ones((1, 500, 2, 8)), np.ones((1, 500, 2, 8)))     # the same one at another length
+                Inner.within = False
+            return pl.Scores([pl.Piece(q, k)], 1)
+
+    alone = pl.encodings["none*1+alibi*1"].build(heads=2, d_model=16).logits(q, q).numpy()
+    built = pl.encodings["inner*1+alibi*1"].build(heads=2, d_model=16)
+    for _ in range(20):
+        np.testing.assert_array_equal(built.logits(q, q).numpy()[:, 1], alone[:, 1])
