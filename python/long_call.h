@@ -1,22 +1,36 @@
 // A call that takes long, on a thread of its own: Python's other threads go on, and Ctrl-C is heard. One at a time, as
 // each uses all cores and a stop is for whatever runs.
 #pragma once
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <future>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
+#include "core/stop.h"
 #include "lab/files/interrupt.h"
 #include "python/convert.h"
 
 namespace poslab::python {
 
-inline std::mutex& long_calls() {
-  static std::mutex one;
-  return one;
+struct LongCalls {
+  std::mutex running;          // held by the one that runs
+  std::atomic<int> begun = 0;  // it, and those that wait for their turn
+  std::atomic<bool> python_ends = false;
+};
+// A forked child has none of the threads that do the work, nor what they hold.
+inline LongCalls& all_long_calls() {
+  static LongCalls all;
+  [[maybe_unused]] static const int survives_forks =
+      pthread_atfork(nullptr, nullptr, [] { new (&all_long_calls()) LongCalls, forget_stop(); });
+  return all;
 }
+inline std::mutex& long_calls() { return all_long_calls().running; }
 
 // Whether this thread does some of the work of one, so that another one would wait forever.
 inline bool& within_long_call() {
@@ -33,21 +47,45 @@ inline bool interrupted(std::optional<nb::python_error>& error) {
   return true;
 }
 
+// From the GIL's release to its return: a thread without the GIL cannot come back once Python has ended.
+class LongCallBegun {
+ public:
+  LongCallBegun() { ++all_long_calls().begun; }
+  ~LongCallBegun() { --all_long_calls().begun; }
+  LongCallBegun(const LongCallBegun&) = delete;
+  LongCallBegun& operator=(const LongCallBegun&) = delete;
+};
+
+// Before Python ends: stops what daemon threads are still at, as Ctrl-C does, and waits for them.
+inline void end_long_calls() {
+  LongCalls& all = all_long_calls();
+  all.python_ends = true;
+  const nb::gil_scoped_release others_may_end;
+  for (int looks = 0; all.begun > 0; ++looks) {
+    if (looks % 20 == 0) ask_to_stop(SIGINT);  // once more each second
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 // What work() gives. A signal stops it between two steps, or a second later in the middle of one (core/stop.h); what it
 // then throws is thrown, or what the handler of the signal raised if that is another error than KeyboardInterrupt.
 template <class Work>
 auto long_call(const Work& work) {
   if (within_long_call())
     bad_input("a training or a check runs, and this is called from inside it; call it before or afterwards");
+  if (all_long_calls().python_ends) bad_input("Python is about to end; train or check before that");
+  const LongCallBegun begun;
   constexpr std::chrono::milliseconds look(50), patience(1000);
   std::optional<nb::python_error> error;
+  bool ended = false;
   decltype(work()) result;
   {
     const nb::gil_scoped_release others_may_run;
     std::unique_lock alone(long_calls(), std::defer_lock);
     while (!alone.try_lock()) {
       std::this_thread::sleep_for(look);
-      if (interrupted(error)) break;
+      ended = all_long_calls().python_ends;
+      if (interrupted(error) || ended) break;
     }
     if (alone) {
       std::future<decltype(work())> running = std::async(std::launch::async, [&work] {
@@ -65,12 +103,18 @@ auto long_call(const Work& work) {
       try {
         result = running.get();
       } catch (const Interrupted&) {
-        if (!error || error->matches(PyExc_KeyboardInterrupt)) throw;
+        ended = all_long_calls().python_ends;
+        if (!ended && (!error || error->matches(PyExc_KeyboardInterrupt))) throw;
+      } catch (const Stopped&) {
+        ended = all_long_calls().python_ends;
+        if (!ended) throw;
       }
     }
   }
   if (error) throw std::move(*error);
-  return result;
+  if (!ended) return result;
+  PyErr_SetNone(PyExc_SystemExit);  // of a thread, which ends so without a word
+  throw nb::python_error();
 }
 
 }  // namespace poslab::python

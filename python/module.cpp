@@ -11,7 +11,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/printable.h"
 #include "lab/files/version.h"
-#include "python/convert.h"
+#include "python/long_call.h"
 #ifdef POSLAB_CUDA
 #include "cuda/backend.h"
 #endif
@@ -112,6 +112,7 @@ NB_MODULE(_poslab, m) {
       .def("steps", &TapeReader::steps);
   m.def("clear_tape", clear_tape, "Forget what this thread has recorded: a forward pass that will have no backward().");
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
+  inside.def("recording", recording, "Whether ops on this thread are recorded: not within no_grad().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
   m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
   m.def("products", [] { return engine_names[int(usual_engine())]; },
@@ -131,6 +132,7 @@ NB_MODULE(_poslab, m) {
         return all;
       },
       "Version, commit, instruction set, engine of products and threads, as `poslab version` prints them.");
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));
   // What is recorded may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
 }

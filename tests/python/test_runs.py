@@ -144,3 +144,41 @@ def test_a_progress_that_nobody_can_read_is_dropped(tmp_path):
     for how in "broken", "closed":
         subprocess.run([sys.executable, "-c", code, how], cwd=tmp_path, check=True)
         assert_same(tmp_path / "broken", tmp_path / how)
+ENDS = """
+import sys, threading, time, os
+import poslab as pl
+options = dict(preset="tiny", task="even_pairs", encoding="rope", steps=100000, eval_lengths="1:3", progress=False)
+for name in sys.argv[1:]:                                                            # the second one waits
+    threading.Thread(daemon=True, target=lambda: pl.train(out=name, **options)).start()
+while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
+time.sleep(0.5)
+print("the end")
+"""
+
+
+def test_a_script_may_end_while_a_daemon_thread_trains(tmp_path):
+    said = subprocess.run([sys.executable, "-c", ENDS, tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
+                          timeout=60)
+    assert (said.returncode, said.stdout, said.stderr) == (0, "the end\n", "")
+    assert (tmp_path / "a/checkpoint.safetensors").exists()                          # what is done is kept
+
+
+FORKS = """
+import os, signal, sys, threading, time
+import poslab as pl
+options = dict(preset="tiny", task="even_pairs", encoding="rope", eval_lengths="1:2", eval_samples=4, progress=False)
+thread = threading.Thread(target=lambda: pl.train(out=sys.argv[1], steps=100000, **options), daemon=True)
+thread.start()
+while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
+child = os.fork()
+if not child:
+    signal.alarm(30)
+    os._exit(pl.train(out=sys.argv[2], steps=3, **options).result["steps"])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), thread.is_alive())
+"""
+
+
+def test_a_fork_of_a_process_that_trains_may_train(tmp_path):
+    said = subprocess.run([sys.executable, "-c", FORKS, tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
+                          timeout=60)
+    assert (said.returncode, said.stdout) == (0, "3 True\n"), said.stderr
