@@ -99,6 +99,14 @@ Tensor& require(Tensor& x, bool wanted) {
   return wanted ? x.require_grad() : x;
 }
 
+// Ones and zeros by a comparison of NumPy, without a gradient. What is no array of numbers is left to Python, to which
+// it is unequal.
+nb::object compared(nb::pointer_and_handle<Tensor> a, nb::handle b, const char* by) {
+  const bool sequence = PySequence_Check(b.ptr()) && !PyUnicode_Check(b.ptr());
+  if (!sequence && !PyNumber_Check(b.ptr()) && !nb::hasattr(b, "__array__")) return nb::borrow(Py_NotImplemented);
+  return nb::cast(tensor_of(numpy().attr(by)(view<nb::numpy>(a), nb::cast(tensor_of(b)).attr("numpy")())));
+}
+
 std::string text(nb::pointer_and_handle<Tensor> self) {
   const nb::object array = view<nb::numpy>(self);
   const nb::object numbers = numpy().attr("array2string")(array, "separator"_a = ", ", "prefix"_a = "Tensor(");
@@ -191,9 +199,20 @@ void add_tensor(nb::module_& m) {
   both("__matmul__", "__rmatmul__", matmul);
   t.def("__ge__", [](const Tensor& a, TensorLike b) { return greater_equal(a, tensor_of(b)); })
       .def("__le__", [](const Tensor& a, TensorLike b) { return greater_equal(tensor_of(b), a); })
+      .def("__contains__",
+           [](Self a, TensorLike b) {
+             const nb::object equal = compared(a, b, "equal");
+             return nb::isinstance<Tensor>(equal) && bool(nb::bool_(equal.attr("numpy")().attr("any")()));
+           })
       .def("__neg__", [](const Tensor& x) { return -x; })
       .def("__abs__", [](const Tensor& x) { return abs(x); })
       .def("__pow__", [](const Tensor& x, double c) { return pow(x, c); });
+
+  for (const auto& [name, by] : {std::pair("__eq__", "equal"), std::pair("__ne__", "not_equal"),
+                                 std::pair("__gt__", "greater"), std::pair("__lt__", "less")})
+    t.def(
+        name, [by](Self a, nb::object b) { return compared(a, b, by); }, "other"_a.none());
+  t.attr("__hash__") = nb::module_::import_("builtins").attr("object").attr("__hash__");
 
   m.def(
       "from_numpy", [](nb::object x) { return shared(x); }, "array"_a,

@@ -61,9 +61,20 @@ def test_operators_are_those_of_numpy():
     for ours, theirs in [(x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x + 1, a + 1),
                          (2 - x, 2 - a), (3 * x, 3 * a), (1 / y, 1 / b), (-x, -a), (abs(x), abs(a)), (y**3, b**3),
                          (x @ x.T, a @ a.T), (a + y, a + b), (a @ y.reshape(3, 1), a @ b.reshape(3, 1)),
-                         (x >= 0, a >= 0), (x <= 0, a <= 0)]:
+                         (x >= 0, a >= 0), (x <= 0, a <= 0), (x > a[0], a > a[0]), (x < a[:1], a < a[:1]),
+                         (0 > x, 0 > a), (x == a[0, 1], a == a[0, 1]), (a == x, a == a), (x != a[0], a != a[0]),
+                         (x * np.nan == x * np.nan, a * np.nan == a)]:
         assert isinstance(ours, pl.Tensor)
         np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_a_tensor_is_equal_by_its_numbers_and_has_a_hash():
+    x = pl.Tensor([0.0, 0.1, 2.0], requires_grad=True)
+    assert pl.where(x == 0, 10, 20).tolist() == [10, 20, 20] and (x == 0.1).tolist() == [0, 1, 0]
+    assert not (x == 0).requires_grad and 2 in x and 0.1 in x and 3 not in x and "a" not in x
+    assert (x == None) is False and (x != "a") is True and {x: 1}[x] == 1                         # noqa: E711
+    with pytest.raises(ValueError, match="shapes"):
+        x == [1, 2]
 
 
 INDICES = [np.s_[0], np.s_[-1], np.s_[1, 2], np.s_[1, 2, 3], np.s_[:, 1], np.s_[1:3], np.s_[:, ::2], np.s_[::-1],
