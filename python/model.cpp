@@ -39,13 +39,12 @@ Model load(const std::string& path) {
 // Positions (T) of all sequences, or (B, T), for T tokens.
 std::vector<Positions> given_positions(nb::handle positions, const Ids& tokens) {
   if (positions.is_none()) return {};
-  const Tensor p = tensor_of(positions);
+  const auto [shape, numbers] = positions_of(positions);
   const int B = tokens.shape()[0], T = tokens.shape()[1];
-  if (p.dim(-1) != T || p.dims() > 2 || (p.dims() == 2 && p.dim(0) != B && p.dim(0) != 1))
-    bad_input("positions have shape {} and tokens {}; give ({}) or ({}, {})", to_string(p.shape()),
+  if (shape != Shape{T} && shape != Shape{1, T} && shape != Shape{B, T})
+    bad_input("positions have shape {} and tokens {}; give ({}) or ({}, {})", to_string(shape),
               to_string(tokens.shape()), T, B, T);
-  const std::vector<real> values = p.values();
-  return {Positions::of_tokens(p.dims() == 2 ? p.dim(0) : 1, {values.begin(), values.end()})};
+  return {Positions::of_tokens(int(numbers.size()) / T, numbers)};
 }
 
 // Tokens (B, T) that the model knows.
@@ -77,13 +76,14 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
 std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object given_to_read,
                                 nb::object positions, const TraceLike& said, bool gradient) {
   const Ids tokens = given_tokens(m, "tokens", given), read = given_read(m, given_to_read, tokens, outputs);
-  Trace trace = trace_of(said);
+  Asked asked(said);
   std::optional<NoGrad> off;
   if (!gradient) off.emplace();
   const Tensor logits =
       m.reader.logits({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
-                      said.empty() ? nullptr : &trace);
-  return {logits, captured_by(trace)};
+                      said.empty() ? nullptr : &asked.trace);
+  asked.must_have_matched();
+  return {logits, asked.captured()};
 }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {

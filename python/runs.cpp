@@ -33,13 +33,19 @@ std::string shown(bool progress, const Work& work) {
 // before another training may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
-  Trace trace = trace_of(said);
+  Asked asked(said);
+  int steps = 0;  // begun: each makes logits once
+  asked.trace.replace("logits", [&](const std::string&, const Tensor& x) {
+    if (++steps == 2) asked.must_have_matched();
+    return x;
+  });
   shown(progress, [&] {
-    const std::string text = work(said.empty() ? nullptr : &trace);
-    for (auto& [name, x] : trace.captured) x = x.to(Device::cpu);
+    const std::string text = work(said.empty() ? nullptr : &asked.trace);
+    if (steps == 1) asked.must_have_matched();
+    for (auto& [name, x] : asked.trace.captured) x = x.to(Device::cpu);
     return text;
   });
-  return captured_by(trace);
+  return asked.captured();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // A Trace as Python says it: patterns of names, and what is done with what matches.
 #pragma once
+#include <set>
+
 #include "nn/trace.h"
 #include "python/convert.h"
 
@@ -9,7 +11,16 @@ namespace poslab::python {
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
 // Its changes may be called from threads without the GIL, as in a training, and throw what the function raises. They
 // throw BadInput for what is on a GPU. Logits are those of all queries.
-Trace trace_of(const TraceLike&);
-nb::dict captured_by(const Trace&);  // by name; from a GPU a copy
+struct Asked {
+  explicit Asked(const TraceLike&);
+  void must_have_matched() const;  // throws BadInput for a pattern that no name of the pass has matched
+  nb::dict captured() const;       // by name; from a GPU a copy
+
+  Trace trace;
+
+ private:
+  std::vector<std::string> captures_, changes_;
+  std::shared_ptr<std::set<std::string>> called_ = std::make_shared<std::set<std::string>>();
+};
 
 }  // namespace poslab::python

@@ -1,9 +1,18 @@
 """Trained models, seen from inside: logits of tokens of your own, activations kept and replaced, weights."""
 
-import fnmatch
 import os
 
 from ._poslab import _inside
+
+
+def patterns(trace):
+    """Of a trace: pairs of a pattern and a function, or None for what is kept."""
+    for pattern, function in (trace.items() if isinstance(trace, dict) else ()):
+        if not isinstance(pattern, str) or not (function is None or callable(function)):
+            raise ValueError(f"trace has {pattern!r}: {function!r}; give a pattern of names, and a function or None")
+    if trace is not None and not isinstance(trace, dict):
+        raise ValueError(f"trace is {trace!r:.60}; give a dict of patterns, as in {{\"block0.out\": None}}")
+    return list((trace or {}).items())
 
 
 def load(run):
@@ -21,7 +30,7 @@ class Model:
     """
 
     def __init__(self, run):
-        self.run = os.fspath(run)
+        self.run = os.fsdecode(run)
         self._model = _inside.load(self.run)
         self.seen = {}
 
@@ -40,18 +49,7 @@ class Model:
         patterns of names(). With None, what matches is kept in `seen`; a function (name, x) gives what takes the place
         of x, a tensor of its shape, or None to leave it. Functions come in the order of the dict, and what is kept is
         what the pass went on with."""
-        called = set()
-
-        def noting(pattern, function):
-            def noted(name, x):
-                called.add(pattern)
-                return function(name, x)
-            return noted if callable(function) else function
-        traced = [(pattern, noting(pattern, function)) for pattern, function in (trace or {}).items()]
-        logits, self.seen = self._model.run(tokens, outputs, read, positions, traced, gradient)
-        for pattern, function in traced:
-            if pattern not in called and not (function is None and fnmatch.filter(self.seen, pattern)):
-                raise ValueError(f'trace: no activation is called "{pattern}"; names() of the model has all')
+        logits, self.seen = self._model.run(tokens, outputs, read, positions, patterns(trace), gradient)
         return logits
 
     @property
@@ -73,7 +71,7 @@ class Model:
         """The tokens of a text, as a language model or a T5 reads them: a list."""
         return self._model.tokens(text)
 
-    def write(self, prompt="", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=0):
+    def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=0):
         """What a language model writes after the prompt, as `poslab lm generate` does: a text of `count` tokens.
 
         temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones."""

@@ -194,6 +194,15 @@ def test_a_t5(tmp_path):
         model.write("a4")
 
 
+def test_positions_are_read_in_float64(model):
+    apart = np.arange(TOKENS.shape[1]) / 4
+    near, far = (model(TOKENS, 1, positions=first + apart).numpy() for first in (0, 2**22))     # RoPE reads distances
+    assert np.abs(near - far).max() < 1e-5
+    with pytest.raises(ValueError, match="positions: they get no gradient"):
+        model(TOKENS, positions=pl.Tensor(apart, True), gradient=True)
+    assert model(TOKENS, positions=pl.Tensor(apart, True)).shape == model(TOKENS).shape
+
+
 def test_a_model_of_a_task_reads_no_text(model):
     with pytest.raises(ValueError, match="is of a task"):
         model.tokens("0110")

@@ -1,6 +1,7 @@
 """Traces of trainings: the updates of parameters are seen and replaced by functions of Python, or kept."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,13 @@ def test_what_does_not_fit_is_refused(tmp_path):
     with pytest.raises(ValueError, match="called from inside"):
         pl.train(out=tmp_path / "inner", trace={"embedding": lambda name, x: pl.train(out=tmp_path / "b", **TINY)},
                  **TINY)
+
+
+@pytest.mark.parametrize("pattern", ["update.hed.w", "blok1.out", "block1.ou?"])
+def test_a_name_that_nothing_has_ends_the_training_after_a_step(tmp_path, pattern):
+    for what, steps in ((None, 1), (freeze, 100000)):
+        out = tmp_path / str(steps)
+        with pytest.raises(ValueError, match=f'no activation is called "{re.escape(pattern)}"'):
+            pl.train(out=out, trace={pattern: what, "update.head.w": None}, **{**TINY, "steps": steps})
+    run = pl.train(out=tmp_path / "run", **TINY)
+    assert pl.resume(run, trace={pattern: None}, progress=False).seen == {}           # it was complete: no step
