@@ -3,6 +3,9 @@
 import inspect
 import keyword
 import operator
+import os
+
+import numpy as np
 
 from ._poslab import Tensor, _inside
 from .pictures import plot_view
@@ -10,19 +13,38 @@ from .pictures import plot_view
 
 def spelled_value(value):
     """A value as the command line spells it: on, 0.5, 1/2/8."""
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
+    if isinstance(value, bytes):
+        return os.fsdecode(value)
     if isinstance(value, (list, tuple)):
         return "/".join(spelled_value(v) for v in value)
     return value.name if isinstance(value, type) else str(value)
 
 
-def whole(name, value):
+def whole(name, value, least=-2**31, most=2**31 - 1):
     """A whole number, also of NumPy."""
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} is {value!r}; give a whole number") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {value!r}; give a whole number from {least} to {most}")
+    return number
+
+
+def switch(name, value):
+    """True or False, also of NumPy."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} is {value!r}; it is True or False")
+    return bool(value)
+
+
+def _numbers(**said):
+    """Arguments that are whole numbers, seeds and steps of 64 bits, or switches."""
+    return {name: switch(name, value) if name in ("causal", "force")
+            else whole(name, value, 0, 2**64 - 1) if name in ("seed", "step") else whole(name, value)
+            for name, value in said.items()}
 
 
 def _keyword(name):
@@ -50,8 +72,21 @@ class Chosen:
                              f"{self.name}({_keyword(self._row['options'][0]['name'])}={unnamed[0]!r})")
         if unnamed:
             raise ValueError(f"{self.name} has no options, so {unnamed[0]!r} is none")
-        said = ",".join(f"{name.rstrip('_')}={spelled_value(value)}" for name, value in options.items())
+        names = {_keyword(o["name"]): o["name"] for o in self._row["options"]}
+        said = self._said() | {names.get(name, name): spelled_value(value) for name, value in options.items()}
+        said = ",".join(f"{name}={value}" for name, value in said.items())
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
+
+    def _said(self):
+        """The options that its spelling has: names and texts. A text may have commas of its own."""
+        said, last = {}, None
+        for part in self.spelled.partition(":")[2].split(","):
+            name, given, text = part.partition("=")
+            if any(o["name"] == name for o in self._row["options"]):
+                said[name], last = text if given else "on", name
+            elif last:
+                said[last] += "," + part
+        return said
 
     @classmethod
     def _checked(cls, text):
@@ -82,8 +117,9 @@ class Encoding(Chosen):
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
         compare. force: even if it seems too large for this machine's memory."""
-        return _inside.view([self.spelled, *map(str, beside)], name, whole("length", length), str(positions),
-                            train_length, heads, d_model, layer, causal, seed, force)
+        return _inside.view([self.spelled, *map(str, beside)], name, positions=str(positions),
+                            **_numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
+                                       layer=layer, causal=causal, seed=seed, force=force))
 
     def positions(self, length=32, **how):
         """The relative position that it makes of each pair of slots: (heads that differ, length, length).
@@ -107,8 +143,9 @@ class Encoding(Chosen):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
         .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). train_length: what a window of 0.5L is half
         of."""
-        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, train_length, seed,
-                             str(temperature))
+        return _inside.Built(self.spelled, str(positions), temperature=str(temperature),
+                             **_numbers(layers=layers, heads=heads, d_model=d_model, causal=causal, pool=pool,
+                                        train_length=train_length, seed=seed))
 
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).
@@ -130,7 +167,8 @@ class Sampler(Chosen):
 
         The same seed and step give the same positions. classes (sequences, length): 0 a digit, 1 another symbol, 2 an
         empty slot, for one that reads them."""
-        return _inside.draw(self.spelled, length, sequences, seed, step, classes)
+        return _inside.draw(self.spelled, classes=classes,
+                            **_numbers(length=length, sequences=sequences, seed=seed, step=step))
 
 
 class Temperature(Chosen):
@@ -138,7 +176,8 @@ class Temperature(Chosen):
 
     def factor(self, length=32, *, causal=True, heads=8, d_model=64, seed=0):
         """The factor on the logits of each query: (1, length, 1 or heads). 1 for one that changes queries and keys."""
-        return _inside.factors(self.spelled, whole("length", length), causal, heads, d_model, seed)
+        return _inside.factors(self.spelled, **_numbers(length=length, causal=causal, heads=heads, d_model=d_model,
+                                                        seed=seed))
 
 
 class Task(Chosen):
@@ -152,7 +191,7 @@ class Task(Chosen):
     def batch(self, sequences, length, *, seed=0, step=0):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
         output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy."""
-        return _inside.task_batch(self.spelled, whole("sequences", sequences), whole("length", length), seed, step)
+        return _inside.task_batch(self.spelled, **_numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):
         """The answer to an input, both as they are written: reverse_string.answer("001") is "100"."""
@@ -162,12 +201,12 @@ class Task(Chosen):
 
     def example(self, length=8):
         """An input and its answer, always the same."""
-        return _inside.task_example(self.spelled, length)
+        return _inside.task_example(self.spelled, whole("length", length))
 
     def baselines(self, length, samples=512, *, seed=0):
         """What can be reached without understanding: accuracies by chance, by the most frequent symbol of each slot
         (majority), and by the same answer in every slot, from how many of each symbol there are (content_only)."""
-        return dict(_inside.task_baselines(self.spelled, length, samples, seed))
+        return dict(_inside.task_baselines(self.spelled, **_numbers(length=length, samples=samples, seed=seed)))
 
 
 class _Default:

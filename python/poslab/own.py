@@ -16,8 +16,15 @@ def _join(cls, base, called, add, things, *more):
         if not isinstance(getattr(cls, said, {}), dict):
             raise ValueError(f"{cls.__name__}: {said} is a {type(getattr(cls, said)).__name__}; write a dict, as in "
                              + {"options": '{"slope": 0.5}', "laws": '{"two_sided": True}'}[said])
+    for name, value in getattr(cls, "laws", {}).items():
+        if not isinstance(name, str) or not isinstance(value, bool):
+            raise ValueError(f"{cls.__name__}: laws has {name!r}: {value!r}; write names and True or False, as in "
+                             '{"two_sided": True}')
     for name, value in cls.options.items():
-        if callable(getattr(cls, str(name), None)):
+        if not isinstance(name, str) or name == "self":
+            raise ValueError(f'{cls.__name__}: options has {name!r}; write names of variables but "self", as in '
+                             '{"slope": 0.5}')
+        if callable(getattr(cls, name, None)):
             raise ValueError(f'option "{name}": a method has that name; give the option another one')
         if isinstance(value, tuple) and len(value) == 3 and not value[1] <= value[0] <= value[2]:
             raise ValueError(f'option "{name}": its default {value[0]} is not from {value[1]} to {value[2]}; write '
@@ -28,6 +35,9 @@ def _join(cls, base, called, add, things, *more):
                 raise ValueError(f"{cls.__name__} has a method {name} and no {called}, which is the one that is "
                                  "called; give it that name")
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
+    if str(cls.name).startswith("_") or str(cls.name) in dir(type(things)):
+        raise ValueError(f"{cls.__name__}: pl.{things.kind}s.{cls.name} would be no {things.kind}; give it another "
+                         f'name, as in name = "my_{str(cls.name).lstrip("_")}"')
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
     written_in_python.add((things.kind, cls.name))
     things.look_again()

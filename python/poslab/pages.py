@@ -21,7 +21,7 @@ class Page:
     def save(self, path):
         kind = ".svg" if self.text.startswith("<svg") else ".html"
         if Path(path).suffix != kind:
-            raise ValueError(f"{os.fspath(path)}: what is saved here is {kind[1:].upper()}; name it {kind}. `poslab "
+            raise ValueError(f"{os.fsdecode(path)}: what is saved here is {kind[1:].upper()}; name it {kind}. `poslab "
                              "report`, `show` and `graph` write other kinds with -o")
         Path(path).write_text(self.text, encoding="utf-8")
 
@@ -33,7 +33,7 @@ class Page:
 
 
 def _paths(runs):
-    return [os.fspath(run) for run in (runs if isinstance(runs, (list, tuple)) else [runs])]
+    return [os.fsdecode(run) for run in (runs if isinstance(runs, (list, tuple)) else [runs])]
 
 
 def report(*runs):
@@ -46,11 +46,11 @@ def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="
     """The page of `poslab inspect`, which looks inside runs: positions met, activations in a plane, attention. Its
     numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory.
     Returns a Page."""
-    _inside.inspect(_paths(runs), list(lengths), samples, os.fspath(out), text, device, force)
+    _inside.inspect(_paths(runs), list(lengths), samples, os.fsdecode(out), text, device, force)
     return Page.of(out)
 
 
 def graph(run, zoom="module", *, force=False):
     """The picture of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
     each op. Returns a Page."""
-    return Page(_inside.graph(os.fspath(run), zoom, force))
+    return Page(_inside.graph(os.fsdecode(run), zoom, force))

@@ -111,6 +111,10 @@ def plot_lengths(runs, axes=None):
             raise ValueError(f"plot_lengths: {run!r} is no run; say plot_lengths({{'plain': pl.Run('runs/plain')}})")
     if not isinstance(runs, dict):
         runs = {runs.path: runs}
+    for run in runs.values():
+        if "majority" not in (run.rows("eval.csv") or [{}])[0]:
+            raise ValueError(f"plot_lengths: {run!r} is no run of a task of strings, which has an accuracy by length; "
+                             "pl.report draws others")
     if axes is None:
         axes = pyplot().subplots(figsize=(6.4, 3.6), layout="constrained")[1]
     for name, run in runs.items():

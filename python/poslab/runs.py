@@ -5,8 +5,9 @@ import os
 from pathlib import Path
 
 from ._poslab import _inside
-from .chosen import spelled_value
+from .chosen import spelled_value, switch
 from .html import of_run
+from .model import patterns
 from .tables import read_csv, table
 
 
@@ -17,7 +18,7 @@ class Run:
     one. `tests` has all of these."""
 
     def __init__(self, path, seen=None, test=""):
-        self.path = str(path)
+        self.path = os.fsdecode(path)
         self.seen = seen or {}
         self.test = test
         if not os.path.exists(os.path.join(self.path, "config.toml")):
@@ -37,6 +38,9 @@ class Run:
     @property
     def result(self):
         """Scores, baselines, configuration and speed: a dict."""
+        if not os.path.exists(self.file("result.json")):
+            raise ValueError(f"{self.path} has no result yet: its training has not come to the end; pl.resume goes on, "
+                             "and `metrics` is there meanwhile")
         return json.loads(Path(self.file("result.json")).read_text(encoding="utf-8"))
 
     @property
@@ -80,16 +84,17 @@ def train(*unnamed, force=False, progress=True, trace=None, **options):
     for name in ("task", "encoding"):
         if isinstance(options.get(name), (list, tuple)):
             raise ValueError(f"{name} is {options[name]!r}, and train makes one run; pl.sweep takes lists")
-    seen = _inside.train_run(_texts(options), force, progress, list((trace or {}).items()))
-    return Run(options["out"], seen)
+    texts = _texts(options)
+    seen = _inside.train_run(texts, switch("force", force), switch("progress", progress), patterns(trace))
+    return Run(dict(texts)["out"], seen)
 
 
 def resume(run, *, force=False, progress=True, trace=None, **options):
     """Goes on with a run that was stopped, exactly as if it had not been; one that had a trace needs it again. Options:
     threads, device. Returns a Run."""
-    path = os.fspath(run)
+    path = os.fsdecode(run)
     texts = _texts(options, ("threads", "device"))
-    seen = _inside.resume_run(path, texts, force, progress, list((trace or {}).items()))
+    seen = _inside.resume_run(path, texts, force, progress, patterns(trace))
     return Run(path, seen)
 
 
@@ -104,7 +109,7 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
 
     Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if
     it seems too large for this machine's memory."""
-    path = os.fspath(run)
+    path = os.fsdecode(run)
     _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
     named = {_testing.get(option, option): value for option, value in options.items()}
     return Run(path, test=_inside.test_run(path, _texts(named), name, force, progress))

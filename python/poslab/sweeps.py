@@ -21,7 +21,7 @@ class Sweep:
     """The folder of a sweep: its trials and what came of them, also while workers run."""
 
     def __init__(self, path):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         if not os.path.exists(os.path.join(self.path, "plan.jsonl")):
             raise ValueError(f"{self.path} is no folder of a sweep: it has no plan.jsonl; pl.sweep makes one")
 
@@ -55,7 +55,7 @@ class Reproduction:
     """The folder of a reproduction: its tables, and the page that shows them."""
 
     def __init__(self, path):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
 
     @property
     def tables(self):
@@ -92,12 +92,12 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
     A trial that is done is not done again; one that was stopped goes on. Ctrl-C saves first. One that fails stops no
     other; at the end RuntimeError says so, and Sweep(out).trials why. What is written in Python cannot be swept, as the
     program does not know it. Returns a Sweep."""
-    how = program.words_of({"out": os.fspath(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
+    how = program.words_of({"out": os.fsdecode(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
                             "retry": retry, "force": force})
     if plan is not None:
         if options or also or command != "train":
             raise ValueError("a sweep takes a plan, or the options of one; give one of the two")
-        program.run(["sweep", "run", os.fspath(plan), *how], progress)
+        program.run(["sweep", "run", os.fsdecode(plan), *how], progress)
         return Sweep(out)
     import tempfile
     lines = _inside.sweep_plan(_lists(options), [_lists(more) for more in also], command)
@@ -132,7 +132,7 @@ def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1,
     settings = [f"--set={name}={json.dumps(v) if isinstance(v, (list, tuple)) else spelled_value(v)}"
                 for name, v in (set or {}).items()]
     how = program.words_of({"size": size, "tasks": ",".join(map(spelled_value, tasks)),
-                            "encodings": ",".join(map(spelled_value, encodings)), "out": os.fspath(out), "jobs": jobs,
+                            "encodings": ",".join(map(spelled_value, encodings)), "out": os.fsdecode(out), "jobs": jobs,
                             "threads": threads, "retry": retry, "plan": plan, "draw": draw})
     program.run(["reproduce", *words, *how, *settings], progress)
     return Reproduction(out)

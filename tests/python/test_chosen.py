@@ -167,3 +167,19 @@ def test_reverse_string_reverses():
     b = pl.tasks.reverse_string.batch(8, length=20)
     np.testing.assert_array_equal(b["tokens"][:, :20], b["targets"][:, ::-1])
     assert (b["tokens"][:, 20:] == 2).all() and pl.tasks.reverse_string.answer("0 0 1") == "100"
+
+
+def test_a_choice_that_is_called_keeps_its_options():
+    assert pl.encodings.rerope(window=8)(base=500) == pl.encodings.rerope(base=500, window=8)
+    assert pl.encodings.rerope(window=8)(window=9).spelled == "rerope:window=9"
+    assert pl.encodings.longrope(long=[1.5, 2])(factor=3) == pl.encodings.longrope(long=[1.5, 2], factor=3)
+    symmetric = pl.encodings.alibi(symmetric=np.True_)
+    assert symmetric(learned=True) == pl.encodings.alibi(symmetric=True, learned=True) and symmetric() == symmetric
+    assert symmetric(symmetric=np.False_) == pl.encodings.alibi
+
+
+def test_options_with_an_underscore_at_the_end():
+    type("Trailing", (pl.Encoding,), {"options": {"lambda_": 0.5}})
+    type("Keyword", (pl.Encoding,), {"options": {"lambda": 0.5}})
+    assert pl.encodings.trailing(lambda_=0.75).spelled == "trailing:lambda_=0.75"
+    assert pl.encodings.keyword(lambda_=0.75).spelled == "keyword:lambda=0.75"

@@ -132,6 +132,7 @@ def test_a_language_model(tmp_path):
     said = poslab("lm", "generate", tmp_path / "lm", "--prompt", "A small", "--count", "12", *words)
     assert said == "A small" + model.write("A small", 12, **how) + "\n"
     assert model.write("A small", 12, **how) != model.write("A small", 12, **{**how, "seed": 4})
+    assert model.write(count=3) == model.write("#include <", 3)                 # as the command line begins
     first = model.write("A small", 1, temperature=0)
     assert model.tokens("A small" + first)[-1] == plain.numpy()[0, -1].argmax() or len(first) > 1
     for wrong, words in (({"count": 0}, "count is 0"), ({"top_p": 2.0}, "2"), ({"prompt": ""}, "empty"),

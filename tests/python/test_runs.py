@@ -182,3 +182,18 @@ def test_a_fork_of_a_process_that_trains_may_train(tmp_path):
     said = subprocess.run([sys.executable, "-c", FORKS, tmp_path / "a", tmp_path / "b"], capture_output=True, text=True,
                           timeout=60)
     assert (said.returncode, said.stdout) == (0, "3 True\n"), said.stderr
+
+
+def test_paths_may_be_bytes(tmp_path):
+    out = os.fsencode(tmp_path / "b")
+    assert pl.train(out=out, progress=False, **TINY).path == os.fsdecode(out) == pl.Run(out).path
+    assert pl.load(out).run == pl.evaluate(out, progress=False).path == os.fsdecode(out)
+
+
+def test_a_run_without_a_result_says_so(tmp_path):
+    (tmp_path / "config.toml").touch()
+    with pytest.raises(ValueError, match="has no result yet.*pl.resume goes on"):
+        pl.Run(tmp_path).result
+    (tmp_path / "eval.csv").write_text("length,set,loss\n32,plain,5.5\n")
+    with pytest.raises(ValueError, match="no run of a task of strings"):
+        pl.plot_lengths(pl.Run(tmp_path))
