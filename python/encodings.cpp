@@ -6,6 +6,7 @@
 #include "encodings/compose.h"
 #include "encodings/samplers.h"
 #include "encodings/temperature.h"
+#include "lab/hub/hf_rope.h"
 #include "lab/pages/show/show.h"
 #include "lab/runs/spelled_file.h"
 #include "python/op.h"
@@ -86,6 +87,13 @@ void add_encodings(nb::module_& m) {
       "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
   m.def("composed", composed_spelling, "text"_a, "Whether it spells parts, such as rope|none.");
   m.def("each_part", each_part, "spelling"_a, "of"_a, "The spelling with of(part) in place of each scheme.");
+  m.def(
+      "hf_rope",
+      [](const std::string& config, int longest, int head_dim) {
+        Keys keys(Keys::json::parse(config), "config.json");
+        return hf_rope(keys, {.longest = longest, .head_dim = head_dim}).encoding();
+      },
+      "config"_a, "longest"_a, "head_dim"_a, "The encoding that rope_parameters of a checkpoint say.");
   m.def(
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },

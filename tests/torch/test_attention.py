@@ -88,6 +88,38 @@ def test_copies_and_pickles_have_parameters_of_their_own():
     assert torch.equal(moved(x), y)
 
 
+def at_one_place(scheme):
+    own = scheme._built.parameters
+    return all(own[name].numpy().ctypes.data == p.data_ptr() for name, p in scheme.named_parameters())
+
+
+def test_parameters_with_new_memory_come_back_to_the_engines():
+    layer, x = pt.Attention("t5", 16, 2), x_of(1, 6, 16)
+    other = pt.Attention("t5", 16, 2, seed=5)
+    with torch.no_grad():
+        layer.scheme.encoding.table.copy_(x_of(*layer.scheme.encoding.table.shape))
+    other.load_state_dict(layer.state_dict(), assign=True)
+    assert torch.equal(other(x), layer(x)) and at_one_place(other.scheme) and at_one_place(layer.scheme)
+    other.double().float()
+    assert torch.equal(other(x), layer(x)) and at_one_place(other.scheme)
+    table = other.scheme.encoding.table
+    other(x).sum().backward()
+    torch.optim.SGD([table], lr=1).step()
+    assert table.grad.abs().sum() > 0 and not torch.equal(other(x), layer(x))
+    assert all(p.dtype == torch.float64 for p in copy.deepcopy(copy.deepcopy(other).double()).parameters())
+    assert copy.deepcopy(other).share_memory().scheme.encoding.table.is_shared()
+    other.scheme.encoding.table = torch.nn.Parameter(torch.zeros(1, 2))
+    with pytest.raises(ValueError, match=r"parameter encoding.table is \(1, 2\); it must be \(32, 2\)"):
+        other(x)
+
+
+def test_no_grad_of_the_engine_leaves_no_gradient():
+    scheme, q = pt.Scheme("t5", 16, 2), x_of(1, 6, 2, 8).requires_grad_()
+    with pl.no_grad():
+        y = scheme(q, q, q)
+    assert not y.requires_grad and scheme(q, q, q).requires_grad and torch.equal(scheme(q, q, q), y)
+
+
 @pytest.mark.parametrize("encoding", ["relative", "t5", "fire", "shaw", "dape"])
 def test_other_parameters_are_those_of_their_call_alone(encoding):
     scheme = pt.Scheme(encoding, 16, 2, causal=True, temperature="ssmax")
@@ -257,8 +289,10 @@ def test_what_cannot_be_done_is_named():
         pt.Attention("ropo", 16, 2)
     with pytest.raises(ValueError, match="width 16 with 3 heads"):
         pt.Attention("rope", 16, 3)
-    with pytest.raises(ValueError, match="4 numbers for 6 slots"):
+    with pytest.raises(ValueError, match=r"positions are \(4\); they must be \(6\)"):
         pt.Attention("rope", 16, 2)(x_of(1, 6, 16), positions=[0, 1, 2, 3])
+    with pytest.raises(ValueError, match=r"positions get no gradient.*give positions.detach\(\)"):
+        pt.Attention("rope", 16, 2)(x_of(1, 6, 16), positions=torch.arange(6.0, requires_grad=True))
     with pytest.raises(ValueError, match="a cache has no gradients"):
         layer = pt.Attention("rope", 16, 2, causal=True)
         layer(x_of(1, 4, 16), cache=layer.cache(8))

@@ -1,5 +1,9 @@
 """A small random LLaMA of transformers whose attention is poslab's."""
 
+import copy
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -71,6 +75,62 @@ def test_rerope_is_the_formula():
     e = np.exp(formulas.masked(s, causal=True))
     wanted = np.einsum("bhij,bjhd->bihd", e / e.sum(-1, keepdims=True), v)
     assert abs(wanted - seen["y"].numpy()).max() < 1e-5
+
+
+SCALED = [({"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 16}, "llama3:length=16,pairing=half"),
+          ({"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}, "pi:factor=4,pairing=half"),
+          ({"rope_type": "yarn", "factor": 4.0, "rope_theta": 1e4, "original_max_position_embeddings": 16},
+           "yarn:factor=4,length=16,pairing=half")]
+
+
+@pytest.mark.parametrize("scaling, own", SCALED, ids=[own for _, own in SCALED])
+def test_a_scaled_rotation_is_not_dropped_without_a_word(scaling, own):
+    for encoding in ("rope", "rope|none"):
+        with pytest.raises(ValueError, match=f"{scaling['rope_type']}, which rope would drop; say '{own}'"):
+            pt.patch(model_of(rope_parameters=dict(scaling)), encoding)
+    plain, patched = (model_of(rope_parameters=dict(scaling)) for _ in range(2))
+    at = tokens(1, 40)
+    assert torch.allclose(pt.patch(patched, own)(at).logits, plain(at).logits, atol=1e-4)
+
+
+def test_positions_that_are_not_counted_are_refused():
+    model, at = pt.patch(model_of(), "rope"), tokens(2, 8)
+    counted, mask = torch.arange(8)[None], torch.ones_like(at)
+    assert torch.equal(model(at, position_ids=counted).logits, model(at).logits)
+    mask[1, 5:] = 0
+    model(at, attention_mask=mask, position_ids=(mask.cumsum(-1) - 1).masked_fill(mask == 0, 1))
+    for other in (counted * 3, counted % 4, counted + 1):
+        with pytest.raises(ValueError, match="position_ids are .* patch.. counts slots"):
+            model(at, position_ids=other)
+
+
+@pytest.mark.parametrize("encoding", ["rope", "cope:npos=8", "selective_rope", "forgetting"])
+def test_a_search_with_beams_finds_what_it_finds_without_a_cache(encoding):
+    model = pt.patch(model_of(initializer_range=0.3), encoding)
+    with torch.no_grad():
+        for p in model.model.poslab.parameters():
+            p.normal_(generator=torch.Generator().manual_seed(2))
+    how = {"max_new_tokens": 8, "num_beams": 4, "num_return_sequences": 4, "do_sample": False, "pad_token_id": 0}
+    cached, whole = (model.generate(tokens(2, 12), use_cache=use, **how) for use in (True, False))
+    assert torch.equal(cached, whole)
+
+
+@pytest.mark.parametrize("encoding", ["dape", "entmax"])
+def test_a_base_that_is_an_encoding_is_left_alone(encoding):
+    assert pt.patch(model_of(), encoding)(tokens(1, 8)).logits.isfinite().all()
+
+
+def test_a_patched_model_can_be_stored(tmp_path):
+    model, at = pt.patch(model_of(), "t5"), tokens(1, 8)
+    torch.save(model, tmp_path / "model.pt")
+    torch.save(at, tmp_path / "tokens.pt")
+    code = ("import sys, torch\nmodel, at = (torch.load(f, weights_only=False) for f in sys.argv[1:])\n"
+            "print(model(at).logits.sum().item())")
+    said = subprocess.run([sys.executable, "-c", code, tmp_path / "model.pt", tmp_path / "tokens.pt"], check=True,
+                          capture_output=True, text=True)
+    assert float(said.stdout) == model(at).logits.sum().item()
+    assert torch.equal(copy.deepcopy(model)(at).logits, model(at).logits)
 
 
 @pytest.mark.parametrize("encoding", ["rerope:window=4", "alibi", "t5", "rope|none", "self_extend:window=4,group=2",

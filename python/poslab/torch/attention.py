@@ -35,6 +35,7 @@ class Scheme(nn.Module):
                     at.add_module(part, nn.Module())
                 at = at._modules[part]
             at.register_parameter(last, nn.Parameter(of_engine(tensor)))
+        self.register_load_state_dict_post_hook(_loaded)
 
     def _build(self):
         self._built = engine._inside.Built(**self.how)
@@ -47,8 +48,26 @@ class Scheme(nn.Module):
             return self._built
         built = engine._inside.Built(**self.how)
         for name, own in built.parameters.items():
+            if parameters[name].shape != own.shape:
+                raise ValueError(f"poslab.torch: parameter {name} is {tuple(parameters[name].shape)}; it must be "
+                                 f"{own.shape}")
             own.numpy()[...] = shared(parameters[name], f"parameter {name}").numpy()
         return built
+
+    def _move_back(self):
+        """Its parameters, if they have new memory, get that of the engine's side again, with their values."""
+        own = self._built.parameters
+        for name, parameter in self.named_parameters():
+            fits = parameter.shape == own[name].shape and parameter.dtype == torch.float32
+            if fits and parameter.device.type == "cpu" and not parameter.is_shared():
+                values = of_engine(own[name])
+                values.copy_(parameter.data)
+                parameter.data = values
+
+    def _apply(self, *how, **more):             # .float(), .to(...)
+        super()._apply(*how, **more)
+        self._move_back()
+        return self
 
     def __getstate__(self):                     # of copies and pickles, which have an engine's side of their own
         return {name: value for name, value in super().__getstate__().items() if name != "_built"}
@@ -56,11 +75,7 @@ class Scheme(nn.Module):
     def __setstate__(self, state):
         super().__setstate__(state)
         self._build()
-        own = self._built.parameters
-        for name, parameter in self.named_parameters():
-            values = of_engine(own[name])
-            values.copy_(parameter.data)
-            parameter.data = values
+        self._move_back()
 
     def extra_repr(self):
         return ", ".join(f"{name}={value!r}" for name, value in self.how.items())
@@ -92,6 +107,8 @@ class Scheme(nn.Module):
         if isinstance(how.get("positions"), (str, Sampler)):
             raise ValueError(f"poslab.torch: positions are numbers here, and {str(how['positions'])!r} is a sampler; "
                              "give it to the layer when it is made")
+        if getattr(how.get("positions"), "requires_grad", False) and torch.is_grad_enabled():
+            raise ValueError("poslab.torch: positions get no gradient, and these want one; give positions.detach()")
         positions, lengths = (None if how.get(name) is None else torch.as_tensor(how[name]).numpy(force=True)
                               for name in ("positions", "lengths"))
         how |= {"positions": positions, "step": step} | ({"lengths": lengths} if "lengths" in how else {})
@@ -124,6 +141,10 @@ class Scheme(nn.Module):
         inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
         with torch.no_grad():
             return self._call("weights", inputs, layer=layer, positions=positions, lengths=lengths)
+
+
+def _loaded(scheme, keys):                       # a function of the file, as pickles of a Scheme name it
+    scheme._move_back()
 
 
 class Attention(nn.Module):

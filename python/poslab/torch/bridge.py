@@ -37,8 +37,9 @@ def call(function, inputs, parameters):
         inputs = {name: tensor.float() for name, tensor in inputs.items()}
     own, theirs = [p[0] for p in parameters], [p[1] for p in parameters]
     tensors = [*inputs.values(), *theirs]
-    recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return _Call.apply(function, list(inputs), own, recorded, *tensors)
+    recorded = torch.is_grad_enabled() and engine._inside.recording() and any(t.requires_grad for t in tensors)
+    with torch.set_grad_enabled(recorded):
+        return _Call.apply(function, list(inputs), own, recorded, *tensors)
 
 
 class _Call(torch.autograd.Function):

@@ -1,5 +1,7 @@
 """A LLaMA of transformers with another encoding: its own rotation goes, and poslab computes its attention."""
 
+import json
+
 import torch
 from torch import nn
 
@@ -17,7 +19,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
 
     What the encoding does not say of pairing and base comes from the checkpoint. train_length, by default what the
     checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
-    for models of other kinds, and for encodings that add to the embedding."""
+    for models of other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation
+    is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ..., so a pass with other
+    position_ids is refused."""
     if not hasattr(getattr(model, "config", None), "model_type"):
         raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
                          f"is {model!r:.60}")
@@ -32,8 +36,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         raise ValueError("poslab.torch: this model is patched already; load it anew")
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
-    base = config.rope_parameters["rope_theta"]
-    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, base))
+    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, config, size))
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
                     train_length=train_length or config.max_position_embeddings, pool=2 ** 20)
@@ -42,7 +45,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
                          "encoding of attention, such as rerope")
     _register()
     inner.poslab, inner.rotary_emb = scheme, _NoRotation(size)
-    inner.register_forward_pre_hook(lambda module, args: scheme.next_pass())
+    inner.register_forward_pre_hook(_next_pass)
     for block in inner.layers:
         block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
         if scheme.reads_states:
@@ -51,13 +54,21 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     return model
 
 
-def _with_usual(encoding, base):
+def _with_usual(encoding, config, size):
     """With the pairing and the base of the checkpoint, where the encoding has such options and does not say them."""
     name, _, said = encoding.partition(":")
+    rope = config.rope_parameters
+    if name == "rope" and rope.get("rope_type", "default") != "default":
+        own = engine._inside.hf_rope(json.dumps({"rope_parameters": rope}), config.max_position_embeddings, size)
+        raise ValueError(f"poslab.torch: this checkpoint's rotation is {rope['rope_type']}, which rope would drop; "
+                         f"say {own!r}, which is its own, or first set model.config.rope_parameters[\"rope_type\"] = "
+                         '"default", if that is meant')
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
-    usual = {"pairing": "half", "base": f"{base:g}"}
+    usual = {"pairing": "half", "base": f"{rope['rope_theta']:g}"}
     given = {part.split("=")[0] for part in said.split(",")}
-    more = [f"{o['name']}={usual[o['name']]}" for o in options if o["name"] in usual.keys() - given]
+    takes = {"pairing": "half", "base": " .. "}         # others are schemes, such as dape's base
+    more = [f"{o['name']}={usual[o['name']]}" for o in options
+            if o["name"] in usual.keys() - given and takes[o["name"]] in o["takes"]]
     return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
 
 
@@ -72,6 +83,14 @@ class _NoRotation(nn.Module):
         one = torch.ones(1, position_ids.shape[-1], self.size, dtype=x.dtype, device=x.device)
         return one, torch.zeros_like(one)
 
+    def __setstate__(self, state):              # of a model from a file, perhaps the first one in this process
+        super().__setstate__(state)
+        _register()
+
+
+def _next_pass(module, args):
+    module.poslab.next_pass()
+
 
 def _register():
     from transformers import AttentionInterface, AttentionMaskInterface
@@ -84,14 +103,46 @@ def _register():
 def _keep_states(module, args, kwargs):
     """For encodings that read them: the states of this pass, and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
-    cache, keys = kwargs.get("past_key_values"), x
+    cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
     if cache is not None:
+        if not isinstance(cache, _WithStates):
+            cache.__class__ = type(f"{type(cache).__name__}WithStates", (_WithStates, type(cache)), {})
         kept = cache.__dict__.setdefault("poslab_states", {})
         seen = cache.get_seq_length(module.layer_idx)
         if seen:
             keys = torch.cat([kept[module.layer_idx][:, :seen], x], 1)
         kept[module.layer_idx] = keys
     module.poslab_states = (x, keys)
+
+
+class _WithStates:
+    """What a cache does with its sequences, as a search with beams asks for, with the states that it keeps, too."""
+
+    def _move_states(self, moved):
+        kept = self.__dict__.get("poslab_states", {})
+        kept.update((layer, moved(states)) for layer, states in kept.items())
+
+    def reorder_cache(self, beam_idx):
+        super().reorder_cache(beam_idx)
+        self._move_states(lambda states: states[beam_idx])
+
+    def batch_repeat_interleave(self, repeats):
+        super().batch_repeat_interleave(repeats)
+        self._move_states(lambda states: states.repeat_interleave(repeats, dim=0))
+
+    def batch_select_indices(self, indices):
+        super().batch_select_indices(indices)
+        self._move_states(lambda states: states[indices])
+
+
+def _must_count(positions, lengths, queries, keys):
+    """The slots are counted from the first one on, which patch() takes for granted; padding may be anything."""
+    slots = torch.arange(keys - queries, keys)
+    if positions is not None:
+        wrong = positions != slots
+        if (wrong if lengths is None else wrong & (slots < lengths[:, None])).any():
+            raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, and patch() counts slots: 0, "
+                             "1, 2, ..., after those of a cache; leave them out, and give texts one by one or padded")
 
 
 def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
@@ -113,4 +164,6 @@ def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.
         if mask.shape[1] != k.shape[1] or q.shape[1] != k.shape[1] or (mask != (slots < lengths[:, None])).any():
             raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
                              "tokenizer.padding_side = 'right', or generate from one text at a time")
+    if module.layer_idx == 0:
+        _must_count(kwargs.get("position_ids"), lengths, q.shape[1], k.shape[1])
     return scheme(q, k, v, x, x_keys, layer=module.layer_idx, lengths=lengths), None
