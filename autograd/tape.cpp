@@ -62,7 +62,7 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   // course 2: record
   if (!needed(inputs)) return y;
   if (watch) watch->recorded(tape.size(), op, {y}, kept(inputs));
-  tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
+  tape.push_back({op, y.require_grad().made_on(this_tape()), std::move(backward), std::move(to_check), {}});
   return y;
   // course end
 }
@@ -79,7 +79,7 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs
   if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
   if (watch) watch->recorded(tape.size(), op, ys, kept(inputs));
-  for (Tensor& y : ys) y.require_grad();
+  for (Tensor& y : ys) y.require_grad().made_on(this_tape());
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;
     for (const Tensor& y : ys) dy.push_back(gradient(y));

@@ -96,7 +96,7 @@ bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad;
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
 Tensor& Tensor::require_grad() {
-  storage_->requires_grad = true, storage_->lost_op = false;
+  storage_->requires_grad = true, storage_->made_on = 0;
   return *this;
 }
 
@@ -113,8 +113,8 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
-void Tensor::drop_op() const { storage_->lost_op = true; }
-bool Tensor::lost_op() const { return storage_->lost_op; }
+int Tensor::made_on() const { return storage_->made_on; }
+const Tensor& Tensor::made_on(int tape) const { return storage_->made_on = tape, *this; }
 
 Tensor Tensor::reshape(Shape shape) const {
   // course 1: reshape

@@ -8,7 +8,8 @@ namespace poslab {
 struct Tensor::Storage {
   real *value = nullptr, *grad = nullptr;   // into own blocks, or into a flat buffer of parameters
   Block own_value, own_grad;
-  bool requires_grad = false, grad_empty = true, lost_op = false;
+  bool requires_grad = false, grad_empty = true;
+  int made_on = 0;
   Device device = Device::cpu;
   std::shared_ptr<const void> keep;         // owns the memory, if this does not
 };

@@ -112,6 +112,28 @@ TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read
   }
 }
 
+TEST_CASE("tape: no loss goes back through what another thread has computed, which has its op on its own tape") {
+  const Tensor w = leaf(3);
+  Tensor h, two;
+  std::thread([&] { h = w * w, two = double_and_square(w)[1]; }).join();
+  for (const Tensor& other : {h, two}) {
+    const Tensor loss = sum_all(exp(other) + w);
+    CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of another thread"));
+    clear_tape();
+    std::thread([&] {  // nor one that comes later, perhaps with the first one's memory
+      const Tensor later = sum_all(exp(other));
+      CHECK(holds(refusal([&] { backward(later); }), "2: backward: exp reads a result of another thread"));
+      clear_tape();
+    }).join();
+    Tensor free = other.detach();
+    backward(sum_all(free.require_grad() * 2));
+    CHECK(free.grad().values() == std::vector<real>{2, 2});
+  }
+  w.clear_grad();
+  std::thread([&] { backward(sum_all(w * w)); }).join();  // a leaf is nobody's
+  CHECK(w.grad().values() == std::vector<real>{6, 6});
+}
+
 #ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own
 TEST_CASE("memory: a number that is kept of each pass holds no block of megabytes") {
   const Tensor x = Tensor::full({1024, 256}, 1), w = Tensor::full({256, 256}, real(0.01));
