@@ -53,7 +53,8 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   };
   // reverse_string has 12 slots in training and 18 at test.
   const auto learned = [&](const std::string& training, const std::string& test) {
-    return refused({{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", "40"}});
+    return refused(
+        {{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", "40"}});
   };
   CHECK(learned("sequential", "stretched:gap=2") == "");               // 34 is the last
   CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4
