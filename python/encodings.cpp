@@ -90,7 +90,7 @@ void add_encodings(nb::module_& m) {
   m.def(
       "hf_rope",
       [](const std::string& config, int longest, int head_dim) {
-        Keys keys(Keys::json::parse(config), "config.json");
+        Keys keys = keys_of(config, "config.json");
         return hf_rope(keys, {.longest = longest, .head_dim = head_dim}).encoding();
       },
       "config"_a, "longest"_a, "head_dim"_a, "The encoding that rope_parameters of a checkpoint say.");
