@@ -39,7 +39,8 @@ link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects alone un
 new_scheme() { compile encodings encodings/all.cpp "$tree/encodings/mine.cpp" "$tree/mine.o"; }
 build_here() {
   new_scheme
-  compile encodings encodings/all.cpp "$tree/encodings/all.cpp" "$tree/all.o"
+  [[ $tree/all.o -nt $tree/encodings/all.cpp ]] ||
+    compile encodings encodings/all.cpp "$tree/encodings/all.cpp" "$tree/all.o"
   link "$tree/build/release/poslab" "$tree/mine.o" "$tree/all.o"
 }
 test_here() {
