@@ -84,4 +84,22 @@ void check_output_folder(const std::string& option, const std::string& path, con
       bad_input("{} {}: it has a {}, which would be lost; choose another folder", option, shell_word(path), name);
 }
 
+std::string partial_of(const std::string& folder) { return fs::path(folder + "/").parent_path().string() + ".partial"; }
+
+void write_new_folder(const std::string& path, const std::function<void(const std::string& partial)>& write) {
+  const std::string partial = partial_of(path);
+  std::error_code error;
+  try {
+    make_folder(partial);
+    write(partial);
+    fs::rename(partial, path);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(partial, error);
+    failure("cannot make the folder {}: {}", path, e.code().message());
+  } catch (...) {
+    fs::remove_all(partial, error);
+    throw;
+  }
+}
+
 }  // namespace poslab

@@ -1,5 +1,6 @@
 // The one guard for files and folders that a user names after -o and --out: a slip loses nothing.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,11 @@ void check_names_folder(const std::string& option, const std::string& path);
 // by which its earlier output is known. A run's folder is refused.
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
                          const std::vector<std::string>& names = {});
+
+// The folder in which another is made before it has its name.
+std::string partial_of(const std::string& folder);
+// Calls write(partial_of(path)), which then gets its name; if it fails, nothing is left. Throws Failure where no folder
+// can be made.
+void write_new_folder(const std::string& path, const std::function<void(const std::string& partial)>& write);
 
 }  // namespace poslab

@@ -17,14 +17,12 @@
 #include "lab/hub/hf_model.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/output.h"
 
 namespace poslab {
 namespace fs = std::filesystem;
 
 namespace {
-
-// In which a run is made before it has its name.
-std::string partial_of(const std::string& path) { return fs::path(path + "/").parent_path().string() + ".partial"; }
 
 // What a killed creation has left there may go. A run that was trained has a clock.jsonl, too.
 void check_leftovers(const std::string& partial) {

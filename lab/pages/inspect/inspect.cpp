@@ -148,26 +148,13 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
   return text + ".</p>\n";
 }
 
-std::string partial_of(const std::string& out) { return fs::path(out + "/").parent_path().string() + ".partial"; }
-
 // Calls write(folder). A new folder has its name when all is in it: a part of it would be in the way of the next try.
 // Into a folder that is there each file is written, the page first, by which the next try knows its own.
 template <class Write>
 void write_whole(const std::string& out, const Write& write) {
   std::error_code error;
   if (fs::exists(out, error)) return make_folder(out), write(out);
-  const std::string partial = partial_of(out);
-  try {
-    make_folder(partial);
-    write(partial);
-    fs::rename(partial, out);
-  } catch (const fs::filesystem_error& e) {
-    fs::remove_all(partial, error);
-    failure("cannot make the folder {}: {}", out, e.code().message());
-  } catch (...) {
-    fs::remove_all(partial, error);
-    throw;
-  }
+  write_new_folder(out, write);
 }
 
 }  // namespace

@@ -219,25 +219,18 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
   std::error_code error;
   if (out.empty()) bad_input("which folder shall the page be kept in? Say -o FOLDER");
   check_names_folder("-o", out);
-  const std::string partial = fs::path(out + "/").parent_path().string() + ".partial";
-  for (const std::string& taken : {out, partial})
+  for (const std::string& taken : {out, partial_of(out)})
     if (fs::exists(taken, error))
       bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_path(out), shell_path(taken));
-  try {
-    make_folder(partial);
-    auto [written, opens] = write_all_maps(subjects, options, partial);
+  Written all;
+  write_new_folder(out, [&](const std::string& partial) {
+    const auto [written, opens] = write_all_maps(subjects, options, partial);
     const std::string page = page_of(subjects, options, opens, out, kind);
     write_file(partial + "/index.html", page);
-    fs::rename(partial, out);
-    written.bytes += double(page.size());
-    return written;
-  } catch (const fs::filesystem_error& e) {
-    fs::remove_all(partial, error);
-    failure("cannot make the folder {}: {}", out, e.code().message());
-  } catch (...) {
-    fs::remove_all(partial, error);
-    throw;
-  }
+    all = written;
+    all.bytes += double(page.size());
+  });
+  return all;
 }
 
 }  // namespace poslab::view
