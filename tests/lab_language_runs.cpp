@@ -215,7 +215,7 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   CHECK(read_file(folder / "o.csv") == expected);
 }
 
-TEST_CASE("a language model's text is looked for where it was, and the run is named where it is not") {
+TEST_CASE("a language model's text is looked for where it was; without it a run still writes and is exported") {
   const TemporaryFolder folder;
   std::string numbers;
   for (int n = 0; n < 2000; ++n) numbers += fmt::format("{}\n", n);
@@ -233,12 +233,45 @@ TEST_CASE("a language model's text is looked for where it was, and the run is na
     CHECK(p.status() == 2);
     return p.output();
   };
-  CHECK(refused("lm eval " + relative) ==
-        "poslab: " + relative +
-            " was trained on the text numbers.txt, and from here there is none; go to the "
-            "folder in which the training was begun, or restore the text there\n");
+  CHECK(holds(refused("lm eval " + relative),
+              "poslab: " + relative +
+                  " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "
+                  "training was begun, or restore the text there\n"));
+  const std::string generate = "lm generate " + whole + " --prompt 12 --count 20 --seed 3";
+  Program before(folder, generate);
+  REQUIRE_MESSAGE(before.status() == 0, before.output());
+  const std::string written = before.output();
+  write_file(folder / "numbers.txt", numbers + "2000\n");
+  CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text that " + whole + " was begun with"));
   fs::remove(folder / "numbers.txt");
-  CHECK(holds(refused("lm generate " + whole), "numbers.txt, and there is none any more; restore it, or train anew"));
+  for (const std::string& words :
+       {std::string("lm eval "), "inspect -o " + folder / "inside ", "view -o " + folder / "view "})
+    CHECK_MESSAGE(holds(refused(words + whole), "numbers.txt, and there is none any more; restore it, or train anew"),
+                  words);
+  for (const char* page : {"inside", "view"}) CHECK_FALSE(fs::exists(folder / page));
+  Program after(folder, generate);
+  CHECK(after.output() == written);
+  for (const std::string& words :
+       {"view " + whole + " --text 1234 -o " + folder / "view", "lm export " + whole + " --to " + folder / "hf"}) {
+    Program p(folder, words);
+    CHECK_MESSAGE(p.status() == 0, p.output());
+  }
+}
+
+TEST_CASE("a language model whose text is gone is not trained on") {
+  const TemporaryFolder folder;
+  write_file(folder / "a.txt", std::string(4000, 'a'));
+  const std::string run = folder / "run";
+  const Choices c = language::configure(
+      {{"preset", "tiny"}, {"text", folder / "a.txt"}, {"out", run}, {"train_length", "16"}, {"eval_times", "1"}});
+  create_run(c);
+  fs::remove(folder / "a.txt");
+  const std::string before = read_file(run + "/checkpoint.safetensors");
+  Program resume(folder, "lm resume " + run);
+  CHECK(resume.status() == 2);
+  CHECK(holds(resume.output(), "a.txt, and there is none any more; restore it, or train anew"));
+  CHECK(read_file(run + "/checkpoint.safetensors") == before);
+  CHECK_FALSE(fs::exists(run + "/result.json"));
 }
 
 TEST_CASE("inspect: a language model, its text on the page and the numbers beside it") {

@@ -20,9 +20,10 @@ struct Source {
   std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
   std::vector<int> ends{};                       // tokens that end a text
+  std::string gone{};                            // why the text cannot be read, or "": writing needs its tokens alone
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
-  std::vector<int> window(bool of_test, int length, Rng&) const;
+  std::vector<int> window(bool of_test, int length, Rng&) const;  // throws BadInput for a text that is gone
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each

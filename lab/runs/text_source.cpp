@@ -62,17 +62,21 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (!c.has("text")) return {};
   if (c["text"] == "copy_grammar") return of_grammar();
   const TextRecord then = text_of(run.path());
+  Vocabulary v = vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json"));
+  const auto gone = [&](std::string why) {
+    return std::make_shared<Source>(Source{.vocabulary = std::move(v), .gone = std::move(why)});
+  };
   if (std::error_code error; !std::filesystem::exists(then.path, error))
-    bad_input(
+    return gone(fmt::format(
         "{} was trained on the text {}, and {}", run.path(), then.path,
         std::filesystem::path(then.path).is_relative()
             ? "from here there is none; go to the folder in which the training was begun, or restore the text there"
-            : "there is none any more; restore it, or train anew");
+            : "there is none any more; restore it, or train anew"));
   const Corpus corpus = open_corpus(then.path);
   if (described(corpus) != read_file(run.file("text.json")))
-    bad_input("{} is not the text that {} was begun with ({} files, {} bytes): restore it, or train anew", corpus.path,
-              run.path(), then.files, then.bytes);
-  return of_corpus(corpus, vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json")));
+    return gone(fmt::format("{} is not the text that {} was begun with ({} files, {} bytes): restore it, or train anew",
+                            corpus.path, run.path(), then.files, then.bytes));
+  return of_corpus(corpus, std::move(v));
 }
 
 TextRecord text_of(const std::string& folder) {

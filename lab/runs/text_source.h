@@ -17,7 +17,8 @@ struct NewText {
 };
 // Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
 NewText new_text(const Choices&);
-// As it was when the run began. Throws BadInput: it is not there, or has changed.
+// As it was when the run began. Of a text that is not there or has changed, the tokens alone: its `gone` says so to
+// who wants a window. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
 // What stands in text.json, of a run that reads no grammar. Throws Failure.
