@@ -10,7 +10,7 @@ namespace poslab {
 Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..., V), (...) -> (1)
   const int64_t rows = logits.rows();
   const int classes = logits.dim(-1);
-  if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape())
+  if (Shape(logits.shape().begin(), logits.shape().end() - 1) != present(targets).shape())
     bad_input(
         "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
         to_string(logits.shape()), to_string(targets.shape()));

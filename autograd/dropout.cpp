@@ -1,5 +1,6 @@
 // y_e = x_e keep_e / (1 - rate). Which elements are kept is a pure function of the stream (core/kernels.h, Dropout), so
 // the backward pass draws them again and nothing is stored.
+#include "autograd/first_outside.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -7,8 +8,7 @@
 namespace poslab {
 
 Tensor dropout(const Tensor& x, Dropout how) {
-  if (!(how.rate >= 0 && how.rate <= real(0.999)))
-    bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);
+  check_rate(how);
   if (how.rate == 0) return x;
   const Kernels& run = kernels(x.device());
   Tensor y(x.shape(), x.device());

@@ -27,24 +27,32 @@ inline void drop_ops(const std::vector<TapeStep>& steps) {
   }
 }
 
+// Throws BadInput where a result has its op on no tape any more, or on that of another thread. op: which reads the
+// result; null where it is the loss itself.
+inline void must_be_here(int made_on, const char* op) {
+  if (made_on == of_no_op || made_on == this_tape()) return;
+  const std::string what = op ? fmt::format("{} reads a result", op) : "the loss is a result",
+                    or_cut = op ? ", or detach() it" : "";
+  if (made_on == dropped)
+    bad_input(
+        "backward: {} of a pass that has had its backward(), which dropped the op that made it; compute it anew{}",
+        what, or_cut);
+  bad_input("backward: {} of another thread, which has a tape of its own; compute it on this one{}", what, or_cut);
+}
+
 // `backward`; or, where an input has its op elsewhere, what throws BadInput when backward() comes to it.
 inline Backward unless_dropped(const char* op, Inputs inputs, Backward backward) {
   for (const Input in : inputs) {
     const int tape = in.x.requires_grad() ? in.x.made_on() : of_no_op;
-    if (tape == of_no_op || tape == this_tape()) continue;
-    return [op, tape](const real*) {
-      if (tape == dropped)
-        bad_input(
-            "backward: {} reads a result of a pass that has had its backward(), which dropped the op that made "
-            "it; compute it anew, or detach() it",
-            op);
-      bad_input(
-          "backward: {} reads a result of another thread, which has a tape of its own; compute it on this one, "
-          "or detach() it",
-          op);
-    };
+    if (tape != of_no_op && tape != this_tape()) return [op, tape](const real*) { must_be_here(tape, op); };
   }
   return backward;
 }
+
+// Clears this thread's tape at its end, which an exception may be.
+struct ClearedTape {
+  ClearedTape() { drop_ops(tape); }
+  ~ClearedTape() { tape.clear(); }
+};
 
 }  // namespace poslab

@@ -2,10 +2,12 @@
 // (cuda/encoder_block_backward.cu).
 //
 //   h = norm(x + dropout(attention(x Wq, x Wk, x Wv) Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))
+#include "autograd/encoder_block.h"
+
 #include <cmath>
 #include <utility>
 
-#include "autograd/encoder_block.h"
+#include "autograd/first_outside.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 
@@ -101,6 +103,7 @@ Tensor encoder_block(const Tensor& x, const BlockWeights& w, const LayerTerms& t
   check(x, w, terms, n);
   const Kernels& run = kernels(x.device());
   if (!run.encoder_block) return {};
+  check_rate(drop1), check_rate(drop2);
   const BlockArgs args = arguments(x, w, terms, n, drop1, drop2);
   if (!run.encoder_block_fits(args)) return {};
   Tensor y({x.dim(0), n.queries, x.dim(2)}, x.device());

@@ -3,6 +3,7 @@
 //
 //   h = norm(x + dropout(o Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))             x, o, h, y: (..., C)
 #include "autograd/encoder_block.h"
+#include "autograd/first_outside.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 
@@ -21,6 +22,7 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
     if (t->shape() != Shape{C})
       bad_input("encoder_tail: a bias or gain is {}, and x {}; it must be ({})", to_string(t->shape()),
                 to_string(x.shape()), C);
+  check_rate(drop1), check_rate(drop2);
   BlockArgs args{.attention = {.batch = 1, .queries = rows, .keys = rows, .heads = 1, .kv_heads = 1, .head_dim = C,
                                .value_dim = C}};
   args.d_ff = w.w1.dim(1), args.x = x.data(), args.output = w.output.data();

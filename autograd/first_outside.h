@@ -1,8 +1,9 @@
-// Whether numbers that name rows or classes are in range: ops look at every one of them in each step.
+// Whether numbers that ops are given are in range. Of those that name rows or classes each is looked at, in every step.
 #pragma once
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/kernels.h"
 #include "core/tensor.h"
 
 namespace poslab {
@@ -16,6 +17,18 @@ inline int64_t first_outside(const Ids& numbers, int end) {
   unsigned any = 0;
   for (int64_t i = 0; i < n; ++i) any |= unsigned(outside(at[i]));
   return any ? std::find_if(at, at + n, outside) - at : -1;
+}
+
+// The numbers. Throws BadInput where they are absent.
+inline const Ids& present(const Ids& numbers) {
+  if (!numbers) bad_input("ids: they are absent, and are needed here; give some that have values");
+  return numbers;
+}
+
+// Throws BadInput for a rate of dropout that is none.
+inline void check_rate(const Dropout& how) {
+  if (!(how.rate >= 0 && how.rate <= real(0.999)))
+    bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);
 }
 
 // Throws BadInput unless Span::key_lengths is absent, or a number of keys for each of `batch` sequences.

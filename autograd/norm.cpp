@@ -9,6 +9,7 @@
 // is what flows into s and what comes through its norm.
 #include <cmath>
 
+#include "autograd/first_outside.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -35,6 +36,7 @@ struct Norm {
       bad_input("{}: x is {}, gain {}; gain must be ({})", op, to_string(x.shape()), to_string(gain.shape()), form.n);
     if (!(epsilon > 0 && std::isfinite(real(epsilon))))
       bad_input("{}: epsilon is {}; it must be above 0, for example 1e-6", op, epsilon);
+    check_rate(drop);
     s = z ? Tensor(x.shape(), x.device()) : x;
   }
   Tensor forward() const {

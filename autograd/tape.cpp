@@ -16,7 +16,6 @@ thread_local std::vector<TapeStep> tape;
 
 namespace {
 
-using Step = TapeStep;
 thread_local int no_grad = 0;
 thread_local TapeWatch* watch = nullptr;
 
@@ -47,12 +46,6 @@ NoGrad::~NoGrad() { --no_grad; }
 bool recording() { return no_grad == 0; }
 size_t tape_length() { return tape.size(); }
 void clear_tape() { drop_ops(tape), tape.clear(); }
-bool on_tape(const Tensor& x) {
-  const auto is_x = [&](const Tensor& y) { return y.data() == x.data(); };
-  return std::any_of(tape.rbegin(), tape.rend(), [&](const Step& s) {
-    return is_x(s.y) || std::any_of(s.results.begin(), s.results.end(), is_x);
-  });
-}
 
 Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   if (cancelled()) stop_if_wanted();
@@ -103,15 +96,15 @@ void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulat
 
 void backward(const Tensor& loss) {
   if (loss.size() != 1)
-    bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all",
-              to_string(loss.shape()));
+    bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
   if (!loss.requires_grad())
     bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
-  drop_ops(tape);
+  must_be_here(loss.made_on(), nullptr);
+  const ClearedTape at_the_end;
   // course 2: backward
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {
-    Step step = std::move(tape.back());
+    TapeStep step = std::move(tape.back());
     tape.pop_back();
     const auto reached = [](const Tensor& y) { return y.has_grad(); };
     if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;

@@ -52,7 +52,8 @@ std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... in
   return sums;
 }
 
-// Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape.
+// Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape, also where it throws:
+// Stopped, or BadInput for what is not on this thread's tape. Gradients are then those of a part; clear them.
 void backward(const Tensor& loss);
 
 // Nothing is recorded on this thread while one is alive.
@@ -65,7 +66,6 @@ class NoGrad {
 };
 bool recording();
 size_t tape_length();
-bool on_tape(const Tensor&);   // whether this thread's tape holds the op that computed it
 void clear_tape();   // drops a forward pass that will have no backward pass
 
 }  // namespace poslab

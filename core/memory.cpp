@@ -164,7 +164,7 @@ real* scratch(int buffer, int64_t n) {
   thread_local std::array<std::pair<Block, int64_t>, 16> buffers;
   auto& [block, size] = buffers[size_t(buffer)];
   if (size < n) {
-    block = Block();
+    block = Block(), size = 0;  // the next line may throw
     block = Block(n), size = n;
   }
 #ifdef POSLAB_WATCHED_MEMORY  // whoever asked before may have left more, and values

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -48,6 +50,7 @@ class Pool {
     while (take_one()) {}
     for (int i = 0; finished_.load(std::memory_order_acquire) != uint32_t(pieces); ++i)
       i < 1000 ? pause() : std::this_thread::yield();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
@@ -60,7 +63,12 @@ class Pool {
     if (uint32_t(at) >= pieces_.load()) return false;
     if (!cursor_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel)) return true;
     inside = true;
-    if (!cancelled()) piece(context, uint32_t(at));
+    try {
+      if (!cancelled()) piece(context, uint32_t(at));
+    } catch (...) {  // memory for what it computes with, mostly
+      const std::lock_guard alone(failing_);
+      if (!failure_) failure_ = std::current_exception();
+    }
     inside = false;
     finished_.fetch_add(1, std::memory_order_release);
     return true;
@@ -82,6 +90,8 @@ class Pool {
   static constexpr uint64_t closed = UINT32_MAX;
   std::atomic<uint64_t> cursor_{closed};         // generation << 32 | next piece
   std::atomic<bool> stop_{false};
+  std::mutex failing_;
+  std::exception_ptr failure_;  // the first of this job
   uint32_t generation_ = 0;
   std::vector<std::thread> workers_;
 };

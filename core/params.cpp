@@ -16,6 +16,7 @@ namespace poslab {
 
 namespace {
 thread_local const MostParameters* allowed = nullptr;
+constexpr int64_t most = INT32_MAX;  // numbers: the optimizer's tensors have one axis of them all
 }
 
 MostParameters::MostParameters(std::string file, int64_t most)
@@ -58,10 +59,16 @@ Params Params::shared() const {
 
 Tensor Params::make(const std::string& name, Shape shape) const {
   if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
-  if (allowed) allowed->check(store_->count + size_of(shape), (*this / name).path_, shape);
+  const std::string whole = (*this / name).path_;
+  if (allowed) allowed->check(store_->count + size_of(shape), whole, shape);
+  for (const Entry& e : store_->entries)
+    if (e.name == whole) bad_input("params: there is a parameter {} already; give each a name of its own", whole);
   Tensor x(std::move(shape));
+  if (store_->count + x.size() > most)
+    bad_input("params: {} of shape {} makes them more than {} numbers; build a smaller model", whole,
+              to_string(x.shape()), most);
   x.require_grad();
-  store_->entries.push_back({(*this / name).path_, x, store_->count});
+  store_->entries.push_back({whole, x, store_->count});
   store_->count += x.size();
   return x;
 }
@@ -128,13 +135,17 @@ void Params::pack(Device device) const {
     Tensor::Storage& t = *e.tensor.storage_;
     there.write(s.values->get() + e.offset, t.value, size_t(e.tensor.size()) * sizeof(real));
     t.device = device;
-    t.own_value = {}, t.own_grad = {};
+    if (!t.viewed) t.own_value = {};  // a view still reads it
+    t.own_grad = {};
     t.value = s.values->get() + e.offset, t.grad = s.grads->get() + e.offset;
     t.keep = std::make_shared<std::pair<std::shared_ptr<Block>, std::shared_ptr<Block>>>(s.values, s.grads);
   }
 }
 
-Device Params::device() const { return store_->device; }
+Device Params::device() const {
+  if (!store_->values && count()) bad_input("params: they are not packed; call pack() once all of them are made");
+  return store_->device;
+}
 int64_t Params::count() const { return store_->count; }
 
 real* Params::values() const { return store_->values ? store_->values->get() : nullptr; }

@@ -48,12 +48,13 @@ class Params {
   Tensor full(const std::string& name, Shape, double value) const;
 
   // The whole model, seen from any path. pack() is called once, when the model is built: it lays all tensors, in the
-  // order in which they were made, into one buffer of values and one of gradients on the device.
+  // order in which they were made, into one buffer of values and one of gradients on the device. Views of a tensor
+  // (detach, first) that were made before keep the values of then.
   struct Entry { std::string name; Tensor tensor; int64_t offset; };
   const std::vector<Entry>& entries() const;
   const Tensor& at(const std::string& name) const;                       // full dotted name; throws with did-you-mean
   void pack(Device = Device::cpu) const;
-  Device device() const;
+  Device device() const;                                                 // throws BadInput before pack()
   int64_t count() const;                                                 // number of scalars
   real* values() const;                                                  // (count), after pack()
   real* grads() const;                                                   // (count)

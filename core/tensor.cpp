@@ -73,10 +73,11 @@ int Tensor::dim(int i) const {
   // course end
 }
 
-Device Tensor::device() const {
+Tensor::Storage& Tensor::held() const {
   if (!storage_) bad_input("tensor: it is absent, and is needed here; give one that has values");
-  return storage_->device;
+  return *storage_;
 }
+Device Tensor::device() const { return held().device; }
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
 
 std::vector<real> Tensor::values() const { return AsyncRead(*this).result(); }
@@ -96,7 +97,7 @@ bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad;
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
 Tensor& Tensor::require_grad() {
-  storage_->requires_grad = true, storage_->made_on = 0;
+  held().requires_grad = true, storage_->made_on = 0;
   return *this;
 }
 
@@ -132,7 +133,7 @@ Tensor Tensor::reshape(Shape shape) const {
   return x;
 }
 
-Tensor Tensor::detach() const { return view(storage_->value); }
+Tensor Tensor::detach() const { return view(held().value); }
 
 Tensor Tensor::first(int n) const {
   if (n < 1 || n > dim(0)) failure("first: {} of axis 0 of {}", n, to_string(shape_));
@@ -145,7 +146,7 @@ Tensor Tensor::view(real* at) const {
   Tensor x;
   x.shape_ = shape_;
   x.storage_ = std::make_shared<Storage>();
-  x.storage_->value = at, x.storage_->device = device(), x.storage_->keep = storage_;
+  x.storage_->value = at, x.storage_->device = device(), x.storage_->keep = storage_, storage_->viewed = true;
   return x;
 }
 

@@ -62,6 +62,7 @@ class Tensor {
   void must_hold(int64_t n) const;
   Tensor view(real* at) const;      // this shape over memory of this storage, without gradient
   struct Storage;
+  Storage& held() const;  // throws BadInput where it is absent
   std::shared_ptr<Storage> storage_;
   Shape shape_;
 };

@@ -1,5 +1,7 @@
 // What the handles of one tensor share. Only core/tensor.cpp and core/params.cpp look inside.
 #pragma once
+#include <atomic>
+
 #include "core/memory.h"
 #include "core/tensor.h"
 
@@ -9,6 +11,7 @@ struct Tensor::Storage {
   real *value = nullptr, *grad = nullptr;   // into own blocks, or into a flat buffer of parameters
   Block own_value, own_grad;
   bool requires_grad = false, grad_empty = true;
+  std::atomic<bool> viewed = false;  // by handles of another storage, which keep this one
   int made_on = 0;
   Device device = Device::cpu;
   std::shared_ptr<const void> keep;         // owns the memory, if this does not

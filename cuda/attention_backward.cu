@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
             real du = a * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - delta);
             if (!is_seen) du = 0;                                   // a may be 0 and do . v infinite
             if constexpr (!plain) {
-              if (is_seen) dtemperature += du * u;
+              if (du != 0) dtemperature += du * u;                  // u may be -infinite where du is 0
               du *= temperature;
             }
             const real dlogit = plain ? du : gain * du;

@@ -125,7 +125,8 @@ __global__ void temperature_rows(real* sums, const AttentionArgs x, const real* 
     real sum = 0;
     for (int j = lane; j < x.keys; j += warp) {
       const Logit y = logit(x, b, head, i, j);
-      if (y.piece >= 0) sum += exp(y.s - kept[0]) * kept[1] * dweight(x, d_o, o, b, head, i, j) * y.u;
+      const real a = y.piece < 0 ? real(0) : exp(y.s - kept[0]) * kept[1];
+      if (a != 0) sum += a * dweight(x, d_o, o, b, head, i, j) * y.u;  // u is -infinite where a bias hides a pair
     }
     sum = warp_sum(sum);
     if (lane == 0) sums[weight_row(x, b, head, i)] = sum;

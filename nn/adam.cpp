@@ -5,6 +5,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
+#include "core/error.h"
 #include "core/kernels.h"
 
 namespace poslab {
@@ -42,6 +43,7 @@ Adam::Adam(const Params& p, double rate)
 
 // g <- g min(1, clip / |g|), then Kingma & Ba 2015, algorithm 1
 void Adam::update(const Params& p, Trace* trace) {
+  if (!(epsilon >= 1e-12)) bad_input("adam: epsilon is {}; give 1e-12 or more, such as 1e-8", epsilon);
   const std::vector<Watched> seen = trace ? watched(p, *trace) : std::vector<Watched>();
   const Kernels& run = kernels(p.device());
   double* sum = reinterpret_cast<double*>(squares.data());

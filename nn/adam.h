@@ -6,7 +6,7 @@
 namespace poslab {
 
 struct Adam {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, clip = 1.0;
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, clip = 1.0;  // update() refuses an epsilon below 1e-12
   Tensor m, v;               // (count) first and second moments
   Tensor squares;            // sum of the squares of the latest gradient, one double
   int64_t step = 0;          // updates done

@@ -6,6 +6,7 @@
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
 // were projected, because what a scheme does to a key may depend on the newest query: ReRoPE rotates all keys again at
 // each step (Su 2023; spec A.4 (21)). With several sequences a step copies the keys and values of one layer at a time.
+// A copy of a cache has a length of its own and the same memory, so only one of the two may go on.
 #pragma once
 #include <vector>
 

@@ -9,7 +9,6 @@ namespace poslab::python {
 namespace {
 
 Dropout dropout_of(double rate, uint64_t seed, uint32_t step) {
-  if (!(rate >= 0 && rate <= 0.999)) bad_input("dropout: rate {}; give a number from 0 to 0.999", rate);
   return {real(rate), stream(seed, Purpose::dropout, step)};
 }
 Pairing pairing_of(const std::string& word) {

@@ -45,17 +45,6 @@ class OwnLayer : public Encoding {
   Kept layer_;
 };
 
-// What a layer makes has a name of its own in the checkpoint.
-template <auto make, class... Numbers>
-Tensor parameter(const Params& p, const std::string& name, const Shape& shape, Numbers... numbers) {
-  const size_t before = p.entries().size();
-  const Tensor x = (p.*make)(name, shape, numbers...);
-  for (size_t n = 0; n < before; ++n)
-    if (p.entries()[n].name == p.entries().back().name)
-      bad_input("there is a parameter {} already; give each a name of its own", p.entries()[n].name);
-  return x;
-}
-
 // A number of an option: its default, or a bound.
 double number_of(const std::string& name, nb::handle standard, double most) {
   const double x = PyFloat_AsDouble(standard.ptr());
@@ -209,12 +198,11 @@ nb::list check(const std::string& spelling) {
 
 void add_own(nb::module_& m) {
   nb::class_<Params>(m, "Parameters", "Where a layer makes what it learns; each tensor has a name of its own.")
-      .def("full", parameter<&Params::full, double>, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
-      .def("normal", parameter<&Params::normal, double>, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
-      .def("truncated_normal", parameter<&Params::truncated_normal, double>, "name"_a, "shape"_a, "std"_a,
+      .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
+      .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
+      .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,
            "The same, within two standard deviations.")
-      .def("uniform", parameter<&Params::uniform, double, double>, "name"_a, "shape"_a, "low"_a, "high"_a,
-           "Numbers from low to high.");
+      .def("uniform", &Params::uniform, "name"_a, "shape"_a, "low"_a, "high"_a, "Numbers from low to high.");
   m.def("add_encoding", register_encoding, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
   m.def("add_sampler", add_drawing, "name"_a, "sampler"_a, "about"_a, "options"_a);
   m.def("check", check, "spelling"_a);

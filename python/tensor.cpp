@@ -86,14 +86,6 @@ nb::tuple shape_of(const Tensor& x) {
   return nb::tuple(sizes);
 }
 
-void back(const Tensor& loss) {
-  if (loss.size() == 1 && loss.requires_grad() && !on_tape(loss))
-    bad_input(
-        "backward: nothing on this thread's tape leads to this loss; backward() clears the tape, so compute the "
-        "loss anew, on the same thread");
-  backward(loss);
-}
-
 Tensor& require(Tensor& x, bool wanted) {
   if (!wanted && x.requires_grad()) bad_input("requires_grad: it cannot be taken back; use detach()");
   return wanted ? x.require_grad() : x;
@@ -150,7 +142,7 @@ void add_tensor(nb::module_& m) {
             if (x.requires_grad()) x.clear_grad();
           },
           "Begins a new gradient. Without it, backward() adds to the one that is there.")
-      .def("backward", back,
+      .def("backward", backward,
            "Fills the gradients of all that this single number was computed from, and clears the "
            "tape of this thread.")
       .def("detach", &Tensor::detach, "The same memory without a gradient.")

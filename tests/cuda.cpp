@@ -103,6 +103,25 @@ TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies e
   CHECK_THROWS_WITH_AS(rotate(x, angles, Pairing::half), doctest::Contains("compute them where x is"), BadInput);
 }
 
+TEST_CASE("cuda: the gradient of a temperature is that of the CPU where a bias of -infinity hides keys") {
+  const OneThread one;
+  const int T = 5, H = 2;
+  for (const int D : {4, 8, 20, 300}) {
+    CAPTURE(D);
+    const OpCase c{
+        "attention", "hidden by a bias", {{1, T, H, D}, {1, T, H, D}, {1, T, H, D}, {1, T, H}}, [=](const Tensors& x) {
+          std::vector<double> bias;
+          for (int d = 1 - T; d < T; ++d) bias.insert(bias.end(), {d > 0 || d == -2 ? -INFINITY : 0, 0.5});
+          Scores s{.pieces = {{x[0], x[1]}}, .scale = real(0.05)};
+          s.bias = Tensor::from({2 * T - 1, H}, bias).to(x[0].device());
+          s.temperature = exp(x[3]);
+          return attention(s, x[2], {});
+        }};
+    const Tensors x = inputs(c);
+    CHECK(difference(run(c, x, Device::cuda), run(c, x)) <= cuda_tolerance);
+  }
+}
+
 // So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
 // two tiles.
 TEST_CASE("cuda: blocks of several sequences sum the gradients of their distances, and to the same bits again") {

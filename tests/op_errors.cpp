@@ -1,6 +1,8 @@
 // What the ops refuse, and what they say: the op, the fact, the shapes, the remedy.
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "autograd/ops.h"
 #include "autograd/slice_in_place.h"
 #include "core/error.h"
@@ -267,6 +269,22 @@ TEST_CASE("ops: bad scores of attention are refused") {
              {"the bias of q is (2, 8) and q is absent"});
   check_says(biased({.q = ones({2, 7})}), {"attention: the bias of q is (2, 7) and q is (2, 3, 2, 8)"});
   check_says(biased({.q_rel = ones({2, 8})}), {"attention: the bias of q_rel is (2, 8) and q_rel is absent"});
+}
+
+TEST_CASE("ops: what is absent, and needed, is refused") {
+  const std::string no_tensor = "tensor: it is absent, and is needed here", no_ids = "ids: they are absent";
+  Tensor absent;
+  for (const auto& op : {std::function<void()>([&] { absent.detach(); }),
+                         {[&] { absent.require_grad(); }},
+                         {[&] {
+                           interpolate(absent, ones({2, 3}));
+                         }},
+                         {[&] {
+                           interpolate(ones({2, 3}), absent);
+                         }}})
+    check_says(complaint(op), {no_tensor});
+  check_says(complaint([] { gather(ones({3, 4}), Ids()); }), {no_ids});
+  check_says(complaint([] { cross_entropy(ones({4}), Ids()); }), {no_ids});
 }
 
 }  // namespace poslab::test

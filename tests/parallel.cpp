@@ -49,6 +49,32 @@ TEST_CASE("jobs of several callers do not mix") {
   set_threads(were);
 }
 
+TEST_CASE("what a piece throws comes to the caller, once all pieces have ended; the next job is not disturbed") {
+  const int were = threads();
+  for (const int n : {1, 2, 4}) {
+    set_threads(n);
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<int> inside = 0;
+      CHECK_THROWS_WITH_AS(parallel_for(20,
+                                        [&](int64_t i) {
+                                          ++inside;
+                                          const auto leave = [&] { --inside; };
+                                          if (i % 3 == round % 3) {
+                                            leave();
+                                            failure("no memory for piece {}", i % 3);
+                                          }
+                                          leave();
+                                        }),
+                           doctest::Contains("no memory for piece"), Failure);
+      CHECK(inside == 0);
+      std::atomic<int> runs = 0;
+      parallel_for(20, [&](int64_t) { ++runs; });
+      CHECK(runs == 20);
+    }
+  }
+  set_threads(were);
+}
+
 TEST_CASE("an impossible number of threads is refused") {
   CHECK_THROWS_AS(set_threads(0), BadInput);
   CHECK_THROWS_AS(set_threads(257), BadInput);

@@ -2,6 +2,9 @@
 // off.
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <limits>
+
 #include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
@@ -161,6 +164,17 @@ TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate"
     const double deviation = std::sqrt(rate * (1 - rate) / n);
     CHECK(std::abs(kept / n - (1 - rate)) < 5 * deviation + 1. / 65536);
     CHECK(std::abs(sum / n - 1) < 5 * deviation / (1 - rate));
+  }
+}
+
+TEST_CASE("dropout: a rate that is none is refused, alone and within the norm of a residual sum") {
+  const Tensor x = Tensor::full({2, 4}, 1), gain = Tensor::full({4}, 1);
+  for (const real rate : {real(1), real(10), real(-0.1), std::numeric_limits<real>::quiet_NaN()}) {
+    const Dropout drop{rate, stream(1, Purpose::dropout, 0)};
+    for (const auto& op : {std::function<void()>([&] { dropout(x, drop); }),
+                           {[&] { residual_norm(x, x, gain, gain, drop); }},
+                           {[&] { residual_rms_norm(x, x, gain, 1e-6, drop); }}})
+      CHECK_THROWS_WITH_AS(op(), doctest::Contains("; give a number from 0 to 0.999"), BadInput);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/debug.h"
 #include "core/memory.h"
 #include "core/params.h"
+#include "core/stop.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab::test {
@@ -90,6 +91,49 @@ TEST_CASE("tape: backward() says what is wrong with a loss") {
   CHECK(holds(refusal([&] { backward(x * x); }), "2: backward: the loss has shape (2); reduce it to one number"));
   clear_tape();
   CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call require_grad() on a leaf first"));
+}
+
+TEST_CASE("tape: a loss that no op of this thread's tape made is refused, and a leaf is its own gradient") {
+  const Tensor w = leaf(2), h = w * 2, first = sum_all(h * h), second = sum_all(h * 10);
+  backward(first);
+  const std::string gone = "2: backward: the loss is a result of a pass that has had its backward()";
+  for (const Tensor& loss : {first, second}) CHECK(holds(refusal([&] { backward(loss); }), gone));
+  const Tensor forgotten = sum_all(w);
+  clear_tape();
+  CHECK(holds(refusal([&] { backward(forgotten); }), gone));
+  CHECK(w.grad().values() == std::vector<real>{16, 16});
+  Tensor other;
+  std::thread([&] { other = sum_all(w * 5), clear_tape(); }).join();
+  CHECK(holds(refusal([&] { backward(other); }), gone));
+  std::thread([&] {
+    const Tensor here = sum_all(w * 5);
+    std::thread([&] {
+      CHECK(holds(refusal([&] { backward(here); }), "2: backward: the loss is a result of another thread"));
+    }).join();
+    clear_tape();
+  }).join();
+  const Tensor number = Tensor::full({1}, 3).require_grad();
+  backward(number);
+  CHECK(number.grad().item() == 1);
+}
+
+TEST_CASE("tape: backward() clears it also where it throws, so that what comes next is not mixed with the rest") {
+  const Tensor w = leaf(3), old = w * w, p = leaf(2);
+  backward(sum_all(old));
+  const Tensor twice = p * 20, loss = sum_all(twice + exp(old));
+  CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of a pass"));
+  CHECK(tape_length() == 0);
+  const Tensor stops = Tensor::full({2}, 1);
+  const Tensor more = sum_all(p * 20 + record("stops", stops, {p}, [](const real*) { stop_wanted = true; }));
+  {
+    const Stoppable all(true);
+    CHECK_THROWS_AS(backward(more), Stopped);
+  }
+  stop_wanted = false;
+  CHECK(tape_length() == 0);
+  p.clear_grad();
+  backward(sum_all(p * 1));
+  CHECK(p.grad().values() == std::vector<real>{1, 1});
 }
 
 TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read, but no loss goes back through it") {

@@ -1,15 +1,17 @@
 // The model as a whole: its size, its equivariance, its memory, its independence of how it is cut.
+#include "nn/transformer.h"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "experiment/step.h"
-#include "nn/transformer.h"
 #include "tasks/batch.h"
 #include "tasks/curriculum.h"
 
@@ -203,6 +205,34 @@ TEST_CASE("params: pack() gives all one buffer, and no parameter comes after it"
   p.pack();
   CHECK((p.values() == w.data() && p.grads()));
   CHECK_THROWS_WITH(p.full("late", {3}, 2), "params: late comes after pack(); make all parameters first");
+}
+
+TEST_CASE("params: two of one name, and a step before pack(), are refused") {
+  const Params p(1);
+  const Tensor w = (p / "head").full("w", {3}, 2);
+  CHECK_THROWS_WITH_AS((p / "head").normal("w", {2}, 1),
+                       doctest::Contains("there is a parameter head.w already; give each a name of its own"), BadInput);
+  CHECK((p / "head").shared().full("w", {3}, 5).data() == w.data());
+  CHECK(p.entries().size() == 1);
+  for (const auto& too_early : {std::function<void()>([&] { p.clear_grads(); }), {[&] { Adam(p, 1e-3); }}})
+    CHECK_THROWS_WITH_AS(too_early(), doctest::Contains("call pack() once all of them are made"), BadInput);
+  p.pack();
+  Adam adam(p, 1e-3);
+  adam.epsilon = 1e-13;
+  CHECK_THROWS_WITH_AS(adam.update(p), doctest::Contains("epsilon is 1e-13; give 1e-12 or more"), BadInput);
+  CHECK_THROWS_WITH_AS(Params(1).full("w", {1 << 16, 1 << 15}, 0), doctest::Contains("build a smaller model"),
+                       BadInput);
+}
+
+TEST_CASE("params: a view from before pack() keeps the values of then") {
+  const Params p(1);
+  const Tensor w = p.full("w", {64}, 7), before = w.detach(), row = w.first(2);
+  p.pack();
+  const Tensor takes_freed_memory = Tensor::full({64}, 3);
+  w.set(std::vector<real>(64, 5).data());
+  CHECK(before.values() == std::vector<real>(64, 7));
+  CHECK(row.values() == std::vector<real>(2, 7));
+  CHECK(w.detach().values() == std::vector<real>(64, 5));
 }
 
 TEST_CASE("params: one that is not there is named, with the one that may be meant") {
