@@ -186,6 +186,7 @@ TEST_CASE("gap shift: all tables from trained runs, which fit together") {
     }
   CHECK(holds(read_file(out + "/matched.csv"), "bucket_sort,rope,random_floats:range=40,\"float_midpoints:range=40,"));
   CHECK(holds(read_file(out + "/matched.md"), "rope, log density"));
+  CHECK(holds(read_file(out + "/matched.md"), "without reading the order of the symbols, at these lengths: chance "));
   CHECK(holds(read_file(out + "/index.html"), "Accuracy against the mean gap, bucket_sort, sincos"));
   const std::string before = read_file(out + "/README.md");
   for (const auto& run : std::filesystem::directory_iterator(out + "/runs"))  // what was measured is kept

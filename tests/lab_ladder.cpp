@@ -133,6 +133,8 @@ TEST_CASE(
     CHECK_FALSE(holds(said, "not the registered experiment"));
     CHECK(holds(read_file(folder / "chosen.md"), fmt::format("Chosen on 1 of 15 tasks: {}: {} against {}.", other,
                                                              r.candidates[1].name, r.opponents[2].name)));
+    CHECK(
+        holds(read_file(folder / "chosen.md"), "(chance 50.0 / 50.0, majority 50.0 / 50.0, content only 60.0 / 60.0)"));
     CHECK_FALSE(holds(read_file(folder / "README.md"), "could not be drawn"));
   }
 }

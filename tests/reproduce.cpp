@@ -213,10 +213,12 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
               "1 of 1 comparisons agree: 1 with an interval above zero, 0 in the sign of the mean only. Not complete "
               "yet: 1 more."));
   CHECK(holds(half, "(not all runs, ["));
+  CHECK(holds(half, "Of several learning rates, means, differences and tests have the one whose mean is best"));
   const std::string lone =
       table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
   CHECK(holds(lone, "| **50.4** (50.4, 0.0) |"));
   CHECK_FALSE(holds(lone, "omparisons"));  // of what?
+  CHECK_FALSE(holds(lone, "Of several learning rates"));
   CHECK_FALSE(holds(lone, "Randomized minus plain"));
   const Request against{{"ruoss2023:table1"}, "tiny", {"odds_first"}, {"learned", "alibi"}, {{"task", {"odds_first"}}}};
   CHECK(holds(table(against, [](auto&) { return false; }), "No comparison of randomized positions with plain ones"));

@@ -3,11 +3,12 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "lab/files/statistics.h"
 #include "experiment/strings.h"
+#include "lab/files/statistics.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
@@ -66,6 +67,11 @@ class Outcomes {
 
 // Mean accuracy at the lengths from .. to that were tested; NaN of none.
 double mean_at(const Outcome&, int from, int to);
+
+// The baselines of runs of one task, the mean over their seeds, whose strings differ: over the lengths of their scores,
+// or over those that `at` is true of. Absent if none of them has any.
+using At = std::function<bool(int length)>;
+std::optional<Baselines> baselines_of(const std::vector<const Outcome*>&, const At& at = nullptr);
 
 // Accuracy by length, with its baselines: the mean over the runs at_lr, which were all tested at the same lengths.
 std::vector<AtLength> mean_curve(const Summary&);

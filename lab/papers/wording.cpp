@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -23,32 +24,54 @@ std::string partly(const Summary& s) {
   return s.whole() || !s.runs ? "" : fmt::format("{} of {} runs\n", s.runs, s.planned);
 }
 
-std::vector<nlohmann::json> baseline_cells(const Summary& s) {
-  const std::optional<Baselines> b = s.at_lr.empty() ? std::nullopt : s.at_lr[0]->record.baselines;
+std::vector<nlohmann::json> baseline_cells(const Summary& s, const At& at) {
+  const std::optional<Baselines> b = baselines_of(s.at_lr, at);
   if (!b) return {nullptr, nullptr, nullptr};
   return {b->chance, b->majority, b->content_only};
 }
 
 nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
 
-Cell task_cell(const Outcomes& outcomes, const std::string& task) {
-  for (const Outcome& o : outcomes.done())
-    if (o.trial->config()["task"] == task && o.record.baselines) {
-      const Baselines& b = *o.record.baselines;
-      return {task, fmt::format("chance {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
-                                points(b.content_only))};
-    }
-  return {task};
+At within(Lengths range) {
+  return [=](int length) { return length >= range.from && length <= range.to; };
 }
 
-std::vector<Line> of_tasks(const Outcomes& outcomes) {
-  return lines(outcomes.tasks(), [&](const std::string& task) { return Line{task_cell(outcomes, task), {task}}; });
+Cell task_cell(const Outcomes& outcomes, const std::string& task, const std::vector<At>& at,
+               const std::vector<int64_t>& seeds) {
+  std::vector<const Outcome*> runs;
+  for (const Outcome& o : outcomes.done())
+    if (const Choices& c = o.trial->config();
+        c["task"] == task && (seeds.empty() || std::count(seeds.begin(), seeds.end(), c.count("seed"))))
+      runs.push_back(&o);
+  std::vector<std::string> chance, majority, content_only;
+  for (const At& some : at)
+    if (const auto b = baselines_of(runs, some)) {
+      chance.push_back(points(b->chance)), majority.push_back(points(b->majority));
+      content_only.push_back(points(b->content_only));
+    }
+  if (chance.empty()) return {task};
+  return {task, fmt::format("chance {}\nmajority {}\ncontent only {}", fmt::join(chance, " / "),
+                            fmt::join(majority, " / "), fmt::join(content_only, " / "))};
+}
+
+std::vector<Line> of_tasks(const Outcomes& outcomes, const std::vector<At>& at) {
+  return lines(outcomes.tasks(), [&](const std::string& task) { return Line{task_cell(outcomes, task, at), {task}}; });
 }
 
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
-  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config().count("seed"));
-  return poslab::about_intervals(int(seeds.size()));
+  std::set<double> rates;
+  for (const Outcome& o : outcomes.done()) {
+    const Choices& c = o.trial->config();
+    seeds.insert(c.count("seed")), rates.insert(c.number("lr"));
+  }
+  std::string text = poslab::about_intervals(int(seeds.size()));
+  if (rates.size() > 1)
+    text +=
+        " Of several learning rates, means, differences and tests have the one whose mean is best on these tested "
+        "lengths, for each setting by itself, as table 4 of Ruoss et al. (2023) has it. So means are on the high side, "
+        "and intervals and p do not know of the choice.";
+  return text;
 }
 
 std::string how_many(const Outcomes& outcomes) {

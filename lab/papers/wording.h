@@ -12,11 +12,16 @@ std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in poi
 // "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
 std::string ahead_text(double, const Interval&, const std::string& unit = "");
 nlohmann::json number(double x);  // null for NaN
-// Columns chance, majority, content_only of a .csv; nulls if no run is done.
-std::vector<nlohmann::json> baseline_cells(const Summary&);
-Cell task_cell(const Outcomes&, const std::string& task);  // its name, and below it its three baselines
-std::vector<Line> of_tasks(const Outcomes&);               // such rows
-std::string about_intervals(const Outcomes&);              // what they are worth with so many seeds
+// Columns chance, majority, content_only of a .csv, as baselines_of has them; nulls if no run is done.
+std::vector<nlohmann::json> baseline_cells(const Summary&, const At& at = nullptr);
+// Its name, and below it its three baselines: at the lengths of the runs' scores, or at each of `at`; of some seeds, or
+// all. And such rows.
+Cell task_cell(const Outcomes&, const std::string& task, const std::vector<At>& at = {nullptr},
+               const std::vector<int64_t>& seeds = {});
+std::vector<Line> of_tasks(const Outcomes&, const std::vector<At>& at = {nullptr});
+At within(Lengths);
+// What they are worth with so many seeds, and with a learning rate that is chosen on what is tested.
+std::string about_intervals(const Outcomes&);
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 Picture picture(const page::Chart&, const std::string& caption);  // caption: HTML
 

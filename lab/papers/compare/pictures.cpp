@@ -37,11 +37,10 @@ std::vector<const Entry*> best_on(const Ranking& r, const std::string& task) {
 }  // namespace
 
 std::optional<Baselines> baselines(const Ranking& r, const std::string& task) {
+  std::vector<const Outcome*> runs;
   for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
-    for (const Entry& e : *list)
-      for (const Outcome* o : e.tasks.at(task).at_lr)
-        if (o->record.baselines) return o->record.baselines;
-  return std::nullopt;
+    for (const Entry& e : *list) runs.insert(runs.end(), e.tasks.at(task).at_lr.begin(), e.tasks.at(task).at_lr.end());
+  return baselines_of(runs);
 }
 
 std::vector<std::pair<std::string, double>> mean_baselines(const Ranking& r) {

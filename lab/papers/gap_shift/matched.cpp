@@ -57,12 +57,12 @@ Tested tested(Tests& tests, const Setting& setting, const Choices& c) {
 }
 
 // An accuracy, and how far it is ahead of uniform sampling, which has no such comparison itself.
-Value compared(const BySeed& ours, const BySeed& uniform, bool is_uniform, const Summary& models) {
+Value compared(const BySeed& ours, const BySeed& uniform, bool is_uniform, const Summary& models, const At& at) {
   const BySeed reference = is_uniform ? BySeed() : uniform;
   const Paired more = paired(ours, reference);
   Value v = accuracy(ours, &reference);
   for (const double x : {more.mean, more.interval.low, more.interval.high}) v.data.push_back(number(x));
-  for (nlohmann::json& baseline : baseline_cells(models)) v.data.push_back(std::move(baseline));
+  for (nlohmann::json& baseline : baseline_cells(models, at)) v.data.push_back(std::move(baseline));
   return v;
 }
 
@@ -80,6 +80,7 @@ Section matched(const Outcomes& outcomes, const Choices& defaults) {
        "minus_uniform", "difference_low", "difference_high", "chance", "majority", "content_only"},
       {}};
   const std::string range = fmt::format("{} to {}", far.front(), far.back());
+  const At is_far = [&](int length) { return std::count(far.begin(), far.end(), length) > 0; };
   const std::vector<Setting> all = settings(outcomes, defaults);
   std::map<std::string, std::vector<std::vector<BySeed>>> ahead;  // of a sampler: for each rule, that of each setting
   Tests tests(all);
@@ -106,13 +107,15 @@ Section matched(const Outcomes& outcomes, const Choices& defaults) {
       row.push_back(v.cell);
       add_data(s, line, {{}, {positions, lengths}}, v);
     };
-    add_value(compared(here.trained_length, uniform.trained_length, is_uniform, setting.models), "same",
-              fmt::format("{}", c.whole("train_length")));
+    const int trained = c.whole("train_length");
+    add_value(
+        compared(here.trained_length, uniform.trained_length, is_uniform, setting.models, within({trained, trained})),
+        "same", fmt::format("{}", c.whole("train_length")));
     auto& of_rules = ahead[setting.training.name];
     of_rules.resize(rules().size());
     for (size_t r = 0; r < rules().size(); ++r) {
-      add_value(compared(here.beyond[r], uniform.beyond[r], is_uniform, setting.models), rules()[r].positions(c),
-                range);
+      add_value(compared(here.beyond[r], uniform.beyond[r], is_uniform, setting.models, is_far),
+                rules()[r].positions(c), range);
       if (const BySeed more = difference(here.beyond[r], uniform.beyond[r]); !is_uniform && !more.empty())
         of_rules[r].push_back(more);
     }
@@ -138,9 +141,9 @@ Section matched(const Outcomes& outcomes, const Choices& defaults) {
                  " Bold: the interval of the difference excludes zero. Means over settings are "
                  "taken for each seed first."};
   for (const std::string& task : outcomes.tasks())
-    if (const Cell baselines = task_cell(outcomes, task); !baselines.below.empty())
-      s.notes.push_back(
-          fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(baselines.below)));
+    if (const Cell baselines = task_cell(outcomes, task, {is_far}); !baselines.below.empty())
+      s.notes.push_back(fmt::format("{}, without reading the order of the symbols, at these lengths: {}.", task,
+                                    in_one(baselines.below)));
   s.notes.push_back(
       "Uniform sampling: Ruoss et al. 2023. Random floats: Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050). "
       "Another way to meet longer ranges: Randomized YaRN, Mehta, Yin and Durrett 2026 (arXiv 2606.23687).");

@@ -107,7 +107,7 @@ Grid contest_grid(const std::vector<Contest>& all, const std::string& caption, c
     if (!c.candidate) continue;
     const Prediction& p = prediction(c.task);
     const BySeed d = difference(c.ours, c.theirs);
-    grid.rows.push_back({task_cell(outcomes, c.task),
+    grid.rows.push_back({task_cell(outcomes, c.task, {within(registered().judge)}, registered().second_seeds),
                          {c.candidate->name, "told: " + c.candidate->structure},
                          {points(mean(c.ours)), median_and_best(c.ours)},
                          {c.opponent->name},
@@ -196,18 +196,21 @@ Section chosen(const Outcomes& outcomes, const Choices& c) {
     const Lengths first = candidates ? r.choose : r.judge, second = candidates ? r.judge : r.choose;
     std::vector<Line> across;
     for (const Rung& one : rungs) across.push_back({{one.name}, {one.name, candidates ? "candidate" : "opponent"}});
-    add(s, {fmt::format("Accuracy of the {} in % at lengths {}, mean over the seeds; below it at {}. Bold: chosen",
-                        candidates ? "candidates" : "opponents", text(first), text(second)),
-            "task", of_tasks(outcomes), across, [&, first, second, candidates](size_t t, size_t n) -> Value {
-              const BySeed at = scores(outcomes, tasks[t], rungs[n], first, r.first_seeds),
-                           other = scores(outcomes, tasks[t], rungs[n], second, r.first_seeds);
-              if (at.empty()) return {{"–"}};
-              const Choice which = choice(outcomes, tasks[t]);
-              const bool is = (candidates ? which.candidate : which.opponent) == &rungs[n];
-              const BySeed &choose = candidates ? at : other, &judge = candidates ? other : at;
-              return {{points(mean(at)), points(mean(other)), is},
-                      {int(at.size()), number(mean(choose)), number(mean(judge)), is}};
-            }});
+    add(s,
+        {fmt::format("Accuracy of the {} in % at lengths {}, mean over the seeds; below it at {}; baselines at both. "
+                     "Bold: chosen",
+                     candidates ? "candidates" : "opponents", text(first), text(second)),
+         "task", of_tasks(outcomes, {within(first), within(second)}), across,
+         [&, first, second, candidates](size_t t, size_t n) -> Value {
+           const BySeed at = scores(outcomes, tasks[t], rungs[n], first, r.first_seeds),
+                        other = scores(outcomes, tasks[t], rungs[n], second, r.first_seeds);
+           if (at.empty()) return {{"–"}};
+           const Choice which = choice(outcomes, tasks[t]);
+           const bool is = (candidates ? which.candidate : which.opponent) == &rungs[n];
+           const BySeed &choose = candidates ? at : other, &judge = candidates ? other : at;
+           return {{points(mean(at)), points(mean(other)), is},
+                   {int(at.size()), number(mean(choose)), number(mean(judge)), is}};
+         }});
   };
   pivot(r.candidates, true), pivot(r.opponents, false);
   std::vector<std::string> decided;

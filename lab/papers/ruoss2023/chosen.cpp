@@ -36,13 +36,19 @@ Section chosen(const Outcomes& outcomes, const Choices& defaults) {
   s.data = {{"task", "encoding", "positions", "runs", "paper_way", "chosen", "validation", "mean", "median",
              "expected_best_of_2"},
             {}};
+  if (last <= 2 * trained) {
+    s.readings = {
+        fmt::format("No length beyond {}, twice the trained ones, is tested; raise eval_lengths.", 2 * trained)};
+    return s;
+  }
   std::vector<double> gain;
   const std::vector<std::string> tasks = outcomes.tasks();
   const std::vector<Column> across = columns_of(outcomes);
   add(s, {fmt::format("Accuracy in % at lengths {} to {}: of the run that is best at lengths {} to {}; below it the "
                       "paper's way, the best of all runs, and the mean",
                       2 * trained + 1, last, trained + 1, 2 * trained),
-          "task", of_tasks(outcomes), of_columns(across), [&](size_t t, size_t c) -> Value {
+          "task", of_tasks(outcomes, {within({2 * trained + 1, last})}), of_columns(across),
+          [&](size_t t, size_t c) -> Value {
             const Scores one = scores_of(outcomes, is(tasks[t], across[c]), trained, last);
             if (one.all.empty()) return {{"–"}};
             const double m = poslab::mean(one.all);
