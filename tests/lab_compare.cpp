@@ -137,6 +137,8 @@ TEST_CASE("compare: what is asked for wrongly is refused with a remedy") {
   CHECK(holds(said({{}, {"alibi:symetric"}}), "did you mean \"symmetric\""));
   CHECK(holds(said({{}, {"rope"}, "tinny"}), "did you mean \"tiny\""));
   CHECK(holds(said({{}, {"rope"}, "tiny", "randomised"}), "did you mean \"randomized\""));
+  CHECK(holds(said({{}, {"rope"}, "tiny", "sequential", false, 0, {{"eval_lengths", {"41:100"}}}}),
+              "2: eval_lengths = 41:100 with train_length = 20: what is compared"));
   CHECK(holds(said({{}, {"none*3+alibi*3"}}), "2: none of these can be trained; the first, none*3+alibi*3: "));
 }
 
@@ -145,15 +147,20 @@ TEST_CASE("compare: positions and biases that stand in files, whose names the pa
   write_file(folder / "slots.txt", "0\n2\n5\n"), write_file(folder / "heads.txt", "all 0:0.5\n");
   const std::string positions = "given:at=@" + folder / "slots.txt",
                     encodings = "rope,calibrated:of=@" + folder / "heads.txt";
-  const Plan all = all_trials(plan({{"even_pairs"}, compare::read_spellings(encodings), "tiny", positions, false, 1,
-                                    {{"train_length", {"2"}}, {"eval_lengths", {"1:2"}}}}));
+  const Plan all = all_trials(plan({{"even_pairs"},
+                                    compare::read_spellings(encodings),
+                                    "tiny",
+                                    positions,
+                                    false,
+                                    1,
+                                    {{"train_length", {"1"}}, {"eval_lengths", {"1:2"}}}}));
   REQUIRE(all.size() == 2);
   CHECK(all[0].config()["positions"] == "given:at=0 2 5");
   CHECK(all[1].config()["encoding"] == "calibrated:of=all 0:0.5");
 
   std::filesystem::create_directories(folder / "out/runs");
   Program draws(folder, fmt::format("compare --task even_pairs --encodings {} --positions {} --seeds 1 --draw --out {} "
-                                    "--set train_length=2 --set eval_lengths=1:2",
+                                    "--set train_length=1 --set eval_lengths=1:2",
                                     encodings, positions, folder / "out"));
   REQUIRE_MESSAGE(draws.status() == 0, draws.output());
   CHECK(holds(read_file(folder / "out/README.md"), "--positions " + positions + " --seeds 1"));

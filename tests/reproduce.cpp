@@ -162,8 +162,19 @@ TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
   CHECK(holds(said({{"ruoss2023:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
-  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial"));
+  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial with rope; ask"));
+  CHECK(holds(said({{"gap_shift"}, "tiny", {"parity_check"}, {}, {}}), "no trial with parity_check; ask"));
   CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
+  const auto tested = [](const std::string& what, const std::string& lengths) {
+    return refusal([&] { plan({{what}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
+  };
+  CHECK(holds(tested("ruoss2023:table1", "41:100"),
+              "2: eval_lengths = 41:100 with train_length = 20: what is compared is the mean accuracy from length 21 "
+              "on, the first beyond the trained ones, which this does not test; take eval_lengths = 1:100"));
+  CHECK(holds(tested("gap_shift", "1:20"), "take eval_lengths = 1:40"));
+  for (const char* unscored : {"fig2", "fig5", "fig6", "table2"})
+    CHECK(tested(fmt::format("ruoss2023:{}", unscored), "1:20") == "");
+  CHECK(tested("ruoss2023:table1", "21:100") == "");
 }
 
 TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {

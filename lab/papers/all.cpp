@@ -81,7 +81,8 @@ const std::vector<Artifact>& all_artifacts() {
        "seeds and 3 learning rates; what is trained and tested here stands below the tables.",
        of_table1, table1},
       {"ruoss2023:table2", "What a training step costs",
-       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
+       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2, nullptr, nullptr,
+       false, false},
       {"ruoss2023:table3", "Sorted against unsorted positions",
        "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.", of_table3,
        table3},
@@ -102,7 +103,7 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
        "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
        "relative positions and to length 500 with plain ones.",
-       of_fig2, fig2},
+       of_fig2, fig2, nullptr, nullptr, false, false},
       {"ruoss2023:fig3", "How large the pool of positions should be",
        "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
        "Missing Duplicate.",
@@ -112,11 +113,11 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:fig5", "Where activations lie at a trained and an unseen length",
        "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
        "applied at 150, Reverse String.",
-       of_inside, fig5},
+       of_inside, fig5, nullptr, nullptr, false, false},
       {"ruoss2023:fig6", "Where the model looks at a trained and an unseen length",
        "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
        "Reverse String.",
-       of_inside, fig6},
+       of_inside, fig6, nullptr, nullptr, false, false},
       {"ruoss2023:coverage", "Which positions and distances training has met",
        "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
        "within what was sampled in training.",

@@ -52,6 +52,7 @@ struct Artifact {
   // together with the first.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
+  bool scored = true;  // it is drawn from the runs' scores, so their tests must have them
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -122,6 +122,7 @@ std::vector<Planned> plan(const Request& request) {
   for (const Artifact* a : artifacts(request.what)) {
     if (a->models) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
     Planned p{a, {}};
+    if (a->trials && a->scored) check_scored(size(request.size), request.settings);
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
         if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"]))
@@ -130,8 +131,9 @@ std::vector<Planned> plan(const Request& request) {
   }
   const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
   if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
-    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(request.what, " "),
-              fmt::join(request.tasks, ", "), fmt::join(request.encodings, ", "));
+    bad_input("{} has no trial with {}{}{}; ask for others, or for all", fmt::join(request.what, " "),
+              fmt::join(request.tasks, ", "), request.tasks.empty() || request.encodings.empty() ? "" : " and ",
+              fmt::join(request.encodings, ", "));
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "lab/papers/size.h"
 
 #include "core/choices.h"
+#include "core/error.h"
 
 namespace poslab::reproduce {
 
@@ -38,6 +39,18 @@ const Size& size(const std::string& name) { return find("size", all_sizes(), nam
 Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists,
                const std::vector<ValueLists>& also) {
   return make_plan(overlaid(overlaid(size.head, settings), lists), also, "--size " + size.name);
+}
+
+void check_scored(const Size& size, const ValueLists& settings) {
+  for (const Trial& t : trials_at(size, settings, {{"encoding", {"none"}}}, {})) {
+    const int first = t.config().whole("train_length") + 1;
+    const Lengths test = t.config().lengths("eval_lengths");
+    if (test.from > first || test.to < first)
+      bad_input(
+          "eval_lengths = {}:{} with train_length = {}: what is compared is the mean accuracy from length {} on, the "
+          "first beyond the trained ones, which this does not test; take eval_lengths = 1:{}",
+          test.from, test.to, first - 1, first, test.to < first ? 2 * (first - 1) : test.to);
+  }
 }
 
 Choices defaults(const Size& size, const ValueLists& settings) {

@@ -82,7 +82,7 @@ std::vector<std::string> read_spellings(const std::string& text) {
 }
 
 std::vector<Planned> plan(const Options& options) {
-  size(options.size);
+  check_scored(size(options.size), request(options).settings);
   std::vector<std::string> open, masked;
   for (const std::string& name : spelled(options.encodings))
     (options.causal || needs_mask(name) ? masked : open).push_back(name);
