@@ -122,6 +122,14 @@ TEST_CASE("reproduce: signs are counted, with Holm over all comparisons") {
   CHECK(holds(s.readings[0], "2 have the paper's sign"));
   CHECK(holds(s.readings[0], "1 to 3 seeds"));
   CHECK(holds(s.readings[1], "1 differ from zero with the paper's sign and 1 with the other"));
+
+  // A difference of exactly 0 has no sign, not even where the paper's is negative.
+  const std::vector<Planned> backward = plan({{"ruoss2023:signs"}, "tiny", {"modular_arithmetic"}, {"alibi"}, {}});
+  for (const Trial& t : backward[0].plan) make_run(folder.path, t, 0.5);
+  const Section flat = artifact("ruoss2023:signs")
+                           .draw(Outcomes(backward[0].plan, SweepFolder(folder.path)), backward[0].plan[0].config());
+  REQUIRE(flat.data.rows.at(0)[2].get<double>() < -0.02);
+  CHECK(holds(flat.readings[0], "Of 1 comparison in which the paper's bests differ by 2 points or more, 0 have"));
 }
 
 TEST_CASE("reproduce: a run is chosen just past the trained lengths, and scored beyond") {
@@ -210,5 +218,5 @@ TEST_CASE("ruoss2023: a claim that is not so, and one of which a seed is missing
   CHECK(row(s.data, {"Randomized positions raise accuracy on unseen lengths"}).back() == "does not");
   CHECK(row(s.data, {"Positions must be in order"}).back() == "inconclusive");  // equal, so zero is not excluded
   CHECK(row(s.data, {"Geometric attention is ahead on five arithmetic tasks"}).empty());
-  CHECK(s.readings[0] == "Of 12 comparisons 7 hold, 4 do not, and 1 are inconclusive.");
+  CHECK(s.readings[0] == "Of 12 comparisons 7 hold, 4 do not, and 1 is inconclusive.");
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lab/files/shell.h"
+
 namespace poslab::reproduce {
 
 Beside operator-(const Beside& a, const Beside& b) { return {difference(a.ours, b.ours), a.source - b.source}; }
@@ -34,8 +36,10 @@ Value Verdicts::cell(const Beside& v, double within, bool in_nats) {
 std::string Verdicts::reading() const {
   const auto count = [&](const char* answer) { return count_.count(answer) ? count_.at(answer) : 0; };
   const int holds = count("holds"), not_so = count("does not"), open = count("inconclusive");
-  return fmt::format("Of {} comparisons {} hold, {} do not, and {} are inconclusive.", holds + not_so + open, holds,
-                     not_so, open);
+  if (!(holds + not_so + open)) return "No comparison can be made of the runs that are done.";
+  return fmt::format("Of {} {} hold{}, {} do{} not, and {} {} inconclusive.",
+                     counted(size_t(holds + not_so + open), "comparison"), holds, holds == 1 ? "s" : "", not_so,
+                     not_so == 1 ? "es" : "", open, open == 1 ? "is" : "are");
 }
 
 std::string Verdicts::note() const {

@@ -49,16 +49,17 @@ std::vector<std::string> readings(const std::vector<Sign>& all) {
   size_t fewest = SIZE_MAX, most = 0;
   for (const Sign& s : all) {
     if (s.differences.empty() || std::abs(s.paper) < 0.02) continue;
-    const bool same = (poslab::mean(s.differences) > 0) == (s.paper > 0);
+    const bool same = poslab::mean(s.differences) * s.paper > 0;
     ++compared, agree += same, tested += !std::isnan(s.student);
     fewest = std::min(fewest, s.differences.size()), most = std::max(most, s.differences.size());
     if (s.student < 0.05) ++(same ? firm_for : firm_against);
   }
   if (!compared) return {"No comparison has a seed that both sides have."};
   std::vector<std::string> said = {fmt::format(
-      "Of {} comparisons in which the paper's bests differ by 2 points or more, {} have the paper's sign in the mean "
-      "here. They have {} each.",
-      compared, agree, fewest == most ? counted(most, "seed") : fmt::format("{} to {} seeds", fewest, most))};
+      "Of {} in which the paper's bests differ by 2 points or more, {} {} the paper's sign in the mean here. They have "
+      "{} each.",
+      counted(size_t(compared), "comparison"), agree, agree == 1 ? "has" : "have",
+      fewest == most ? counted(most, "seed") : fmt::format("{} to {} seeds", fewest, most))};
   if (tested)
     said.push_back(
         fmt::format("After Holm over all comparisons with three seeds or more, {} differ from zero with the "
