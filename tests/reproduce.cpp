@@ -367,6 +367,10 @@ TEST_CASE("reproduce: a page says what trained its runs, and begins with Old whe
   };
   CHECK(said("").starts_with("Old: these runs do not say their numerics number. Trained by 0123abc; cpu/avx2;"));
   CHECK(said("00000000").starts_with("Old: these runs have the numerics 00000000, and this program has"));
+  const Plan some =
+      make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"none\"\nheads = [2, 3]\n", "a.toml");
+  make_run(folder.path, some[0], 0.5);
+  CHECK_FALSE(holds(origin(Outcomes(some, SweepFolder(folder.path))), "missing"));  // heads = 3 will never be done
   const std::string ours = numerics("avx2");
   if (ours.empty()) return;  // a compiler whose numbers nobody committed
   CHECK(said(ours) ==

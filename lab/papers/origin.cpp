@@ -61,14 +61,17 @@ std::string origin(const Outcomes& outcomes) {
     if (o.record.seconds) seconds[o.trial->config()["task"]].push_back(core_seconds(o.record));
   }
   double left = 0;
-  size_t priced = 0;
-  for (const Missing& m : outcomes.missing())
+  size_t priced = 0, missing = 0;
+  for (const Missing& m : outcomes.missing()) {
+    if (m.state == TrialState::impossible) continue;  // never to be trained
+    ++missing;
     if (const auto of_task = seconds.find(m.trial->config()["task"]); of_task != seconds.end())
       left += median(of_task->second), ++priced;
+  }
   std::string text = origin(done);
   if (priced)
     text += fmt::format(" {} of the {} trials that are missing take about {} more, by the median of their tasks.",
-                        priced, outcomes.missing().size(), hours(left));
+                        priced, missing, hours(left));
   return text;
 }
 
