@@ -57,6 +57,11 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(own_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 
+  // Nothing is tested whose figures cannot be kept.
+  const std::string lost = folder / "none/z.csv";
+  CHECK(run_in(folder, "eval " + run + " -o " + lost, 2) ==
+        "poslab: cannot write " + lost + ": there is no such folder; choose another path\n");
+
   // A name that has another test is not given twice.
   run_in(folder, "eval " + run + " --lengths 1:3 --name short");
   CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));

@@ -129,8 +129,6 @@ void must_be_one(const AlignRequest& r) {
 
 Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
-  if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
-    bad_input("cannot write {}: there is no such folder; choose another path", out);
   check_output("-o", out, {{"", "", "{", alignment_format}});
   must_be_one(r);
   if (!r.hf.empty() && !r.device.empty() && r.device != "cpu") bad_input("--device {}: T5s run on the cpu", r.device);

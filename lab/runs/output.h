@@ -15,8 +15,8 @@ Output html_output(const std::string& command);         // "poslab report"
 Output svg_output(const std::string& what);        // "the chart of accuracy alone"
 Output csv_output(const std::string& first_columns);    // "length,set,"
 
-// Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, or is a file
-// of another kind. What is not there, an empty file, and /dev/stdout and its like are free.
+// Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, is a file of
+// another kind, or lies in no folder. What is not there, an empty file, and /dev/stdout and its like are free.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
 // Throws BadInput where a folder is asked for and the name is that of a page or a picture.
 void check_names_folder(const std::string& option, const std::string& path);
