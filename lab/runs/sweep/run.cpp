@@ -83,7 +83,7 @@ class Worker {
       : folder_(folder),
         work_(work),
         journal_(folder.journal()),
-        board_(plan, folder, fmt::format("shard {}/{}", work.shard.index, work.shard.of)) {
+        board_(plan, folder, work.shard.of == 1 ? "sweep" : "whole sweep") {
     for (const Trial* t : trials_of(plan, work.shard)) open_.push_back(t);
     if (work.retry) forget_failures();
   }
