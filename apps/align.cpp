@@ -75,8 +75,8 @@ void run(AlignWords w) {
 
 const char* align_footer = R"(
 Attention alignment (Chi, Fan, Rudnicky 2023), for runs of tasks, language models and T5s with any encoding. A softmax
-over more keys is flatter. This measures how peaked attention is on test inputs of the short length, and finds the
-temperature at which it is as peaked on long ones; nothing is trained. docs/align.md explains it.
+over more keys is flatter. This measures how peaked attention is on inputs of the short length that no test has, and
+finds the temperature at which it is as peaked on long ones; nothing is trained. docs/align.md explains it.
 
   pmax      the same mean of the largest weights, over the grid
   entropy   the same mean entropy, over the grid: lower temperatures than pmax

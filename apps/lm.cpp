@@ -161,8 +161,8 @@ std::function<void()> add_lm(CLI::App* lm) {
              "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});
   add_number(write, "top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)",
              {0, 1 << 30});
-  add_number(write, "top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)",
-             {0, 1});
+  add_number(write, "top-p", words->top_p,
+             "only the most probable tokens of that share, which is above 0 (1, or as --hf has it)", {0, 1});
   add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_matmul(write, words->matmul);
   add_threads(write, words->threads);

@@ -25,8 +25,9 @@ namespace poslab {
 namespace {
 
 struct AnswerWords {
-  std::string run, hf, prompt, file, encoding, temperature, early_stopping, matmul, threads;
-  std::optional<int> beams;  // absent: as the model has them
+  std::string run, hf, file, encoding, temperature, early_stopping, matmul, threads;
+  std::optional<std::string> prompt;  // absent: not typed
+  std::optional<int> beams;           // absent: as the model has them
   std::optional<double> length_penalty;
   int count = 64;
   bool force = false;
@@ -80,9 +81,9 @@ T5Generation generation(const AnswerWords& words, T5Generation how) {
 }
 
 std::string prompt_of(const AnswerWords& words) {
-  if (words.prompt.empty() == words.file.empty())
-    bad_input("poslab t5 generate reads --prompt TEXT or --file FILE{}", words.prompt.empty() ? "" : "; not both");
-  return words.file.empty() ? words.prompt : read_input(words.file);
+  if (words.prompt.has_value() != words.file.empty())
+    bad_input("poslab t5 generate reads --prompt TEXT or --file FILE{}", words.prompt ? "; not both" : "");
+  return words.file.empty() ? *words.prompt : read_input(words.file);
 }
 
 void generate_answer(const AnswerWords& words) {

@@ -80,8 +80,10 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   write(folder / "short.txt", "nine byte");
   const Corpus c = open_corpus(folder / "short.txt");
   Rng rng(stream(1, Purpose::tokens, 0));
-  CHECK(refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
-        "2: no file has 10 tokens: the longest of 1 has 9 bytes; use shorter windows, or a longer text");
+  CHECK(
+      refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
+      "2: no file has 10 tokens: the longest of 1 on this side, training or test, has 9 bytes; use shorter windows, or "
+      "a longer text");
   CHECK(draw_window(c.text, Vocabulary(), 9, rng) == Vocabulary().encode("nine byte"));
   // a file that changes under way
   fs::resize_file(folder / "short.txt", 4);

@@ -274,6 +274,8 @@ aligned() {   # temperatures for longer strings, which the run keeps, and anothe
     "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
 }
 check 'a run with attention aligned' aligned
+says_on_what() { "$program" align --help | finds 'on inputs of the short length that no test has'; }
+check 'on no strings of the test' says_on_what
 check 'and another one' refuses 2 'temperature aligned: it is of weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json
 
@@ -317,7 +319,8 @@ one_file() {   # key heads follow heads
   seq 9999 > one.txt && "$program" lm train --text one.txt --layers 1 --heads 2 --d-model 16 --d-ff 24 --batch 2 \
     --train-length 16 --eval-times 1 --eval-samples 2 --steps 2 --out one-file 2> log &&
     grep -q 'one.txt: 1 file, .*; its last tenth is held out for the test' log &&
-    grep -q '^key_heads = 2 ' one-file/config.toml
+    grep -q '^key_heads = 2 ' one-file/config.toml &&
+    page one.html one-file && grep -q '1 file of .*, of which the last tenth is of the test' one.html
 }
 check 'one on a single file' one_file
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
@@ -417,6 +420,7 @@ check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
 check 'a report of it' page finding.html finding
 check 'and the tape of a step' rows_of finding decoder.block0.cross
 check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
+check 'not to nothing' refuses 2 'the prompt is empty' "$program" t5 generate finding --prompt ''
 check 'its attention is drawn' "$program" view finding --length 24 -o viewed_finding
 check 'of 16 tokens or more' refuses 2 'ask for 16 tokens or more' "$program" view finding --length 3 -o x
 check 'it is exported' "$program" t5 export finding --to exported_finding

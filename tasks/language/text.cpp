@@ -61,8 +61,10 @@ std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int 
   for (const TextFile& f : text.files) all += starts(f), longest = std::max(longest, f.bytes);
   if (tokens < 1) bad_input("a window of {} tokens; ask for at least 1", tokens);
   if (all == 0)
-    bad_input("no file has {} tokens: the longest of {} has {} bytes; use shorter windows, or a longer text", tokens,
-              text.files.size(), longest);
+    bad_input(
+        "no file has {} tokens: the longest of {} on this side, training or test, has {} bytes; use shorter "
+        "windows, or a longer text",
+        tokens, text.files.size(), longest);
   for (int draw = 0; draw < 1000; ++draw) {
     int64_t at = int64_t(rng.uniform() * double(all));
     auto file = text.files.begin();
@@ -72,8 +74,8 @@ std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int 
     if (int(window.size()) == tokens) return window;
   }
   bad_input(
-      "1000 draws found no window of {} tokens, as files end before; the longest of {} has {} bytes: use shorter "
-      "windows, or a longer text",
+      "1000 draws found no window of {} tokens, as files end before; the longest of {} on this side, training or "
+      "test, has {} bytes: use shorter windows, or a longer text",
       tokens, text.files.size(), longest);
 }
 
