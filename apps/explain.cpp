@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "apps/columns.h"
@@ -51,19 +52,33 @@ std::string text_of(const std::vector<Option>& options) {
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
+void move_away(Choices& c, const Option& o) {  // from its default
+  c.set(o.name, o.kind == Option::Kind::toggle   ? (o.standard == "on" ? "off" : "on")
+                : o.kind == Option::Kind::length ? "128"
+                : o.kind == Option::Kind::word
+                    ? (o.words.empty() ? "@FILE" : o.words[1])
+                    : o.value(fmt::format("{}", std::min(o.range.max, 2 * ascii::number(o.standard) + 1))));
+}
+
 // "alibi, alibi:mode=offset_table,symmetric": alone, unless it has to be told something, and with every option away
-// from its default.
-std::string spelling(const std::string& name, const std::vector<Option>& options) {
+// from its default; an option that the others exclude, as `works` finds, stands apart.
+std::string spelling(
+    const std::string& name, const std::vector<Option>& options,
+    const std::function<bool(const Choices&)>& works = [](const Choices&) { return true; }) {
   if (options.empty()) return name;
-  Choices c(name, options);
-  for (const Option& o : options)
-    c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
-                  : o.kind == Option::Kind::length ? "128"
-                  : o.kind == Option::Kind::word
-                      ? (o.words.empty() ? "@FILE" : o.words[1])
-                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * ascii::number(o.standard) + 1))));
+  Choices together(name, options);
+  std::string apart;
+  for (const Option& o : options) {
+    Choices more = together, only(name, options);
+    move_away(more, o);
+    move_away(only, o);
+    if (works(more) || !works(only))
+      together = more;  // one that works only with a later option stays
+    else
+      apart += ", " + only.spelled();
+  }
   const bool alone = std::none_of(options.begin(), options.end(), [](const Option& o) { return o.standard.empty(); });
-  return (alone ? name + ", " : "") + c.spelled();
+  return (alone ? name + ", " : "") + together.spelled() + apart;
 }
 
 // Of a thing of any list: its sentences, then `rows`, then the example and the options.
@@ -152,8 +167,8 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
                                  u.learns() ? "; before training" : "",
                                  shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
   for (int i = 0; i < T; ++i) {
-    text += "         ";
-    for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
+    text += "        ";
+    for (int j = 0; j < T; ++j) text += fmt::format(" {:>9.3g}", double(m[size_t(i * T + j)]) + 0.);
     text += '\n';
   }
   for (const std::string& line : wrapped(s->shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
@@ -167,6 +182,12 @@ std::string of_encoding(const std::string& name) {
                                      [&](const Scheme& one) { return one.name == s->name; });
   const std::string why_causal = s->causal_only(s.choices);
   const Untrained untrained(s);
+  const auto works = [&](const Choices& c) {
+    try {
+      if (s->check) s->check({.causal = !s->causal_only(c).empty()}, c);
+      return true;
+    } catch (const BadInput&) { return false; }
+  };
   return text_of(s.thing, typed,
                  {{"formula", s->formula},
                   {"doors", doors_of(s->doors)},
@@ -174,10 +195,10 @@ std::string of_encoding(const std::string& name) {
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
                   {"learns", learned(untrained)},
                   {"source", s->source},
-                  {"file", composed         ? "encodings/compose.cpp"
+                  {"file", composed          ? "encodings/compose.cpp"
                            : s->file.empty() ? fmt::format("encodings/{}.cpp", s->name)
                                              : s->file},
-                  {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options))},
+                  {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options, works))},
                   {"read on", "docs/schemes.md"}},
                  matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);
 }
@@ -367,8 +388,7 @@ Examples:
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
   const auto numpy = std::make_shared<bool>(false);
-  explain->add_flag("--numpy", *numpy,
-                    "of an encoding: its formula as a few lines of NumPy, which are poslab.formulas");
+  explain->add_flag("--numpy", *numpy, "of an encoding: its formula as NumPy that runs alone, from poslab.formulas");
   return [=] {
     const auto& [kind, name] = *words;
     if (*numpy) {

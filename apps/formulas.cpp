@@ -1,9 +1,12 @@
 #include "apps/formulas.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <regex>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,15 +50,30 @@ const NumpyFile& numpy_file(const std::string& name) {
             name);
 }
 
-// The files that it imports from, and those that these do, each once.
-void add_imported(const NumpyFile& file, std::vector<std::string>& names) {
-  static const std::regex import(R"(^from \.(\w*) import (\w+))", std::regex::multiline);
-  for (std::sregex_iterator m(file.text.begin(), file.text.end(), import), end; m != end; ++m) {
-    const std::string name = (*m)[1].length() ? (*m)[1] : (*m)[2];
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    names.push_back(name);
-    add_imported(numpy_file(name), names);
+using Matches = std::sregex_iterator;
+
+// Adds the file to a text that runs alone: first the files that it imports from, each once, and what is called by
+// another name than there, `rotated = logits`, or rotary_rope for rotary.rope.
+void add_alone(const NumpyFile& file, std::vector<std::string>& added, std::string& text) {
+  static const std::regex import(R"(^from \.(\w*) import ([\w, ]+?) *(#.*)?\n)", std::regex::multiline);
+  static const std::regex renamed(R"((\w+) as (\w+))");
+  std::string own = std::regex_replace(file.text, import, "");
+  for (Matches m(file.text.begin(), file.text.end(), import), end; m != end; ++m) {
+    const std::string names = (*m)[2], name = (*m)[1].length() ? std::string((*m)[1]) : names;
+    if (std::find(added.begin(), added.end(), name) == added.end()) add_alone(numpy_file(name), added, text);
+    std::set<std::string> called;
+    for (Matches as(names.begin(), names.end(), renamed); as != end; ++as)
+      called.insert(fmt::format("{} = {}\n", (*as)[2].str(), (*as)[1].str()));
+    if (name == names) {
+      const std::regex member(fmt::format(R"(\b{}\.(\w+))", name));
+      for (Matches of(own.begin(), own.end(), member); of != end; ++of)
+        called.insert(fmt::format("{0}_{1} = {1}\n", name, (*of)[1].str()));
+      own = std::regex_replace(own, member, name + "_$1");
+    }
+    text += fmt::format("{}{}", called.empty() ? "" : "\n\n", fmt::join(called, ""));
   }
+  text += fmt::format("{}# {}.py\n\n{}", text.empty() ? "" : "\n\n", file.name, own);
+  added.push_back(file.name);
 }
 
 }  // namespace
@@ -75,12 +93,11 @@ std::string in_numpy(const std::string& encoding) {
     if (own_options && written.spelled() == scheme.spelled()) chosen = &file;
     others += fmt::format("#   {:<28} {}\n", file.name, file.spelling);
   }
-  std::vector<std::string> used = {chosen->name};
-  add_imported(*chosen, used);
-  std::string text =
-      fmt::format("# {} as NumPy: python/poslab/formulas/{}.py\n\n{}", chosen->spelling, chosen->name, chosen->text);
-  for (size_t n = 1; n < used.size(); ++n)
-    text += fmt::format("\n\n# {}.py, from which it takes some\n\n{}", used[n], numpy_file(used[n]).text);
+  std::vector<std::string> added;
+  std::string text;
+  add_alone(*chosen, added, text);
+  text = fmt::format("# {} as NumPy: python/poslab/formulas/{}.py{}\n\n\n{}", chosen->spelling, chosen->name,
+                     added.size() > 1 ? ", after what it takes from others" : "", text);
   if (!others.empty()) text += "\n\n# Other forms of " + scheme->name + " there:\n" + others;
   if (!text.ends_with('\n')) text += '\n';
   return text;

@@ -207,7 +207,21 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
     return said;
   };
   for (const auto& name : names_of(all_tasks())) told("explain task " + name);
-  for (const auto& name : names_of(all_encodings())) told("explain encoding " + name);
+  for (const auto& name : names_of(all_encodings())) {
+    const std::string said = told("explain encoding " + name);
+    std::istringstream matrix(said.substr(said.find('\n', said.find("\nexample   ") + 1) + 1));
+    std::string line, word;
+    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // a column stands apart from the next
+      int columns = 0;
+      for (std::istringstream words(line); words >> word;) ++columns;
+      CHECK_MESSAGE(columns == 5, name << ": " << line);
+    }
+    const size_t spelled = said.find("--encoding ") + 11;
+    std::istringstream spellings(said.substr(spelled, said.find("\nread on", spelled) - spelled));
+    while (spellings >> word)
+      if (word.find('@') == word.npos)
+        told("explain encoding '" + word.substr(0, word.find_last_not_of(',') + 1) + "'");
+  }
   for (const auto& name : names_of(all_samplers())) told("explain sampler " + name);
   for (const auto& name : names_of(all_temperatures())) told("explain temperature " + name);
   for (const auto& name : names_of(all_retrievals())) told("explain retrieval " + name);

@@ -2,13 +2,16 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
 
 import poslab as pl
+from built import PROGRAM
 from poslab import formulas
 
 REFERENCE = pathlib.Path(__file__).parents[1] / "reference"
@@ -30,16 +33,33 @@ def test_every_scheme_has_one_and_says_how_the_engine_spells_it():
         assert name.startswith(spelled.name), name
 
 
+def off(name, scheme):
+    """How far the logits of a model with this formula are from those of the golden file."""
+    kept = json.loads((REFERENCE / f"golden/{name}.json").read_text())
+    case = golden.BASE | scheme.CASE
+    layers = [{k: np.array(v) for k, v in p.items()} for p in kept["positions"]]
+    layers = layers * case["layers"] if len(layers) == 1 else layers
+    w = {n: formula.weight(n, int(np.prod(s))).reshape(s) for n, s in own.shapes_of(scheme, case).items()}
+    x = own.embedded(scheme, case, w, np.array(kept["tokens"]), layers)
+    return abs(own.forward(scheme, case, w, x, layers)[0].ravel() - kept["logits"]).max()
+
+
 def test_all_give_the_logits_of_the_golden_files():
     for name in formulas.names():
-        scheme, kept = formulas.load(name), json.loads((REFERENCE / f"golden/{name}.json").read_text())
-        case = golden.BASE | scheme.CASE
-        layers = [{k: np.array(v) for k, v in p.items()} for p in kept["positions"]]
-        layers = layers * case["layers"] if len(layers) == 1 else layers
-        w = {n: formula.weight(n, int(np.prod(s))).reshape(s) for n, s in own.shapes_of(scheme, case).items()}
-        x = own.embedded(scheme, case, w, np.array(kept["tokens"]), layers)
-        error = abs(own.forward(scheme, case, w, x, layers)[0].ravel() - kept["logits"]).max()
-        assert error < 1e-11, name
+        assert off(name, formulas.load(name)) < 1e-11, name
+
+
+def test_what_the_program_prints_runs_alone_and_computes_the_same():
+    printed = set()
+    for scheme in map(formulas.load, formulas.names()):
+        text = subprocess.check_output([PROGRAM, "explain", "encoding", scheme.CASE["encoding"], "--numpy"], text=True)
+        name = re.search(r"python/poslab/formulas/(\w+)\.py", text)[1]
+        alone = {"__name__": name}
+        exec(text, alone)
+        kept = {key: alone[key] for key in vars(formulas.load(name)) if key in alone}    # others may have more
+        assert off(name, types.SimpleNamespace(**kept)) < 1e-11, name
+        printed.add(name)
+    assert len(printed) > 100
 
 
 @pytest.mark.parametrize("causal", [False, True])
