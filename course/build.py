@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 
 import marks
@@ -12,12 +14,52 @@ class DoesNotCompile(Exception):
     """The compiler's first messages."""
 
 
-def built(folder, target):
-    """The path of a program of course/CMakeLists.txt, made from the sources of the folder."""
+def compiled(folder, step):
+    """Brings the sources that are compiled up to date: the folder's own, in which holes of steps after `step` have the
+    project's bodies, so that a step that has just begun breaks none before it. Returns where they are."""
+    project, copies, texts = marks.of_folder(marks.root), folder / "build/sources", {}
+    for top in sorted({path.split("/")[0] for path in marks.files()}):
+        for at in (folder / top).rglob("[!.]*"):
+            if at.is_file():
+                texts[at.relative_to(folder)] = at.read_bytes()
+
+    def body_of(region):
+        if region.step <= step or not region.is_hole or region.key not in project:
+            return None
+        return project[region.key].body + [f"#line {region.first + len(region.lines)}"]  # as in the folder's file
+
+    for path in filter(texts.__contains__, map(pathlib.Path, marks.marked())):
+        texts[path] = marks.with_bodies(path, texts[path].decode(), body_of).encode()
+    for path, text in texts.items():
+        at = copies / path
+        if not at.exists() or at.read_bytes() != text:
+            at.parent.mkdir(parents=True, exist_ok=True)
+            at.write_bytes(text)
+    for at in copies.rglob("*"):
+        if at.is_file() and at.relative_to(copies) not in texts:
+            at.unlink()
+    return copies
+
+
+def is_configured(build, sources):
+    """CMake keeps absolute paths: after a folder was copied or renamed they are those of another one."""
+    cache = build / "CMakeCache.txt"
+    known = dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.M)) if cache.exists() else {}
+    return (build / "build.ninja").exists() and all(
+        known.get(name) == str(path) for name, path in [("CMAKE_HOME_DIRECTORY", marks.root / "course"),
+                                                        ("CMAKE_CACHEFILE_DIR", build), ("POSLAB_COURSE", sources)])
+
+
+def built(folder, target, step=marks.steps):
+    """The path of a program of course/CMakeLists.txt, made from the sources of the folder; holes of steps after `step`
+    have the project's bodies."""
     build = folder / "build"
-    if not (build / "CMakeCache.txt").exists():
+    if not is_configured(build, build / "sources"):
+        shutil.rmtree(build, ignore_errors=True)
+    sources = compiled(folder, step)
+    if not build.joinpath("CMakeCache.txt").exists():
         said = subprocess.run(["cmake", "-S", marks.root / "course", "-B", build, "-G", "Ninja",
-                               f"-DPOSLAB_COURSE={folder}"], capture_output=True, text=True)
+                               f"-DPOSLAB_COURSE={sources}"], capture_output=True, text=True)
         if said.returncode:
             raise marks.Broken(f"cmake could not begin in {build}:\n{said.stdout}{said.stderr}")
     said = subprocess.run(["cmake", "--build", build, "--target", target], capture_output=True, text=True)
@@ -25,18 +67,23 @@ def built(folder, target):
         lines = said.stdout.splitlines()
         told = [n for n, line in enumerate(lines) if re.search(r": (fatal )?error|undefined reference", line)]
         shown = [line for n in told[:3] for line in lines[n:n + 3]]
-        raise DoesNotCompile("\n".join(shown or lines[-20:]).replace(f"{folder}/", ""))
+        text = "\n".join(shown or lines[-20:]).replace(f"{sources}/", "").replace(f"{folder}/", "")
+        raise DoesNotCompile(re.sub(r"(?<![\w/])sources/", "", text))   # ninja says them from build/
     return build / target
+
+
+# A line of a test (course/check.cpp) among whatever the student's code prints.
+said_by_tests = re.compile(r"\ncourse\t(.*)\n")
 
 
 def read(output, cases):
     """Adds the cases of a test's output to `cases`; True if it came to its end."""
-    for line in output.splitlines():
+    for line in said_by_tests.findall(output):
         what, *words = line.split("\t")
         if what == "case":
-            cases.append({"title": words[1], "result": "died"})
+            cases.append({"title": words[1], "result": "died", "got": "and said nothing"})
         elif what == "passed":
-            cases[-1]["result"] = "passed"
+            cases[-1].update(result="passed")
         elif what == "hole":
             cases[-1].update(result="hole", hole=words[0])
         elif what == "wrong" and len(words) == 5:
@@ -51,26 +98,29 @@ def ended_by(process):
 
 
 def run(program, seconds=20):
-    """The cases of a step: one that dies, or that does not end, is said so, and the next one begins."""
-    cases = []
+    """The cases of a step, and the lines that the student's code printed: a case that dies, or that does not end, is
+    said so, and the next one begins."""
+    cases, printed = [], []
     while True:
         before = len(cases)
         try:
-            process = subprocess.run([program, str(before)], capture_output=True, text=True, timeout=seconds,
-                                     env={**os.environ, "POSLAB_PRODUCTS": "own"})
+            process = subprocess.run([program, str(before)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     timeout=seconds, env={**os.environ, "POSLAB_PRODUCTS": "own"})
             output, how = process.stdout, ended_by(process)
         except subprocess.TimeoutExpired as late:
-            output, how = (late.stdout or b"").decode(), f"it did not end in {seconds} seconds: does a loop go on?"
+            output, how = late.stdout or b"", f"it did not end in {seconds} seconds: does a loop go on?"
+        output = output.decode(errors="replace")
+        printed += [line[:200] for line in said_by_tests.sub("\n", output).splitlines() if line.strip()]
         if read(output, cases):
-            return cases
+            return cases, printed
         if len(cases) == before:
             raise marks.Broken(f"{program} said nothing ({how})")
         cases[-1].update(result="died", got=how)
 
 
 def check(folder, step):
-    """The cases of the step, built from this folder."""
-    return run(built(folder, f"step{step:02}"))
+    """The cases of the step, built from this folder, and the lines that its code printed."""
+    return run(built(folder, f"step{step:02}", step))
 
 
 def state(folder):
@@ -79,4 +129,10 @@ def state(folder):
     if not at.exists():
         raise marks.Broken(f"{folder} is no folder of the course: there is no course.json; ./dev course 1 {folder} "
                            "makes one")
-    return json.loads(at.read_text())
+    try:
+        said = json.loads(at.read_text())
+        if said["step"] in range(1, marks.steps + 1):
+            return said
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise marks.Broken(f'{at} does not say the step; write {{"step": 1}} there, or up to {marks.steps}')

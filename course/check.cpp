@@ -1,6 +1,8 @@
 // The program of a step: stepNN [FIRST] runs its cases from number FIRST on, from 0, and says what is wrong (check.h).
 #include "check.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,14 @@ std::vector<Case>& cases() {
   return all;
 }
 struct Wrong {};  // this case has said what is wrong
+
+// A line of the output. What the student's code prints may end without a newline, and texts may have some.
+void say(std::vector<std::string> words) {
+  for (std::string& word : words)
+    for (char& c : word)
+      if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+  fmt::print("\ncourse\t{}\n", fmt::join(words, "\t"));
+}
 
 bool near(double a, double b, double tolerance) {
   if (!std::isfinite(b)) return a == b || (std::isnan(a) && std::isnan(b));
@@ -75,7 +85,7 @@ Values values(const Shape& x) { return {x.begin(), x.end()}; }
 
 void wrong(const std::string& formula, const std::string& at, const std::string& expected, const std::string& got,
            const std::string& hint) {
-  fmt::print("wrong\t{}\t{}\t{}\t{}\t{}\n", formula, at, expected, got, hint);
+  say({"wrong", formula, at, expected, got, hint});
   throw Wrong();
 }
 
@@ -110,14 +120,14 @@ void check(const std::string& formula, double got, double expected, const std::v
 int main(int count, char** words) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   for (size_t n = count > 1 ? size_t(std::atoi(words[1])) : 0; n < course::cases().size(); ++n) {
-    fmt::print("case\t{}\t{}\n", n, course::cases()[n].title);
+    course::say({"case", std::to_string(n), course::cases()[n].title});
     try {
       course::cases()[n].run();
-      fmt::print("passed\n");
+      course::say({"passed"});
     } catch (const course::Wrong&) {  // it has said so
-    } catch (const course::Hole& h) { fmt::print("hole\t{}\n", h.key); } catch (const std::exception& e) {
-      fmt::print("wrong\tno exception\t\t\t{}\t\n", e.what());
+    } catch (const course::Hole& h) { course::say({"hole", h.key}); } catch (const std::exception& e) {
+      course::say({"wrong", "no exception", "", "", e.what(), ""});
     }
   }
-  fmt::print("end\n");
+  course::say({"end"});
 }

@@ -1,11 +1,13 @@
 // How a step is tested: cases, each with a formula. What differs is said in one line: at which index, expected and got,
-// and which usual mistake gives just this. A line of the output is words with tabs between them; course.py reads it.
+// and which usual mistake gives just this. A line of the output is "course" and words with tabs between them, on a line
+// of its own, whatever the student's code prints; course.py reads it.
 //
 //   CASE("softmax of a row") {
 //     check("y_j = exp(x_j) / sum_k exp(x_k)", softmax(x), expected, {{"it is not divided by the sum", exponentials}});
 //   }
 #pragma once
 #include <cmath>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -46,12 +48,15 @@ void check(const std::string& formula, const Values& got, const Values& expected
            double tolerance = 1e-4);
 void check(const std::string& formula, double got, double expected, const std::vector<Mistake>& = {});
 
-// Fails the case unless work() throws BadInput.
+// Fails the case unless work() throws BadInput. Wrong and Hole, which are no std::exception, go through.
 template <class Work>
 void must_refuse(const std::string& what, const Work& work, const std::string& hint) {
   try {
     work();
-  } catch (const poslab::BadInput&) { return; }
+  } catch (const poslab::BadInput&) { return; } catch (const std::exception& e) {
+    wrong(what, "", "BadInput", std::string("another exception, ") + e.what(),
+          "it is refused, but not by bad_input(...), which throws BadInput");
+  }
   wrong(what, "", "BadInput", "no exception", hint);
 }
 

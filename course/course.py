@@ -53,6 +53,7 @@ def begin(folder, step, solved, again):
     if lost:
         refuse(f"the marks of '{lost[0]}' are gone from {folder / project[lost[0]].path}; put '// course "
                f"{lost[0].replace(' ', ': ', 1)}' and '// course end' around the body again")
+    at_step = build.state(folder)["step"] if there else 0
     kept = []
 
     def body_of(region):
@@ -61,7 +62,7 @@ def begin(folder, step, solved, again):
             return own
         if region.step != step or region.is_hole:
             return None
-        if region.body != own and not again:
+        if (step <= at_step or region.body != own) and not again:
             kept.append(region.key)
             return None
         return project[region.key].cut()
@@ -70,13 +71,13 @@ def begin(folder, step, solved, again):
         at = folder / path
         text = at.read_text() if at.exists() else (marks.root / path).read_text()
         write(at, marks.with_bodies(path, text, body_of))
-    write(folder / "course.json", json.dumps({"step": step}) + "\n")
+    write(folder / "course.json", json.dumps({"step": max(step, at_step)}) + "\n")
     print(f"Step {marks.title_of(step)}\n\n  read   {marks.root / marks.page_of(step)}")
     for region in marks.of_folder(folder, step).values():
         print(f"  {'write' if region.is_hole else 'stays'}  {folder / region.path}:{region.first + 2}   {region.name}")
-    print(f"  then   ./dev course check {shlex.quote(str(folder))}")
+    print(f"  then   ./dev course check {shlex.quote(str(folder))}" + (f" --step {step}" if step < at_step else ""))
     if kept:
-        print(f"\nWhat you wrote for {', '.join(kept)} stays; --again cuts holes anew.")
+        print(f"\nWhat stands in {', '.join(kept)} stays; --again cuts holes anew.")
 
 
 def told(case, number):
@@ -94,17 +95,24 @@ def told(case, number):
 
 def looked_at(folder, step):
     """The result of a step as data: holes, cases, or what the compiler said."""
-    holes = {r.key: f"{r.path}:{r.first + 2}" for r in marks.of_folder(folder, step).values() if r.is_hole}
+    project, bodies = ours(), marks.of_folder(folder, step)
+    holes = {r.key: f"{r.path}:{r.first + 2}" for r in bodies.values() if r.is_hole}
     try:
-        cases, compiler = build.check(folder, step), ""
+        (cases, printed), compiler = build.check(folder, step), ""
     except build.DoesNotCompile as error:
-        cases, compiler = [], str(error)
-    return {"step": step, "holes": holes, "cases": cases, "compiler": compiler,
-            "passed": sum(c["result"] == "passed" for c in cases), "of": len(cases)}
+        cases, printed, compiler = [], [], str(error)
+    return {"step": step, "holes": holes, "cases": cases, "compiler": compiler, "printed": printed[:20],
+            "passed": sum(c["result"] == "passed" for c in cases), "of": len(cases),
+            "the_projects_bodies": all(key in project and r.body == project[key].body for key, r in bodies.items())}
+
+
+def passes(result):
+    return result["of"] > 0 and result["passed"] == result["of"] and not result["holes"]
 
 
 def check(folder, step, out):
-    step = step or build.state(folder)["step"]
+    at_step = build.state(folder)["step"]
+    step = step or at_step
     result = looked_at(folder, step)
     print(f"Step {marks.title_of(step)}")
     if result["compiler"]:
@@ -116,9 +124,12 @@ def check(folder, step, out):
             print(told(case, number))
         elif case["result"] == "hole" and case["hole"] not in result["holes"]:
             print(f"  {number}. {case['title']}: '{case['hole']}', of another step, is still a hole")
-    good = result["of"] > 0 and result["passed"] == result["of"] and not result["holes"]
-    print(f"{result['passed']} of {result['of']} cases pass" + (f"; go on with ./dev course {step + 1} {folder}"
-                                                                if good and step < marks.steps else ""))
+    if result["printed"]:
+        print("\n    ".join(["  your code printed:", *result["printed"]]))
+    good = passes(result)
+    go_on = good and step == at_step and step < marks.steps
+    print(f"{result['passed']} of {result['of']} cases pass" +
+          (f"; go on with ./dev course {step + 1} {shlex.quote(str(folder))}" if go_on else ""))
     if good and curve.first <= step <= curve.last:
         print(f"see what it does with longer strings: ./dev course curve {shlex.quote(str(folder))}")
     if out:
@@ -133,13 +144,13 @@ def draw_curve(a):
     if step not in curve.plans:
         refuse(f"steps {curve.first} to {curve.last} have length curves, and {folder} is at step {step}; choose one by "
                "--step")
-    holes = [r for r in marks.of_folder(folder).values() if r.is_hole]
+    holes = [r for r in marks.of_folder(folder).values() if r.is_hole and r.step <= step]
     if holes:
         refuse(f"'{holes[0].key}' in {folder / holes[0].path} is still a hole; write it first")
     print("training your engine and the project's; the first time, both are built")
     own = [curve.plan_of(a.encoding, a.positions, a.at_test)] if a.encoding else []
     try:
-        results = curve.results_of(folder, curve.plans[step] + own, a.training)
+        results = curve.results_of(folder, step, curve.plans[step] + own, a.training)
     except build.DoesNotCompile as error:
         print("It does not compile:\n\n" + str(error))
         return 1
@@ -160,26 +171,42 @@ def changed_outside(folder):
             bare(path, (folder / path).read_text()) != bare(path, (marks.root / path).read_text())]
 
 
-def grade(folders, out):
-    rows = []
-    for folder in folders:
+def row_of(folder):
+    """What grade says of a folder; of one that cannot be graded, why."""
+    row = {"folder": str(folder), "at_step": 0, "steps": [], "changed_outside_the_marks": [], "broken": ""}
+    try:
         last = build.state(folder)["step"]
         steps = [looked_at(folder, step) for step in range(1, last + 1)]
-        rows.append({"folder": str(folder), "at_step": last, "steps": steps,
-                     "changed_outside_the_marks": changed_outside(folder)})
+        row.update(at_step=last, steps=steps, changed_outside_the_marks=changed_outside(folder))
+    except (marks.Broken, OSError, UnicodeError) as error:
+        row["broken"] = str(error)
+    return row
+
+
+def cell(result):
+    text = f"{result['passed']}/{result['of']}" if result["of"] else "-"
+    return f"({text})" if result["the_projects_bodies"] else text
+
+
+def grade(folders, out):
+    rows = [row_of(folder) for folder in folders]
     last = max(row["at_step"] for row in rows)
     width = max(len(row["folder"]) for row in rows)
-    print(" " * width + "".join(f"{step:>7}" for step in range(1, last + 1)) + "   all")
+    print(" " * width + "".join(f"{step:>8}" for step in range(1, last + 1)) + "   all")
     for row in rows:
-        cells = [f"{s['passed']}/{s['of']}" if s["of"] else "-" for s in row["steps"]]
-        done = sum(s["of"] > 0 and s["passed"] == s["of"] and not s["holes"] for s in row["steps"])
-        print(f"{row['folder']:{width}}" + "".join(f"{c:>7}" for c in cells + [""] * (last - len(cells))) +
-              f"{done:>6}")
+        if row["broken"]:
+            print(f"{row['folder']:{width}}   not graded: {row['broken']}")
+            continue
+        cells = [cell(s) for s in row["steps"]] + [""] * (last - len(row["steps"]))
+        done = sum(passes(s) and not s["the_projects_bodies"] for s in row["steps"])
+        print(f"{row['folder']:{width}}" + "".join(f"{c:>8}" for c in cells) + f"{done:>6}")
         for path in row["changed_outside_the_marks"]:
             print(f"{'':{width}}   changed outside the marks: {path}")
+    if any(s["the_projects_bodies"] for row in rows for s in row["steps"]):
+        print("(in parentheses: all bodies of the step are the project's own; \"all\" leaves it out)")
     if out:
         write(out, json.dumps(rows, indent=1) + "\n")
-    return 0
+    return 1 if any(row["broken"] for row in rows) else 0
 
 
 def arguments():

@@ -1,7 +1,7 @@
 // The length curve of an encoding, in seconds: a small encoder learns to sort strings of up to 20 digits with the
 // engine of the folder, and is then asked about strings of up to 100. ./dev course curve draws what it prints.
 //
-//   curve STEPS SAMPLER ENCODING [ENCODING at test]     a line "LENGTH PERCENT" for each length
+//   curve STEPS SAMPLER ENCODING [ENCODING at test]     a line "course LENGTH PERCENT", with tabs, for each length
 #include <cstdlib>
 
 #define main program_of_the_spine
@@ -63,7 +63,7 @@ void curve(int steps, const std::string& positions, const std::string& encoding,
     const Batch batch = make_batch(task, to_test, length, stream(seed, Purpose::test_tokens, uint64_t(length)));
     const PositionSample p = drawn(s, batch, Purpose::test_positions, uint64_t(length));
     const Tensor logits = tested(batch.tokens, batch.outputs, {p, {}});
-    fmt::print("{} {:.2f}\n", length, percent(score(logits.data(), task.symbols_out, batch)));
+    fmt::print("\ncourse\t{}\t{:.2f}\n", length, percent(score(logits.data(), task.symbols_out, batch)));
   }
 }
 

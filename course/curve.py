@@ -41,14 +41,15 @@ def projects_folder(folder):
 def curves_of(programs, steps, plan):
     """For each program its curve {length: percent}; they run at once, as each uses one core."""
     running = [subprocess.Popen([program, str(steps), *plan[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True) for program in programs]
+                                text=True, errors="replace") for program in programs]
     curves = []
     for program, process in zip(programs, running):
         output, error = process.communicate()
         if process.returncode:
             raise marks.Broken(f"{program} {' '.join(plan[1:])}: {error or build.ended_by(process)}; the check of an "
                                "earlier step may say why: ./dev course check DIR --step N")
-        curves.append({int(length): float(percent) for length, percent in map(str.split, output.splitlines())})
+        curves.append({int(length): float(percent) for length, percent in
+                       map(str.split, build.said_by_tests.findall(output))})
     return curves
 
 
@@ -132,7 +133,8 @@ def plan_of(encoding, positions, at_test):
     return (title, positions, encoding) + ((at_test,) if at_test else ())
 
 
-def results_of(folder, plan_list, steps):
+def results_of(folder, step, plan_list, steps):
     """[(title, the student's curve, the project's)]"""
-    programs = [build.built(at, "curve") for at in (folder, projects_folder(folder))]
+    programs = [build.built(folder, "curve", step)]                    # first, as it may begin build/ anew
+    programs.append(build.built(projects_folder(folder), "curve", step))
     return [(plan[0], *curves_of(programs, steps, plan)) for plan in plan_list]

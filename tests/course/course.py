@@ -7,6 +7,7 @@ usage: tests/course/course.py [--all | STEP...]   All wrong answers, and each st
 Ends with a line in doctest's form, which ./dev test adds up.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -49,7 +50,8 @@ class Changed:
         self.texts = {path: marks.with_bodies(path, (root / path).read_text(), body_of) for path in marks.marked()}
         self.texts = {path: text for path, text in self.texts.items() if text != (root / path).read_text()}
         self.before = {at: (at.read_bytes(), at.stat()) for at in
-                       [*(folder / path for path in self.texts), *(folder / "build").rglob("*.o")]}
+                       [*(folder / path for path in self.texts), *(folder / "build").rglob("*.o"),
+                        *(at for at in (folder / "build/sources").rglob("*") if at.is_file())]}
 
     def __enter__(self):
         for path, text in self.texts.items():
@@ -103,9 +105,88 @@ def as_a_student_begins():
         check("or takes the project's, and leaves what was written",
               done.returncode == 0 and "  // mine\n" in at.read_text() and
               holes() == sorted(key for key, r in ours.items() if r.step == 2), done.stderr)
+        copy = [line for line in ours["2 mul"].body if line.strip()]
+        rewrite(mine, lambda r: copy if r.step == 2 else None)
+        done = command(2, mine)
+        check("a body that is the project's, too, stays once its step has begun",
+              done.returncode == 0 and not holes() and "--again" in done.stdout, done.stdout + done.stderr)
+        command(3, mine)
+        done = command(1, mine)
+        check("an earlier step does not set the folder back",
+              done.returncode == 0 and build.state(mine)["step"] == 3 and "' --step 1\n" in done.stdout, done.stdout)
+        done = command(1, mine, "--again")
+        check("--again cuts its holes", done.returncode == 0 and set(of_first) < set(holes()), done.stdout)
         for step in range(2, marks.steps + 1, 1 if everything else 6):
             done = command(step, pathlib.Path(scratch) / str(step), "--solved")
             check(f"step {step} begins in a new folder", done.returncode == 0, done.stderr)
+
+
+def rewrite(at, body_of):
+    for path in marks.marked():
+        text = (at / path).read_text()
+        if (other := marks.with_bodies(path, text, body_of)) != text:
+            (at / path).write_text(other)
+
+
+def as_a_class_is_graded():
+    """The table: steps before one with holes, a folder that is none, and bodies that nobody wrote."""
+    (folder / "course.json").write_text('{"step": 2}')
+    with tempfile.TemporaryDirectory() as scratch:
+        no_folder, broken, out = (pathlib.Path(scratch) / name for name in ("none", "broken", "grades.json"))
+        shutil.copytree(folder, broken, ignore=shutil.ignore_patterns("build"))
+        path = ours["1 dim"].path
+        (broken / path).write_text((broken / path).read_text().replace("// course end\n", "", 1))
+        with Changed(lambda r: r.cut() if r.step == 2 else ["  // mine", *r.body] if r.key == "1 dim" else None):
+            done = command("grade", "--json", out, no_folder, folder, broken)
+            rows = json.loads(out.read_text())
+            alone = command("check", folder, "--step", 1)
+        first, second = rows[1]["steps"]
+        check("holes of a step that has just begun take nothing from those before it",
+              first["passed"] == first["of"] > 0 and len(second["holes"]) > 1 and second["passed"] < second["of"] and
+              re.search(rf"{first['of']}/{first['of']}  .*\b1\n", done.stdout), done.stdout)
+        check("an earlier step that is right does not ask to go on from there",
+              alone.returncode == 0 and "go on" not in alone.stdout, alone.stdout)
+        check("folders that cannot be graded say why, and the others have their rows",
+              done.returncode == 1 and not done.stderr and rows[2]["broken"] and
+              re.search(rf"^{no_folder.resolve()} +not graded: ", done.stdout, re.M) and
+              re.search(rf"^{broken.resolve()} +not graded: {path}:\d+: ", done.stdout, re.M), done.stdout)
+    for step in (1, 2):
+        (folder / f"build/step{step:02}").unlink()                      # they hold objects that were restored
+    done = command("grade", folder)
+    check("steps with the project's bodies are in parentheses, and do not count",
+          done.returncode == 0 and re.search(r"\((\d+)/\1\) +\((\d+)/\2\) +0\n", done.stdout), done.stdout)
+
+
+def copied_and_renamed():
+    """build/ holds absolute paths: it is made anew for a folder that comes from elsewhere."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copied, moved = pathlib.Path(scratch).resolve() / "copied", pathlib.Path(scratch).resolve() / "moved"
+        shutil.copytree(folder, copied, ignore=shutil.ignore_patterns("*.o", "project"))
+        rewrite(copied, lambda r: r.cut() if r.step == 14 else None)
+        result = course.looked_at(copied, 14)
+        check("a copy is checked, and not what it was copied from", result["of"] and not result["passed"] and
+              len(result["holes"]) > 1, said(result))
+        copied.rename(moved)
+        rewrite(moved, lambda r: ours[r.key].body)
+        result = course.looked_at(moved, 14)
+        check("a folder that was renamed is checked", result["passed"] == result["of"] > 0, said(result))
+
+
+def printing():
+    """What a student's code prints, with and without a newline, is shown, and is no line of the test."""
+    prints = ["std::printf(\"steps\");", "std::puts(\"case\\t1\");"]
+    with Changed(lambda r: prints + r.body if r.key == "1 dim" else None):
+        result = results(1)
+        check("code that prints passes as before, and what it prints is shown",
+              result["passed"] == result["of"] > 0 and "stepscase\t1" in result["printed"], said(result))
+
+
+def compiler():
+    """Its errors name the student's file and line, also behind a hole that was filled for this step."""
+    with Changed(lambda r: r.cut() if r.step == 11 else ["  no_such_name();"] if r.key == "6 logits" else None):
+        result, body = results(6), marks.of_folder(folder)["6 logits"]
+        check("what the compiler says is of the student's file",
+              result["compiler"].startswith(f"{body.path}:{body.first + 2}:"), said(result))
 
 
 def seconds():
@@ -210,7 +291,8 @@ def curves():
 
     own = drawn()
     check("a curve has all lengths", len(own) == 25 and max(own) == curve.longest, f"{own}")
-    with Changed(lambda r: [line.replace("low + p", "low + p % 2") for line in r.body] if r.step == 12 else None):
+    with Changed(lambda r: ['std::puts("20 no line of a curve");',
+                            *(line.replace("low + p", "low + p % 2") for line in r.body)] if r.step == 12 else None):
         other = drawn()
     page = curve.page(12, [("rope", other, own)], 30)
     check("another engine has another curve, and the page shows both",
@@ -246,6 +328,14 @@ began = seconds()
 for step in there:
     solved(step)
 check("two cores can build all of it in a minute", seconds() - began < 120, f"{seconds() - began:.0f} s of one core")
+if 1 in there:
+    printing()
+if {1, 2} <= set(there):
+    as_a_class_is_graded()
+if 6 in there:
+    compiler()
+if 14 in there:
+    copied_and_renamed()
 alone = [[step] for step in there]
 # The holes of step 14 are in headers of most kernels, which its own tests alone would have to compile anew.
 for steps in alone if everything else [there[:-1], there[-1:]]:
