@@ -8,16 +8,31 @@ namespace {
 
 // All gradients of sum(w o), by the formulas, with one thing wrong if wanted.
 struct Wrong6 {
-  bool along = true, a_in_ds = true, scale = true, from_weights = true, sum_of_keys = false;
-  bool da_by_o = false, half_along = false;
+  bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
+  double factor = 1, kept = 1;     // of all logits, temperature times gain; and what the gradient has of it
+  const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on
+  bool one_piece = false;          // its gradients go to the first
 };
 struct Slopes {
-  Values q, k, v;
+  Values q, k, v, q2, k2;
 };
 Slopes slopes(const Sample& x, const Values& w, const Wrong6& f = {}) {
-  Slopes d{Values(x.q.size()), Values(x.k.size()), Values(x.v.size())};
-  const Values a = attended(x.q, x.k, x.v).a;
+  Slopes d{Values(x.q.size()), Values(x.k.size()), Values(x.v.size()), Values(x.q.size()), Values(x.k.size())};
   const double scale = 1 / std::sqrt(double(D));
+  const auto of = [&](int i, int j) -> const Sample& { return f.second && j >= i ? *f.second : x; };
+  Values a(size_t(B * H * Tq * Tk));
+  for (int b = 0; b < B; ++b) {  // logits as biases, those of one sequence at a time
+    const auto logit = [&](int h, int i, int j) {
+      const Sample& s = of(i, j);
+      double sum = 0;
+      for (int c = 0; c < D; ++c)
+        sum += s.q[size_t(((b * Tq + i) * H + h) * D + c)] * s.k[size_t(((b * Tk + j) * H + h) * D + c)];
+      return f.factor * scale * sum;
+    };
+    const Values all = attended(Values(x.q.size()), x.k, x.v, {.bias = logit}).a;
+    const auto begin = std::ptrdiff_t(b * H * Tq * Tk), end = begin + H * Tq * Tk;
+    std::copy(all.begin() + begin, all.begin() + end, a.begin() + begin);
+  }
   for (int b = 0; b < B; ++b)
     for (int h = 0; h < H; ++h)
       for (int i = 0; i < Tq; ++i) {
@@ -33,10 +48,12 @@ Slopes slopes(const Sample& x, const Values& w, const Wrong6& f = {}) {
           along += (f.half_along ? 1 : ai[j]) * da[j];
         }
         for (int j = 0; j < Tk; ++j) {
-          const double ds = (f.a_in_ds ? ai[j] : 1) * (da[j] - (f.along ? along : 0));
+          const double dx = f.kept * (f.scale ? scale : 1) * (f.a_in_ds ? ai[j] : 1) * (da[j] - (f.along ? along : 0));
+          const Sample& s = of(i, j);
+          const bool second = &s != &x && !f.one_piece;
           for (int c = 0; c < D; ++c) {
-            d.q[query(c)] += (f.scale ? scale : 1) * ds * x.k[key(j, c)];
-            d.k[key(j, c)] += (f.scale ? scale : 1) * ds * x.q[query(c)];
+            (second ? d.q2 : d.q)[query(c)] += dx * s.k[key(j, c)];
+            (second ? d.k2 : d.k)[key(j, c)] += dx * s.q[query(c)];
           }
         }
       }
@@ -79,6 +96,39 @@ CASE("the gradient of keys") {
         {{"the sum over k is missing: all weights of a query depend on each logit", k({.along = false})},
          {"the factor a_ij is missing", k({.a_in_ds = false})},
          {"the scale 1 / sqrt(D) is forgotten", k({.scale = false})}});
+}
+
+CASE("a temperature and a gain") {
+  clear_tape();
+  Sample x;
+  const Values w = some(B * Tq * H * D, 5);
+  Scores s = x.scores();
+  s.temperature = Tensor::full({1, Tq, 1}, 2), s.gain = Tensor::full({2 * Tk - 1, H}, 1.5);
+  x.tq.require_grad();
+  backward(sum_all(attention(s, x.tv, {}) * Tensor::from({B, Tq, H, D}, w)));
+  const auto q = [&](double kept) { return slopes(x, w, {.factor = 3, .kept = kept}).q; };
+  check("du = t ds, dx = scale gain du, where t = 2 and the gain is 1.5", x.tq.grad(), q(3),
+        {{"the temperature is missing: du = t ds", q(1.5)},
+         {"the gain is missing: dx = scale gain du", q(2)},
+         {"temperature and gain are missing: du = t ds, dx = scale gain du", q(1)}});
+}
+
+CASE("each piece has its own queries and keys") {
+  clear_tape();
+  Sample x, other;  // the queries and keys of the second piece
+  other.q = some(B * Tq * H * D, 6), other.k = some(B * Tk * H * D, 7);
+  other.tq = Tensor::from({B, Tq, H, D}, other.q), other.tk = Tensor::from({B, Tk, H, D}, other.k);
+  for (Tensor* t : {&x.tq, &x.tk, &other.tq, &other.tk}) t->require_grad();
+  const Values w = some(B * Tq * H * D, 5);
+  Scores s = x.scores();
+  s.pieces = {{x.tq, x.tk, -far, 0}, {other.tq, other.tk, 0, far}};
+  backward(sum_all(attention(s, x.tv, {}) * Tensor::from({B, Tq, H, D}, w)));
+  const Slopes both = slopes(x, w, {.second = &other}), first = slopes(x, w, {.second = &other, .one_piece = true});
+  const char* hint = "all of it goes to the first piece; p - x.piece is the number of the pair's own";
+  check("dq of the piece for keys before the query", x.tq.grad(), both.q, {{hint, first.q}});
+  check("dk of the piece for keys before the query", x.tk.grad(), both.k, {{hint, first.k}});
+  check("dq of the other piece", other.tq.grad(), both.q2);
+  check("dk of the other piece", other.tk.grad(), both.k2);
 }
 
 CASE("masked pairs get no gradient") {

@@ -141,13 +141,15 @@ Tensor named(const Params& p, const std::string& name) {
 // The block, composed of ops, with one thing wrong if wanted.
 struct Built {
   bool first_sum = true, second_sum = true, norm_after = true, ffn_of_h = true, output = true, norms_in_order = true;
+  Dropout first{}, second{};
 };
 Values composed_block(const Params& p, const Tensor& x, const Built& f = {}) {
   const NoGrad constant;
   const auto w = [&](const char* name) { return named(p, name); };
-  const auto norm_of = [&](int number, const Tensor& s) {
+  const auto norm_of = [&](int number, const Tensor& s, const Tensor& z = {}) {
     const std::string at = "norm" + std::to_string(f.norms_in_order ? number : 3 - number);
-    return norm(s, named(p, at + ".gain"), named(p, at + ".bias"));
+    const Tensor gain = named(p, at + ".gain"), bias = named(p, at + ".bias");
+    return z ? residual_norm(s, z, gain, bias, number == 1 ? f.first : f.second) : norm(s, gain, bias);
   };
   const auto heads = [&](const char* name) { return linear(x, w(name)).reshape({B, T, H, C / H}); };
   Scores s;
@@ -155,34 +157,62 @@ Values composed_block(const Params& p, const Tensor& x, const Built& f = {}) {
   s.scale = real(1 / std::sqrt(double(C / H)));
   const Tensor mixed = attention(s, heads("attention.value"), {}).reshape({B, T, C});
   const Tensor a = f.output ? linear(mixed, w("attention.output")) : mixed;
-  const Tensor h = norm_of(1, f.first_sum ? x + a : a);
+  const Tensor h = f.first_sum ? norm_of(1, x, a) : norm_of(1, a);
   const Tensor y = feed_forward(f.ffn_of_h ? h : x, w("ffn.w1"), w("ffn.b1"), w("ffn.w2"), w("ffn.b2"));
-  return values(f.norm_after ? norm_of(2, f.second_sum ? h + y : y) : h + y);
+  return values(!f.norm_after ? h + y : f.second_sum ? norm_of(2, h, y) : norm_of(2, y));
 }
+
+struct OneBlock {
+  Params p{1};
+  EncoderBlock block{p, {.heads = H, .d_model = C, .ffn_multiplier = 2, .layer = 0, .causal = false}};
+  Tensor x = Tensor::from({B, T, C}, some(B* T* C, 6));
+  Encoding encoding;
+  Temperature temperature{};
+  Positions positions = Positions::of_tokens(1, {0, 1, 2});
+  OneBlock() {
+    for (const auto& [name, x, offset] : p.entries()) {  // norms that can be told apart
+      const Values other = some(int(x.size()), double(name.size()) + name[4]);
+      if (name.starts_with("norm")) x.set(std::vector<real>(other.begin(), other.end()).data());
+    }
+  }
+  Tensor operator()(const Dropout& drop, Trace* trace) const {
+    return block({x}, T, {encoding, temperature, positions, drop, trace}, std::nullopt);
+  }
+};
 
 }  // namespace
 
 CASE("the block") {
   clear_tape();
   const NoGrad only_looking;
-  Params p(1);
-  const EncoderBlock block(p, {.heads = H, .d_model = C, .ffn_multiplier = 2, .layer = 0, .causal = false});
-  for (const auto& [name, x, offset] : p.entries()) {  // norms that can be told apart
-    const Values other = some(int(x.size()), double(name.size()) + name[4]);
-    if (name.starts_with("norm")) x.set(std::vector<real>(other.begin(), other.end()).data());
-  }
-  const Tensor x = Tensor::from({B, T, C}, some(B * T * C, 6));
-  const Encoding encoding;
-  const Temperature temperature{};
-  const Positions positions = Positions::of_tokens(1, {0, 1, 2});
-  const LayerPass pass{encoding, temperature, positions, {}, nullptr};
-  const auto built = [&](const Built& f) { return composed_block(p, x, f); };
-  check("h = norm1(x + attention(x) w_output),  y = norm2(h + feed_forward(h))", block({x}, T, pass, std::nullopt),
-        built({}),
+  const OneBlock block;
+  const auto built = [&](const Built& f) { return composed_block(block.p, block.x, f); };
+  check("h = norm1(x + attention(x) w_output),  y = norm2(h + feed_forward(h))", block({}, nullptr), built({}),
         {{"the sum with x is missing after attention: the residual", built({.first_sum = false})},
          {"the sum with h is missing after the feed-forward network: the residual", built({.second_sum = false})},
          {"the last norm is missing", built({.norm_after = false})},
          {"the feed-forward network reads x; it reads h", built({.ffn_of_h = false})},
          {"w_output is missing: the heads are mixed by it", built({.output = false})},
          {"gain and bias of the two norms are exchanged", built({.norms_in_order = false})}});
+}
+
+CASE("the block drops out, and lets others look") {
+  clear_tape();
+  const NoGrad only_looking;
+  const OneBlock block;
+  const Dropout first{0.5, stream(1, Purpose::dropout, 0)};
+  Dropout second = first;
+  ++second.stream.site;
+  const auto built = [&](const Dropout& one, const Dropout& two) {
+    return composed_block(block.p, block.x, {.first = one, .second = two});
+  };
+  check("what is added to x and to h is dropped out first, by drop1 and drop2", block(first, nullptr),
+        built(first, second),
+        {{"nothing is dropped out: residual_norm(.., drop1), then (.., drop2)", built({}, {})},
+         {"both have the same dropout: the second one is drop2", built(first, first)}});
+  Trace trace({"block0.attention.added", "block0.attention.out", "block0.ffn.added", "block0.out"});
+  block({}, &trace);
+  for (const char* name : {"block0.attention.added", "block0.attention.out", "block0.ffn.added", "block0.out"})
+    check(std::string("others look at ") + name, double(trace.captured.count(name)), 1,
+          {{"it is not shown: seen(NAME, ..), whose NAME begins with a dot", {0}}});
 }

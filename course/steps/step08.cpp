@@ -31,7 +31,9 @@ Values adam_by_hand(Values p, const std::vector<Values>& gradients, double lr, d
       const double at = double(t) + f.first_step;
       const double mean = f.corrected ? m[e] / (1 - std::pow(0.9, at)) : m[e];
       const double square_mean = f.corrected ? v[e] / (1 - std::pow(0.999, at)) : v[e];
-      const double step = mean / (f.root ? std::sqrt(square_mean) + 1e-8 : square_mean + 1e-8);
+      const double step = mean / (f.epsilon_inside ? std::sqrt(square_mean + 1e-8)
+                                  : f.root         ? std::sqrt(square_mean) + 1e-8
+                                                   : square_mean + 1e-8);
       p[e] += (f.minus ? -1 : 1) * lr * step;
     }
   }
@@ -45,7 +47,7 @@ struct Steps {
 };
 
 // The same with the kernels, or with the class Adam, which works out the corrections.
-Values by_kernel(const Steps& s, const std::vector<Values>& gradients, double clip) {
+Values by_kernel(const Steps& s, const std::vector<Values>& gradients, double clip, double lr = 0.01) {
   const Kernels& run = kernels(Device::cpu);
   const int n = int(s.start.size());
   const Tensor p = Tensor::from({n}, s.start), m = Tensor::full({n}, 0), v = Tensor::full({n}, 0);
@@ -54,7 +56,7 @@ Values by_kernel(const Steps& s, const std::vector<Values>& gradients, double cl
     for (double g : gradients[t]) square += g * g;
     const double at = double(t) + 1;
     run.adam(p.data(), m.data(), v.data(), Tensor::from({n}, gradients[t]).data(), n, &square,
-             {.lr = real(0.01),
+             {.lr = real(lr),
               .beta1 = real(0.9),
               .beta2 = real(0.999),
               .epsilon = real(1e-8),
@@ -78,6 +80,15 @@ CASE("the sum of squares") {
         {{"it is the root of the sum; the sum itself is asked for", {std::sqrt(expected)}},
          {"the numbers are not squared", {sum}},
          {"it is the mean; the sum is asked for", {expected / 10001}}});
+  const int many = 100000;
+  std::vector<double> apart(size_t(many), 1.);
+  apart[0] = 4096;
+  const Tensor y = Tensor::from({many}, apart);
+  kernels(Device::cpu).squares(&got, y.data(), y.size());
+  const double exact = 4096. * 4096 + many - 1;
+  if (std::abs(got - exact) > 1)
+    wrong("4096^2 and 99,999 ones", "", fmt::format("{:.0f}", exact), fmt::format("{:.0f}", got),
+          "a float of 4096^2 stays what it is when 1 is added: the sum has to be a double");
 }
 
 CASE("three updates") {
@@ -90,6 +101,14 @@ CASE("three updates") {
          {"m is the gradient of the last step alone: m = beta1 m + (1 - beta1) g", by({.momentum = false})},
          {"v collects |g|; it collects g^2", by({.squared = false})},
          {"the parameters go up the gradient; the loss falls along -g", by({.minus = false})}});
+}
+
+CASE("gradients as small as epsilon") {
+  const Steps s;
+  const std::vector<Values> tiny = {{2e-8, -1e-8, 3e-8, 1e-8}, {1e-8, -2e-8, 2e-8, 3e-8}};
+  const auto by = [&](const Form& f) { return adam_by_hand(s.start, tiny, 0.5, 1, f); };
+  check("epsilon = 1e-8 is added to the root of v / correction2", by_kernel(s, tiny, 1, 0.5), by({}),
+        {{"epsilon stands below the root; it is added to it", by({.epsilon_inside = true})}});
 }
 
 CASE("a long gradient is clipped") {
@@ -159,7 +178,16 @@ CASE("one step of training") {
   clear_tape();
   Small small;
   const Values before(small.params.values(), small.params.values() + small.params.count());
+  const auto loss_by = [&](const Dropout& drop) {
+    const NoGrad only_looking;
+    const Batch batch = small.batch(0);
+    const PositionSample positions = counted(batch.tokens.shape()[1]);
+    return double(cross_entropy(small.net(batch.tokens, batch.outputs, {positions, drop}), batch.targets).item());
+  };
+  const double whole = loss_by({}), dropped = loss_by({0.1, stream(seed, Purpose::dropout, 0)});
   const Learned now = train_step(small.net, small.params, small.adam, small.batch(0));
+  check("the loss with the dropout that is given", double(now.loss.item()), dropped,
+        {{"nothing is dropped out: net(tokens, outputs, {positions, drop})", {whole}}});
   check("the loss is that of the batch, about ln 5 before anything is learned", double(now.loss.item() > 1), 1);
   check("adam.step counts the updates that are done", double(small.adam.step), 1,
         {{"it is not counted: ++adam.step", {0}}, {"it is counted twice", {2}}});

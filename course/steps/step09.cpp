@@ -103,6 +103,9 @@ CASE("learned positions") {
             for (double& v : minus) v = -v;
             return minus;
           }())}});
+  check("of positions between two rows the nearest: p = 1.2, 9.6, 2.6",
+        layer.all.embed(Tensor::from({1, 3, C}, x), Positions::of_tokens(1, {1.2, 9.6, 2.6})), rows({0, 9, 2}),
+        {{"it is rounded down; take the nearest row", rows({0, 8, 1})}});
   const auto asks = [&](double p) {
     return [&, p] { layer.all.embed(Tensor::from({1, 1, C}, some(C, 1)), Positions::of_tokens(1, {p})); };
   };

@@ -74,7 +74,7 @@ CASE("the shift: which row of the table a pair reads") {
         {{"the query's slot is offset + i, and here the offset is missing", no_offset},
          {"off by one: distance 0 is row `last`, the middle one", late},
          {"the rows run the other way round: j - t grows with the key", mirrored}});
-  std::vector<int> table = {5, 4, 3, 2, 1, 0, 7, 6};
+  std::vector<int> table = {5, 4, 3, 2, 1, 0, 7, 6, 1, 2, 4, 8, 3, 5, 7, 9};  // two sequences
   AttentionArgs listed = x;
   listed.pairs = table.data();
   const naive::Row other{listed, 0, 0};
@@ -83,6 +83,21 @@ CASE("the shift: which row of the table a pair reads") {
     for (int j = 0; j < keys; ++j) read.push_back(double(other.pair(i, j)));
   check("where x.pairs has a list, row pairs[i][j]", {queries, keys}, read, {5, 4, 3, 2, 1, 0, 7, 6},
         {{"x.pairs is not asked: it goes by slots", expected}});
+  listed.batch = 2;
+  for (const int lists : {2, 1}) {
+    listed.pairs_batch = lists;
+    const naive::Row second{listed, 1, 0};
+    Values got_there;
+    for (int i = 0; i < queries; ++i)
+      for (int j = 0; j < keys; ++j) got_there.push_back(double(second.pair(i, j)));
+    const Values own = {1, 2, 4, 8, 3, 5, 7, 9};
+    if (lists == 2)
+      check("for the second of two sequences, pairs[1][i][j]", {queries, keys}, got_there, own,
+            {{"it has the list of the first sequence: pairs[b][i][j]", read}});
+    else
+      check("which is pairs[0][i][j] where x.pairs_batch is 1", {queries, keys}, got_there, read,
+            {{"there is one list for all sequences, and the second one's is read", own}});
+  }
 }
 
 CASE("the product of a query with a distance") {

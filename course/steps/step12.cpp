@@ -116,4 +116,18 @@ CASE("random offsets, for schemes that read distances alone") {
       wrong("offsets grow with the distance", fmt::format("[{}]", T - 1 + n), "more than the one before", "less",
             "the smallest offset belongs to the nearest slots");
   }
+  const Chosen<Sampler> any = sampler("randomized_offsets:max_position=50,unsorted");
+  for (const auto& [options, sorted] : {std::pair{s, true}, {any, false}}) {
+    Rng other = rng_of(5);
+    const Positions two = options->draw(options.choices, {2, 20, {}}, other);
+    check("2 sequences of 20 slots", {double(two.sequences()), double(two.time())}, {2, 20},
+          {{"there is one row for all; draw one for each of slots.sequences", {1, 20}}});
+    std::vector<double> right[2];  // of the first query, of each sequence
+    for (int b = 0; b < 2; ++b)
+      for (int n = 0; n < 20; ++n) right[b].push_back(two.distances().value[size_t(two.distances().row(b, 0, n, 20))]);
+    if (right[0] == right[1])
+      wrong("each sequence has a row of its own", "", "different ones", "the same", "draw anew for each sequence");
+    if (!sorted && std::is_sorted(right[0].begin(), right[0].end()))
+      wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not asked");
+  }
 }

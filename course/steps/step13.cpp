@@ -65,6 +65,29 @@ CASE("ReRoPE: distances end at the window") {
         1e-3);
 }
 
+CASE("ReRoPE: the window is one of positions, also where they are 2 apart, or fall") {
+  Heads13 x;
+  for (const double step : {2., -2.}) {
+    std::vector<double> at;
+    for (int i = 0; i < T; ++i) at.push_back(step > 0 ? step * i : step * (i - T + 1));
+    x.p = Positions::of_tokens(1, at);
+    const auto by = [&](double cut, bool by_slots = false) {  // near: fewer than `cut` slots apart
+      return by_rho(x.q, x.k, [&](int i, int j) {
+        const double far = (by_slots ? i - j : step * (i - j)) < 0 ? -3 : 3;
+        return std::abs(i - j) < cut ? step * (i - j) : far;
+      });
+    };
+    check(step > 0 ? "positions 0, 2, .. 12, w = 3: the first slot distance that is far is 3 / 2, rounded up"
+                   : "positions 12, 10, .. 0, w = 3: keys before the query are at larger positions, rho = -w",
+          x.logits("rerope:window=3"), by(2),
+          {{"the window is taken for slots; it is one of positions: w / |step|", by(3)},
+           {"w / |step| is rounded down; it is rounded up", by(1)},
+           {"positions fall, so q and k of the second and the third piece have to be exchanged", by(2, true)},
+           {"the window is taken for slots, and positions fall: exchange the second and the third piece", by(3, true)}},
+          1e-3);
+  }
+}
+
 CASE("Leaky ReRoPE: far distances grow more slowly") {
   const Heads13 x;
   const double w = 2, k = 4;
