@@ -37,15 +37,15 @@ def names():
 def load(name):
     """The module of a formula; import does not take the name of lambda."""
     if str(name).partition(":")[0] in names() and ":" in name:
-        raise ValueError(f"'{name}': a formula has no options but those of its CASE; copy source('"
-                         f"{name.partition(':')[0]}') and change the numbers there")
+        raise ValueError(f"'{name}': a formula has no options but those of its CASE; copy what `poslab explain "
+                         f"{name.partition(':')[0]} --numpy` prints, and change the numbers there")
     if name not in names():
         raise ValueError(f"there is no formula '{name}'; formulas.names() lists those that there are")
     return importlib.import_module("." + name, __name__)
 
 
 def source(name):
-    """Its text."""
+    """Its text, which may import from others; `poslab explain NAME --numpy` prints one that runs alone."""
     return pathlib.Path(load(name).__file__).read_text()
 
 
