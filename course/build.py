@@ -29,7 +29,7 @@ def compiled(folder, step):
         return project[region.key].body + [f"#line {region.first + len(region.lines)}"]  # as in the folder's file
 
     for path in filter(texts.__contains__, map(pathlib.Path, marks.marked())):
-        texts[path] = marks.with_bodies(path, texts[path].decode(), body_of).encode()
+        texts[path] = marks.with_bodies(path, marks.text_of(folder, path), body_of).encode()
     for path, text in texts.items():
         at = copies / path
         if not at.exists() or at.read_bytes() != text:

@@ -69,7 +69,7 @@ def begin(folder, step, solved, again):
 
     for path in marks.files():
         at = folder / path
-        text = at.read_text() if at.exists() else (marks.root / path).read_text()
+        text = marks.text_of(folder if at.exists() else marks.root, path)
         write(at, marks.with_bodies(path, text, body_of))
     write(folder / "course.json", json.dumps({"step": max(step, at_step)}) + "\n")
     print(f"Step {marks.title_of(step)}\n\n  read   {marks.root / marks.page_of(step)}")
@@ -168,7 +168,7 @@ def changed_outside(folder):
     def bare(path, text):
         return marks.with_bodies(path, text, lambda region: [])
     return [path for path in marks.files() if not (folder / path).exists() or
-            bare(path, (folder / path).read_text()) != bare(path, (marks.root / path).read_text())]
+            bare(path, marks.text_of(folder, path)) != bare(path, marks.text_of(marks.root, path))]
 
 
 def row_of(folder):
@@ -178,7 +178,7 @@ def row_of(folder):
         last = build.state(folder)["step"]
         steps = [looked_at(folder, step) for step in range(1, last + 1)]
         row.update(at_step=last, steps=steps, changed_outside_the_marks=changed_outside(folder))
-    except (marks.Broken, OSError, UnicodeError) as error:
+    except (marks.Broken, OSError) as error:
         row["broken"] = str(error)
     return row
 

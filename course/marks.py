@@ -109,12 +109,19 @@ def marked():
     return [path for path in files() if "// course " in (root / path).read_text()]
 
 
+def text_of(folder, path):
+    try:
+        return (folder / path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Broken(f"{path}: its byte {error.start} is no UTF-8; save the file as UTF-8") from None
+
+
 def of_folder(folder, step=None):
     """The regions of a folder, by their keys."""
     found = {}
     for path in marked():
         if (folder / path).exists():
-            for region in regions(path, (folder / path).read_text()):
+            for region in regions(path, text_of(folder, path)):
                 if step is None or region.step == step:
                     found[region.key] = region
     return found

@@ -106,6 +106,12 @@ def as_a_student_begins():
               done.returncode == 0 and "  // mine\n" in at.read_text() and
               holes() == sorted(key for key, r in ours.items() if r.step == 2), done.stderr)
         copy = [line for line in ours["2 mul"].body if line.strip()]
+        whole = at.read_bytes()
+        at.write_bytes(whole + "// gr\u00fc\u00dfe\n".encode("latin-1"))
+        done = command("check", mine)
+        check("a file that is no UTF-8 is named", done.returncode == 2 and
+              f"course: {first.path}: its byte {len(whole) + 5} is no UTF-8" in done.stderr, done.stderr)
+        at.write_bytes(whole)
         rewrite(mine, lambda r: copy if r.step == 2 else None)
         done = command(2, mine)
         check("a body that is the project's, too, stays once its step has begun",
