@@ -131,7 +131,8 @@ def check(folder, step, out):
     print(f"{result['passed']} of {result['of']} cases pass" +
           (f"; go on with ./dev course {step + 1} {shlex.quote(str(folder))}" if go_on else ""))
     if good and curve.first <= step <= curve.last:
-        print(f"see what it does with longer strings: ./dev course curve {shlex.quote(str(folder))}")
+        print(f"see what it does with longer strings: ./dev course curve {shlex.quote(str(folder))}" +
+              (f" --step {step}" if step != at_step else ""))
     if out:
         write(out, json.dumps(result, indent=1) + "\n")
     return 0 if good else 1
