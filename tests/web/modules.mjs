@@ -127,6 +127,17 @@ test('laws of a bias', () => {
   assert.ok(of_the_query.at(-1).words.includes('softmax cancels'));
   assert.equal(holds(alibi, 'tells keys apart'), true);
 });
+test('laws of a bias that masks', () => {
+  const window = laws_of_bias(read_expression('if(abs(i - j) < 8, 0, -1/0)'));
+  for (const part of ['Toeplitz', 'tells keys apart', 'Longer', 'range']) assert.equal(holds(window, part), true, part);
+  assert.ok(window.find(({law}) => law.includes('Both sides')).words.startsWith('yes'));
+  const causal = laws_of_bias(read_expression('if(j > i, -1/0, 0)'));
+  assert.equal(holds(causal, 'tells keys apart'), true);
+  assert.ok(causal.find(({law}) => law.includes('Both sides')).words.includes('left from right'));
+  const nothing = laws_of_bias(read_expression('log(0)'));
+  assert.equal(holds(nothing, 'tells keys apart'), false);
+  assert.ok(nothing.at(-1).words.includes('no key is left'));
+});
 test('results keep the name of what was trained until something else is', () => {
   const lane = Lane.recorded(
       {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1, unsorted: false}, 0,
@@ -178,7 +189,7 @@ test('laws of positions and of frequencies', () => {
 });
 test('one’s own in the words of the program', () => {
   const positions = spelled_own('positions', read_expression('2 * i', ['i', 'n']), {pool: 50});
-  assert.ok(positions.positions.startsWith('given:positions=0/2/4/'));
+  assert.ok(positions.positions.startsWith('given:at=0/2/4/'));
   assert.ok(spelled_own('positions', read_expression('i / n', ['i', 'n']), {pool: 50}).why.includes('depends on n'));
   const sizes = {layers: 2, heads: 4, train_length: 20}, bias = text => spelled_own('bias', null, {text, sizes});
   assert.equal(bias(' -abs(i - j) ').encoding, 'own(-abs(i - j))');
@@ -190,6 +201,7 @@ test('one’s own in the words of the program', () => {
   assert.ok(given.startsWith('calibrated:of=1.1 -320:0 ') && given.includes(' 2.4 -166:-498 '), given.slice(0, 99));
   assert.ok(calibrated_bias('abs(i - j)', sizes).startsWith('calibrated:of=all -320:320 '));
   assert.ok(spelled_own('frequencies', [1, 2], {head_dim: 16}).why.includes('8 pairs'));
+  assert.ok(spelled_own('frequencies', [1, 2], {head_dim: 64 / 3}).why.includes('no even number of channels'));
   const rope = Array.from({length: 8}, (_, m) => 10000 ** (-m / 8));
   assert.equal(
       spelled_own('frequencies', rope, {head_dim: 16}).encoding,

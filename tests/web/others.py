@@ -103,7 +103,7 @@ def two_runs(page, tested):
 
 
 def own_bias(page):
-    """A bias of one's own races, as the program's scheme of given biases; a link holds its formula."""
+    """A bias of one's own races, as the program's scheme of given biases; a link holds its formula. So do positions."""
     named = "document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'"
     page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
     put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
@@ -114,6 +114,13 @@ def own_bias(page):
     page.show(page.run("location.hash"))
     page.until(named, 60)
     see_view(page, "own")
+    page.run("document.querySelectorAll('.own .pills input')[1].click()")
+    put(page, "textarea", "2 * i")
+    page.click("Race it")
+    page.until("document.querySelectorAll('.lane h3')[1]?.textContent.startsWith('rope, given:at=0/2/4/')")
+    train_all(page)
+    see_view(page, "own")
+    page.run("document.querySelectorAll('.own .pills input')[0].click()")
     put(page, "textarea", "-i")
     page.click("Race it")
     page.said("depends on more than j - i")

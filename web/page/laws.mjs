@@ -2,7 +2,9 @@
 // (docs/encodings.md, A.7), and whether a longer string meets values that training has not. Each finding is
 // {law, holds: true | false | null, words}; null: neither good nor bad.
 
-const near = (a, b) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
+// Two infinities of one sign are equal; one and a number are not.
+const near = (a, b) =>
+    a === b || Number.isFinite(a - b) && Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
 const shown = x => Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(4)));
 
 // The matrix of an expression: (heads, T, T).
@@ -50,8 +52,9 @@ export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4}
   found.push({
     law: 'It tells keys apart',
     holds: Boolean(differing),
-    words: differing ? 'some row has more than one value' :
-                       'each row has one value, which softmax cancels: it does nothing'
+    words: differing                             ? 'some row has more than one value' :
+        at(0, 0, 0, trained) === -Infinity ? 'each row has one value; where that is minus infinity, no key is left' :
+                                             'each row has one value, which softmax cancels: it does nothing'
   });
   if (!differing) return found;
   const sided = first_pair(

@@ -1,7 +1,7 @@
 // Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; what
 // the program can spell (positions and frequencies) may race.
 import {calibrated_bias} from './bias.mjs';
-import {button, draw_svg, element, field, pills, say} from './dom.mjs';
+import {button, draw_svg, element, field, is_narrow, pills, say} from './dom.mjs';
 import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
 import {chart_shapes} from './figures.mjs';
 import {bias_matrix, laws_of_bias, laws_of_frequencies, laws_of_positions} from './laws.mjs';
@@ -32,15 +32,16 @@ export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10
     return {encoding: `own(${text.trim()})`, positions: 'sequential'};
   }
   if (kind === 'positions') {
-    const at = n => Array.from({length: pool}, (_, i) => read({i, n}));
-    const list = at(pool);
-    if (list.some((p, i) => p !== at(40)[i] && i < 40))
+    const list = Array.from({length: pool}, (_, i) => read({i, n: pool}));
+    if (list.slice(0, 40).some((p, i) => !Object.is(p, read({i, n: 40}))))
       return {why: 'It depends on n, and a list of positions cannot.'};
     if (list.some(p => !Number.isFinite(p))) return {why: 'Some position is no number.'};
-    return {encoding: 'rope', positions: `given:positions=${list.slice(0, 240).map(digits).join('/')}`};
+    return {encoding: 'rope', positions: `given:at=${list.slice(0, 240).map(digits).join('/')}`};
   }
   // Pair m of the program turns by base^(-2m/D) / factor_m.
   const pairs = head_dim / 2;
+  if (!Number.isInteger(pairs))
+    return {why: 'The width in the race gives no even number of channels to each head; change width or heads.'};
   if (read.length !== pairs)
     return {
       why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
@@ -132,10 +133,10 @@ export function own_view(app) {
     const points = state.own === 'positions' ? Array.from({length: tested}, (_, i) => [i, read({i, n: tested})]) :
                                                read.map((f, m) => [m + 1, 2 * Math.PI / f]);
     const ys = points.map(([, y]) => y).filter(Number.isFinite), low = Math.min(0, ...ys), high = Math.max(1, ...ys);
-    const waves = state.own === 'frequencies';
+    const waves = state.own === 'frequencies', width = is_narrow() ? 320 : 520;
     draw_svg(
         picture, chart_shapes({
-          width: 520,
+          width,
           height: 260,
           x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
           y: waves ? [1, high * 1.2] : [low, high],
@@ -146,7 +147,7 @@ export function own_view(app) {
           shaded: waves ? 0 : trained,
           curves: [{name: 'yours', colour: 'var(--c0)', points}]
         }),
-        520, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
+        width, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
   }
   const race = button('Race it', () => {
     const made = spelled_own(state.own, read, {

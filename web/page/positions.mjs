@@ -1,6 +1,6 @@
 // Position matrices: what a scheme makes of every pair of slots, a second one beside it, and their difference; and the
 // wavelengths of rotations beside the trained length.
-import {draw_svg, element, field, number} from './dom.mjs';
+import {draw_svg, element, field, is_narrow, number} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
 import {escape, short} from './figures.mjs';
 import {Matrix} from './matrix.mjs';
@@ -148,14 +148,15 @@ export function positions_view(app) {
     const rows = with_waves.flatMap(
         ({name, said}, n) =>
             said.frequencies.map((f, pair) => ({name, pair, n, length: f > 0 ? 2 * Math.PI / f : Infinity})));
-    const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5), width = 640;
-    const px = v => 150 + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - 230);
+    const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5);
+    const width = is_narrow() ? 340 : 640, from = is_narrow() ? 128 : 150;
+    const px = v => from + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - from - 80);
     const shapes = rows.map((row, k) => {
                          const y = 30 + 22 * k, fits = row.length <= edge,
                                end = Number.isFinite(row.length) ? row.length : 10 ** most;
-                         return `<text x="144" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">${
+                         return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">${
                                     escape(row.name.slice(0, 14))}` +
-                             ` pair ${row.pair + 1}</text><path d="M150 ${y}H${px(end)}" style="stroke:var(--${
+                             ` pair ${row.pair + 1}</text><path d="M${from} ${y}H${px(end)}" style="stroke:var(--${
                                     fits ? 'met' : 'unmet'});stroke-width:9"/>` +
                              `<text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
                              `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
