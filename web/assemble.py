@@ -84,10 +84,14 @@ def colours():
     return (WEB.parent / "lab/pages/page/page.css").read_text().split("* {")[0]
 
 
+def version():
+    return re.search(r"^project\(poslab VERSION (\S+)", (WEB.parent / "CMakeLists.txt").read_text(), re.M)[1]
+
+
 def page(folder):
     snapshots = json.loads((WEB / "page/snapshots.json").read_text())
     parts = {"style": colours() + (WEB / "page/page.css").read_text(),
-             "version": snapshots["version"],
+             "version": version(),
              "snapshots": json.dumps(snapshots, separators=(",", ":")).replace("<", "\\u003c"),
              "weights": base64.b64encode((WEB / "page/weights.bin").read_bytes()).decode(),
              "wasm": engine_of(folder),

@@ -104,3 +104,47 @@ test('a Worker that cannot be started is not kept, and the next training tries a
   await lane.train(first_state());
   assert.deepEqual([lane.status, alive()], ['training', 1]);
 });
+test('what a model says until its Worker has begun another one is dropped', async () => {
+  const lane = new_lane(), steps = {event: 'steps', steps: [{step: 7, loss: 1}]};
+  const tested = {event: 'tested', step: 7, curve: [[5, .9]]};
+  await lane.train(first_state());
+  workers[0].onmessage({data: steps});
+  workers[0].onmessage({data: tested});
+  const again = lane.train(first_state());
+  for (const data of [steps, tested, {event: 'done', step: 7}]) workers[0].onmessage({data});
+  await again;
+  assert.deepEqual([lane.log, lane.tests, lane.status], [[], [], 'training']);
+  lane.end();
+});
+test('a lane that is told to train twice trains once, by the last word', async () => {
+  const lane = new_lane(), runs = [];
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function(message) {
+    if (message.call === 'run') runs.push(message.parts[0].until);
+    post.call(this, message);
+  };
+  const first = lane.train({...first_state(), steps: 11});
+  await Promise.all([first, lane.train({...first_state(), steps: 22}), lane.train({...first_state(), steps: 33})]);
+  Worker.prototype.postMessage = post;
+  assert.deepEqual([runs, lane.plan.until, lane.said], [[33], 33, []]);
+  lane.end();
+});
+test('a lane that is paused while it starts does not train', async () => {
+  const lane = new_lane({run: null}), training = lane.train(first_state());  // run would never be answered
+  await lane.pause();
+  await training;
+  assert.deepEqual([lane.status, lane.has_model()], ['paused', true]);
+  answers = GOOD;
+  await lane.resume();
+  assert.equal(lane.status, 'training');
+  lane.end();
+});
+test('an error leaves the name that is set', async () => {
+  const lane = new_lane({train_new: {error: 'No.'}});
+  lane.spec.encoding = 't5:buckets=1';
+  await lane.train(first_state());
+  assert.deepEqual(lane.said, ['failed: No.']);
+  lane.spec.encoding = 'rope';
+  assert.deepEqual([lane.name, lane.set_anew], ['rope', false]);
+  lane.end();
+});

@@ -195,6 +195,7 @@ test('one’s own in the words of the program', () => {
   assert.equal(bias(' -abs(i - j) ').encoding, 'own(-abs(i - j))');
   assert.ok(bias('-i').why.includes('more than j - i'));
   assert.ok(bias('abs(i - j) / n').why.includes('more than j - i'));
+  assert.ok(bias('if(abs(i - j) < n / 8, 0, -1/0)').why.includes('more than j - i'));
   assert.ok(bias('exp(abs(i - j))').why.includes('at most 500'));
   assert.ok(bias('-1000').why.includes('hides every key'));
   const given = options_of({...first_state(), ...sizes}, {encoding: 'own(-abs(i - j) * h)'}).encoding;
@@ -274,7 +275,7 @@ test('tables, citations and names of files', () => {
   assert.equal(csv(['a', 'b'], [['x,y', 1], ['"', NaN]]), 'a,b\n"x,y",1\n"""",\n');
   const lane = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1, step: 9, curve: [[5, .5]]};
   assert.equal(
-      curves_csv('sort', [lane], [{name: 'chance', points: [[5, .2]]}]),
+      curves_csv([{task: 'sort', ...lane}], [{task: 'sort', name: 'chance', points: [[5, .2]]}]),
       'task,encoding,positions,temperature,seed,step,length,accuracy\n' +
           'sort,rope,sequential,none,1,9,5,0.5\nsort,chance,,,,,5,0.2\n');
   const cited = bibtex('0.1', ['Su et al. 2021', 'Su et al. 2021', 'Chi, Fan, Rudnicky 2023', 'yours']);
@@ -284,11 +285,18 @@ test('tables, citations and names of files', () => {
   assert.equal(file_name(['…'], 'csv'), 'past-the-edge.csv');
 });
 test('sources of all that is spelled in a lane', () => {
-  const list = [{name: 'rope', source: 'Su et al. 2021'}, {name: 'alibi', source: 'Press et al. 2022'}, {name: 'none'}];
-  const sources = (...names) => sources_of(list, names.map(encoding => ({encoding}))).slice(0, -1);
+  const encodings =
+      [{name: 'rope', source: 'Su et al. 2021'}, {name: 'alibi', source: 'Press et al. 2022'}, {name: 'none'}];
+  const samplers = [{name: 'sequential'}, {name: 'randomized', source: 'Ruoss et al. 2023'}];
+  const lists = {encodings, samplers, temperatures: [{name: 'none'}, {name: 'key_norm', source: 'Su 2023 (KeyNorm)'}]};
+  const plain = {encoding: 'none', positions: 'sequential', temperature: 'none'};
+  const sources = (...names) => sources_of(lists, names.map(encoding => ({...plain, encoding})));
   assert.deepEqual(sources('rope:base=500'), ['Su et al. 2021']);
   assert.deepEqual(sources('none*4+alibi:symmetric*4', 'rope|none'), ['Press et al. 2022', 'Su et al. 2021']);
   assert.deepEqual(sources('own(-abs(i - j) + h)'), []);
+  assert.deepEqual(
+      sources_of(lists, [{encoding: 'none', positions: 'randomized:unsorted', temperature: 'key_norm'}]),
+      ['Ruoss et al. 2023', 'Su 2023 (KeyNorm)']);
 });
 test('a picture that is saved names its lanes as they are spelled', () => {
   const lane = Lane.recorded(

@@ -9,6 +9,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
+import checks
 from page import SMALL
 from visitor import Page, put
 
@@ -126,6 +127,89 @@ def own_bias(page):
     page.said("depends on more than j - i")
 
 
+DROP = """{ const all = new DataTransfer();
+    all.items.add(new File([made], 'own.safetensors'));
+    document.getElementById('said').textContent = '';
+    dispatchEvent(new DragEvent('drop', {dataTransfer: all})); }"""
+
+
+def taken_back(page):
+    """A checkpoint of one's own bias has a short name and a link that is read; on the first screen it replaces none."""
+    page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
+    page.run("URL.createObjectURL = (make => blob => (window.made = blob, make(blob)))(URL.createObjectURL.bind(URL)),"
+             " HTMLAnchorElement.prototype.click = (real => function () { if (!this.download) real.call(this); })("
+             "HTMLAnchorElement.prototype.click)")
+    put(page, "textarea", "-abs(i - j) * (h + 1) / 7")
+    page.click("Race it"), page.click("Train", "document.querySelectorAll('.lane')[1]")
+    page.until("document.querySelectorAll('.status')[1].textContent.startsWith('trained 30 steps')", 90)
+    page.click("Save a checkpoint"), page.said("the model of lane 2, your own bias")
+    put(page, ".race .settings.row input[type=number]", 3, at=2, event="change")
+    page.run(DROP), page.said("is in the first lane: even_pairs, calibrated:of=")
+    assert len(page.text("#said")) < 200 and len(page.text(".lane h3")) < 80, page.text("#said")
+    assert page.run("document.querySelectorAll('.race .settings.row input[type=number]')[2].value") == "1"  # layers
+    page.until("location.hash.length < 8000")
+    page.run("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    page.click("Copy a link"), page.said("without 1 of the lanes")
+    page.run("location.hash = copied.split('#')[1] + '&scene=2', document.getElementById('said').textContent = ''")
+    page.until("document.querySelectorAll('.lane').length === 1")
+    assert page.text("#said") == "" and page.text(".lane h3") == "your own bias", page.text("#said")
+    see_view(page, "start"), page.run(DROP), page.said("can be looked into")
+    assert page.text(".lane h3") == "learned" and page.run("document.querySelectorAll('.lane').length") == 4
+    see_view(page, "inside")
+    page.until("document.querySelector('.inside select')?.textContent.startsWith('calibrated:of=')")
+
+
+def with_few_positions(_, poslab):
+    """Dispersion measures the lengths for which a model has positions; a string is said twice where its task can."""
+    with tempfile.TemporaryDirectory() as folder:
+        for words in (["train", *TINY[2:], "--task", "modular_arithmetic", "--encoding", "learned", "--causal",
+                       "--train-length", "20", "--max-position", "50", "--eval-lengths", "1:20", "--steps", "2",
+                       "--out", "few"],
+                      ["web", "few", "-o", "page.html"]):
+            subprocess.run([poslab, *words], cwd=folder, capture_output=True, check=True)
+        with Page(str(Path(folder, "page.html"))) as page:
+            few_positions(page)
+            assert not page.messages, page.messages
+
+
+def few_positions(page):
+    page.show()
+    page.until(STRIPS.replace("2", "1"))
+    assert "; with causal on, as its checkpoint" in page.text(".about-lane"), page.text(".about-lane")
+    see_view(page, "dispersion")
+    said = "document.querySelector('.dispersion .verdict')?.textContent"
+    page.until(f"{said}.startsWith('as trained')", 30)
+    assert "has no positions for length 60" in page.run(said), page.run(said)
+    see_view(page, "inside")
+    page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
+    longer = "[...document.querySelectorAll('.inside button')].find(b => b.textContent === 'Longer').hidden"
+    put(page, ".inside select", "1", event="change")
+    page.until(f"!{longer}")
+    put(page, ".inside select", "0", event="change")
+    page.until(f"{longer} && document.querySelector('.inside .note').textContent.includes('digits 0 to 4')")
+    page.run("new Promise(done => setTimeout(done, 500))")
+    assert page.run(longer)
+
+
+def small_and_printed(page):
+    """On a telephone what stands in pictures can be read; on paper there are no buttons."""
+    page.size(360, 740)
+    for link in ("#view=positions&matrix=rope&time=16", "#view=own&own=frequencies", "#view=own&own=positions"):
+        page.follow(link)
+        page.until("document.querySelector('figure .picture text, .own .picture text')", 30)
+        least = page.run("Math.min(...[...document.querySelectorAll('.picture text')].filter(t =>"
+                         " t.getClientRects().length).map(t => parseFloat(getComputedStyle(t).fontSize)"
+                         " * t.getScreenCTM().a))")
+        assert least >= 10, f"{link}: {least:.1f} pixels"
+        wide = page.run(checks.OVERFLOW)
+        assert not wide, f"{link}: {wide}"
+    page.call("Emulation.clearDeviceMetricsOverride")
+    page.follow("#view=race")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.run("getComputedStyle(document.querySelector('.lane .controls')).display") == "none"
+    page.call("Emulation.setEmulatedMedia", media="")
+
+
 def without_relaxed(page):
     """A browser without relaxed SIMD takes the plain engine, and trains."""
     page.show(f"{SMALL}&lane=rope~randomized~none~1")
@@ -162,7 +246,8 @@ def in_a_page(test, script=""):
 
 def main(file, poslab):
     good = failed = 0
-    tests = [with_runs, in_a_page(own_bias), in_a_page(without_relaxed, NO_RELAXED),
+    tests = [with_runs, in_a_page(own_bias), in_a_page(taken_back), with_few_positions,
+             in_a_page(small_and_printed), in_a_page(without_relaxed, NO_RELAXED),
              in_a_page(memory_ends, LITTLE_MEMORY)]
     for test in tests:
         try:

@@ -1,6 +1,7 @@
 // A bias of one's own as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's
 // scheme `calibrated`, which has a number for each distance between slots and each head.
 import {ExpressionError, read_expression} from './expression.mjs';
+import {near} from './laws.mjs';
 
 const HIDDEN = -500, MOST = 500;  // the program's range; what is below hides its keys
 
@@ -18,7 +19,7 @@ export function calibrated_bias(text, {layers, heads, train_length}) {
       if (Number.isNaN(b) || b > MOST)
         throw new ExpressionError(`The bias is ${b} at distance ${d}, head ${h}; to race it takes at most ${MOST}.`);
       for (const other of [at(d, h, 1, 2 * reach), at(d, h, 17, 2 * reach), at(d, h, 0, 4 * reach)])
-        if (!(b === other || Math.abs(b - other) <= 1e-6 * Math.max(1, Math.abs(b))))
+        if (!near(b, other))
           throw new ExpressionError(
               `The bias depends on more than j - i and h, at distance ${d}, and only such ones race here; ` +
               'docs/own_scheme.md of poslab makes a scheme of any formula in a file of 40 lines.');

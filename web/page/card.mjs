@@ -86,7 +86,7 @@ export class Card {
   }
   #listen() {
     const drag = event => {
-      const {edge, longest} = this.view(), box = this.chart.getBoundingClientRect();
+      const {longest} = this.view(), edge = this.#edge(), box = this.chart.getBoundingClientRect();
       const frame = frame_of(this.#chart(longest, edge));
       this.view().drag(
           Math.min(longest, Math.max(1, Math.round(frame.value((event.clientX - box.left) / box.width * WIDTH)))));
@@ -97,6 +97,8 @@ export class Card {
     });
     this.chart.addEventListener('pointermove', event => event.buttons && drag(event));
   }
+  // The length to which its model was trained, whatever is set by now.
+  #edge() { return this.lane.edge(this.view().edge); }
   #chart(longest, edge, more = {}) {
     return {
       width: WIDTH,
@@ -120,7 +122,7 @@ export class Card {
     });
   }
   #draw_now() {
-    const {lane} = this, {length, limit, edge, longest, about, task} = this.view();
+    const {lane} = this, {length, limit, longest, about, task} = this.view(), edge = this.#edge();
     write(this.title, lane.name);
     write(this.about, about(lane));
     const value = length <= limit ? lane.at(length) : NaN;
@@ -140,7 +142,7 @@ export class Card {
     if (shown !== this.#drawn_length) this.#drawn_length = shown, this.#draw_strips(length);
   }
   async #draw_strips(length) {
-    const seen = await this.lane.coverage(length, this.view().edge);
+    const seen = await this.lane.coverage(length, this.#edge());
     if (this.view().length !== length) return;
     for (const {key, words, picture, said, row} of this.strips) {
       const strip = seen?.[key], share = strip?.share, read = seen?.reads === key;
@@ -165,7 +167,7 @@ export class Card {
     const now = performance.now();
     if (lane.status !== 'done' && now - this.#announced < 5000) return;
     this.#announced = now;
-    const {edge} = this.view();
+    const edge = this.#edge();
     tell(
         `${lane.name}, step ${lane.test.step}: ${percent(lane.at(edge))} at length ${edge}, ` +
         `${percent(lane.at(3 * edge))} at length ${3 * edge}${lane.status === 'done' ? '; training is done' : ''}`);

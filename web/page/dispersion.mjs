@@ -55,13 +55,18 @@ export function dispersion_view(app) {
   }
   // One question at a time; at most the model as it is and two others are drawn.
   function measure(name, temperature) {
+    const mine = lane;
     busy = busy.then(async () => {
+      if (lane !== mine) return;
       try {
         said.textContent = 'measuring …';
-        const lengths = [.5, 1, 1.5, 2, 3, 4, 5].map(share => Math.round(share * edge()));
-        const rows = await lane.engine.call('dispersion', lengths, temperature), far = Number(length.value);
+        const lengths = [.5, 1, 1.5, 2, 3, 4, 5].map(share => Math.max(1, Math.round(share * edge())));
+        const far = Number(length.value), room = await mine.engine.call('fitting', [...new Set([...lengths, far])]);
+        const rows = await mine.engine.call('dispersion', lengths.filter(n => room.includes(n)), temperature);
         const right = temperature === undefined ? {} : {temperature};
-        const [{accuracy}] = await lane.engine.call('test', {lengths: [far], strings: 32, ...right});
+        const [tested] =
+            room.includes(far) ? await mine.engine.call('test', {lengths: [far], strings: 32, ...right}) : [];
+        if (lane !== mine) return;  // another model was chosen meanwhile
         const names = [...curves.keys()].filter(one => one !== 'as trained' && one !== name);
         if (names.length > 1) curves.delete(names[0]);
         curves.delete(name);
@@ -69,10 +74,12 @@ export function dispersion_view(app) {
         const at = rows.find(row => row.length >= edge()), last = rows.at(-1);
         said.textContent =
             `${name}: the largest weight of a row is ${percent(at.largest)} on average at length ${at.length}, ` +
-            `and ${percent(last.largest)} at length ${last.length}. Accuracy at length ${far}: ${percent(accuracy)}.`;
+            `and ${percent(last.largest)} at length ${last.length}. ` +
+            (tested ? `Accuracy at length ${far}: ${percent(tested.accuracy)}.` :
+                      `This model has no positions for length ${far}.`);
         draw();
       } catch (wrong) {
-        said.textContent = wrong.message;
+        if (lane === mine) said.textContent = wrong.message;
       }
     });
     return busy;
@@ -82,14 +89,16 @@ export function dispersion_view(app) {
     if (long <= edge()) return say(`Align takes a length above ${edge()}, to which this model was trained.`);
     said.textContent = 'trying 11 temperatures …';
     try {
-      const found = await lane.engine.call('align', long);
+      const found = await lane_then.engine.call('align', long);
       const test = async temperature =>
           (await lane_then.engine.call('test', {lengths: [long], strings: 32, temperature}))[0].accuracy;
       const [before, after] = [await test(1), await test(found.temperature)];
+      if (lane !== lane_then) return;
       slider.value = Math.round(100 * found.temperature);
       tau = found.temperature;
       shown.textContent = tau.toFixed(2);
       await measure(`aligned at ${long}: ${found.temperature.toFixed(2)}`, found.temperature);
+      if (lane !== lane_then) return;
       said.textContent =
           `At length ${long}, temperature ${found.temperature.toFixed(2)} brings the largest weight from ` +
           `${percent(found.before.largest)} to ${percent(found.after.largest)}; at length ${edge()} it is ` +
@@ -97,7 +106,7 @@ export function dispersion_view(app) {
               percent(after)} after.` +
           (found.temperature <= found.least ? ` No lower temperature than ${found.least.toFixed(2)} was tried.` : '');
     } catch (wrong) {
-      said.textContent = wrong.message;
+      if (lane === lane_then) said.textContent = wrong.message;
     }
   }
   const panel = element(

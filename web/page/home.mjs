@@ -3,17 +3,33 @@ import {baseline_curves, line_of} from './card.mjs';
 import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
 import {chart_shapes, escape, mark, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
-import {link_of} from './link.mjs';
-import {bibtex, curves_csv, file_name, lane_of, sources_of} from './take.mjs';
+import {link_and_rest} from './link.mjs';
+import {bibtex, curves_csv, file_name, lane_of, sources_of, state_of} from './take.mjs';
 
 const WIDTH = 760, HEIGHT = 420;
 
-// What trains the same models with the program.
-export const commands_of = lanes => lanes.map(lane => lane.about?.command).filter(Boolean).join('\n');
+// What trains the same models with the program, each into a folder of its own.
+export function commands_of(lanes) {
+  const lines = lanes.map(lane => lane.about?.command).filter(Boolean);
+  return (lines.length > 1 ? lines.map((line, n) => line.replace(/ --out \S+$/, `$&-${n + 1}`)) : lines).join('\n');
+}
+// The lanes with curves as a table, with the baselines of each task; `set`: the task that is chosen now, which need not
+// be that of a model.
+export function table_of(lanes, set) {
+  const drawn = lanes.filter(lane => lane.curve.length), task_of = lane => lane.config?.task ?? set;
+  const grey = drawn.filter(lane => lane.baselines.chance).map(lane => [task_of(lane), lane.baselines]);
+  const baselines = [...new Map(grey.reverse())].reverse();  // of each task the first
+  return curves_csv(
+      drawn.map(lane => ({...lane.shown, task: task_of(lane), step: lane.test.step, curve: lane.curve})),
+      baselines.flatMap(([task, all]) => baseline_curves(all).map(curve => ({task, ...curve}))));
+}
+export const tasks_of = (lanes, set) =>
+    [...new Set(lanes.filter(lane => lane.curve.length).map(lane => lane.config?.task ?? set))].join(', ') || set;
 
-// All curves in one picture with a legend below, as it is saved.
-export function picture_of(lanes, edge) {
-  const curves = lanes.filter(lane => lane.curve.length).map(lane => line_of(lane, lane.curve));
+// All curves in one picture with a legend below, as it is saved. What all models were trained on is shaded.
+export function picture_of(lanes, set) {
+  const drawn = lanes.filter(lane => lane.curve.length), edges = drawn.map(lane => lane.edge(set));
+  const curves = drawn.map(lane => line_of(lane, lane.curve));
   const grey = baseline_curves(lanes.find(lane => lane.baselines.chance)?.baselines ?? {});
   const legend = curves.map((curve, n) => {
     const y = HEIGHT + 14 + 20 * n;
@@ -23,23 +39,24 @@ export function picture_of(lanes, edge) {
   const shapes = chart_shapes({
     width: WIDTH,
     height: HEIGHT,
-    x: [0, 5 * edge],
+    x: [0, 5 * Math.max(...edges, edges.length ? 1 : set)],
     y: [0, 1],
     percent: true,
     x_label: 'length',
     y_label: '% right',
-    shaded: edge,
+    shaded: Math.min(...edges, edges.length ? Infinity : set),
     curves: [...grey, ...curves]
   });
   return {shapes: shapes + legend.join(''), width: WIDTH, height: HEIGHT + 20 + 20 * curves.length};
 }
 
 export function take_home(app, lanes_of) {
-  const {state} = app, name = ending => file_name([state.task, ...lanes_of().map(lane => lane.name)], ending);
+  const {state} = app, tasks = () => tasks_of(lanes_of(), state.task);
+  const name = ending => file_name([tasks(), ...lanes_of().map(lane => lane.name)], ending);
   const drawn = () => {
     const {shapes, width, height} = picture_of(lanes_of(), state.train_length);
     return {
-      text: svg_file(shapes, width, height, `${state.task}: accuracy by length`, 'made by poslab', colours()),
+      text: svg_file(shapes, width, height, `${tasks()}: accuracy by length`, 'made by poslab', colours()),
       width,
       height
     };
@@ -53,7 +70,7 @@ export function take_home(app, lanes_of) {
       say(wrong.message, {bad: true});
     }
   };
-  const sources = () => sources_of(app.catalog?.encodings ?? [], lanes_of().map(lane => lane.shown));
+  const sources = () => sources_of(app.catalog, lanes_of().map(lane => lane.shown));
   const file = element('input', {
     type: 'file',
     accept: '.safetensors',
@@ -67,9 +84,13 @@ export function take_home(app, lanes_of) {
           'div', {class: 'buttons'},
           button(
               'Copy a link',
-              () => copy(
-                  location.href.split('#')[0] + link_of(state),
-                  'The link, which has all that is set but no trained model,')),
+              () => {
+                const {link, left_out} = link_and_rest(state), many = left_out.length;
+                return copy(
+                    location.href.split('#')[0] + link,
+                    many ? `The link, without ${many} of the lanes, whose names are too long for one,` :
+                           'The link, which has all that is set but no trained model,');
+              }),
           button(
               'Copy the command lines',
               with_model(
@@ -77,9 +98,11 @@ export function take_home(app, lanes_of) {
           button(
               'Checkpoint',
               with_model(
-                  async lane => save(
-                      file_name([lane.name], 'safetensors'), await lane.engine.call('checkpoint'),
-                      'application/octet-stream')),
+                  async lane => {
+                    const name = file_name([lane.name], 'safetensors');
+                    save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
+                    say(`Saved as ${name}: the model of lane ${lanes_of().indexOf(lane) + 1}, ${lane.name}.`);
+                  }),
               {'aria-label': 'Save a checkpoint'}),
           button(
               'SVG', () => save(name('svg'), drawn().text, 'image/svg+xml'), {'aria-label': 'Save the curves as SVG'}),
@@ -94,13 +117,11 @@ export function take_home(app, lanes_of) {
               'CSV',
               () => save(
                   name('csv'),
-                  curves_csv(
-                      state.task, lanes_of().map(lane => ({...lane.shown, step: lane.test.step, curve: lane.curve})),
-                      baseline_curves(lanes_of()[0]?.baselines ?? {})),
+                  table_of(lanes_of(), state.task),
                   'text/csv'),
               {'aria-label': 'Save the curves as CSV'}),
           button(
-              'BibTeX', () => copy(bibtex(app.catalog?.version ?? app.snapshots.version, sources()), 'What to cite'),
+              'BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'What to cite'),
               {'aria-label': 'Copy what to cite as BibTeX'})),
       element(
           'label', {class: 'drop'},
@@ -121,12 +142,13 @@ export async function take_checkpoint(app, lanes, file) {
     await lane.load(new Uint8Array(await file.arrayBuffer()), file.name);
     const {config} = lane.about;
     Object.assign(lane.spec, lane_of(config));
-    if (lanes.length) app.state.task = config.task, app.state.train_length = Number(config.train_length);
+    if (lanes.length) Object.assign(app.state, state_of(config));
     else app.kept = [lane, ...app.kept ?? []];
     app.changed();
     app.redraw();
     say(`${file.name} ${where}: ${config.task}, ${lane.name}, ${lane.about.parameters} parameters.`);
   } catch (wrong) {
+    if (!lanes.length) lane.end();
     say(`${file.name} was not taken, and nothing was changed: ${wrong.message}`, {bad: true});
   }
 }

@@ -71,7 +71,6 @@ export function inside_view(app) {
       carry(positions);
       return nothing_to_move();
     }
-    state.gap = Math.max(1, gap);
     carry(gap ? answer.positions.map((_, i) => i * gap) : null, gap);
     ask();
   }
@@ -173,22 +172,24 @@ export function inside_view(app) {
     if (app.asked_task && app.asked_task !== task?.name) state.string = '';
     app.asked_task = task?.name;
     line.value = state.string || (task?.example.input ?? '');
+    longer.hidden = true;  // shown where a string said twice is one of the task
+    if (task)
+      chosen.engine.call('ask', task.example.input + task.example.input, {})
+          .then(() => lane === chosen && (longer.hidden = false), () => {});
     form.textContent = task ? `${task_words(task)} Inputs are ${task.inputs}.` : '';
     panel.hidden = false;
     ask();
   });
   const form = element('p', {class: 'note'});
+  const longer = button('Longer', () => {
+    line.value = `${line.value}${line.value}`.slice(0, 100);
+    line.dispatchEvent(new Event('change'));
+  }, {'aria-label': 'Say the string twice'});
   const panel = element(
       'div', {hidden: true},
       element(
           'div', {class: 'settings row'}, field('your string', line), button('Ask', ask, {class: 'main'}),
-          button(
-              'Longer',
-              () => {
-                line.value = `${line.value}${line.value}`.slice(0, 100);
-                line.dispatchEvent(new Event('change'));
-              },
-              {'aria-label': 'Say the string twice'})),
+          longer),
       form, verdict,
       element(
           'div', {class: 'two'}, element('div', {}, table),

@@ -56,14 +56,27 @@ export function by_name(rows) {
       ['chance', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
 }
 
-export function name_of({encoding, positions, unsorted}) {
-  const called = own_text(encoding) === null ? encoding : 'your own bias';
-  return positions === 'sequential' ? called : `${called}, ${positions}${unsorted ? ' unsorted' : ''}`;
+// A scheme that has numbers for every distance or slot is named by its beginning.
+const brief = text => text.length > 60 ? `${text.slice(0, 59)}…` : text;
+export function name_of({encoding, positions, temperature = 'none', unsorted}) {
+  const called = [own_text(encoding) === null ? brief(encoding) : 'your own bias'];
+  if (positions !== 'sequential') called.push(brief(positions) + (unsorted ? ' unsorted' : ''));
+  if (temperature !== 'none') called.push(brief(temperature));
+  return called.join(', ');
+}
+// Of lanes that stand beside each other, those of one name have their seeds in it. Returns those whose name changed.
+export function tell_apart(lanes) {
+  const alike = (a, b) => a !== b && name_of(a.shown) === name_of(b.shown);
+  return lanes.filter(lane => {
+    const was = lane.twin;
+    return was !== (lane.twin = lanes.some(other => alike(lane, other)));
+  });
 }
 
 export class Lane {
   #times = [];      // [milliseconds, step], of the last seconds of training
   #opening = null;  // the promise of an engine
+  #beginning = {};  // which of several calls to train is the last
 
   constructor(spec, number) {
     Object.assign(this, {
@@ -78,7 +91,8 @@ export class Lane {
       speed: 0,
       before: null,
       about: null,
-      engine: null
+      engine: null,
+      twin: false
     });
     this.changed = () => {};
     this.made = null;      // the spec of the model and the curves at hand, while `spec` may have been changed
@@ -119,7 +133,10 @@ export class Lane {
   }
   // What its results are of, and whether something else is set by now.
   get shown() { return this.made ?? this.spec; }
-  get name() { return name_of(this.shown); }
+  get name() { return name_of(this.shown) + (this.twin ? `, seed ${this.shown.seed}` : ''); }
+  // Of the model, whatever is set by now: its options by name, its task, and the length that it is trained to.
+  get config() { return this.about?.config ?? this.run?.config; }
+  edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {
     return Boolean(this.made) && [
       'encoding', 'positions', 'temperature', 'seed', 'unsorted'
@@ -146,8 +163,10 @@ export class Lane {
 
   // Begins anew with the options of the state. The curve at hand stays as `before` where `compare` is set.
   async train(state, {compare = false} = {}) {
+    const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
     Object.assign(this, {
+      run: null,
       made: {...this.spec},
       log: [],
       tests: [],
@@ -162,17 +181,20 @@ export class Lane {
     this.changed();
     try {
       const engine = await this.open();
-      this.about = await engine.call('train_new', options_of(state, this.spec));
-      this.plan = {
-        until: state.steps,
-        every: Math.min(EVERY, state.steps),
-        lengths: await engine.call('fitting', tested_lengths(state.train_length)),
-        strings: STRINGS
-      };
-      this.baselines = by_name(await engine.call('baselines', this.plan.lengths));
-      await this.resume();
+      if (!last_word()) return;
+      const {train_length, steps} = state, options = options_of(state, this.spec);
+      const about = await engine.call('train_new', options);
+      if (!last_word()) return;
+      const lengths = await engine.call('fitting', tested_lengths(train_length));
+      const baselines = by_name(await engine.call('baselines', lengths));
+      if (!last_word()) return;
+      // What the model before said until its Worker read of this one is not this one's.
+      const plan = {until: steps, every: Math.min(EVERY, steps), lengths, strings: STRINGS};
+      Object.assign(this, {about, baselines, plan, log: [], tests: []});
+      if (this.status === 'starting') await this.resume();
+      this.changed();
     } catch (wrong) {
-      this.fail(wrong.message);
+      if (last_word()) this.fail(wrong.message);
     }
   }
   // The model of a recorded lane, from its weights in half precision.
@@ -196,16 +218,20 @@ export class Lane {
   }
   #use(engine) {
     this.engine = engine;
+    // While there is no `about`, a training begins: what is heard is of the model before.
     engine.on('steps', ({steps}) => {
+      if (!this.about) return;
       this.log.push(...steps);
       this.#clock();
       this.changed();
     });
     engine.on('tested', test => {
+      if (!this.about) return;
       if (this.tests.at(-1)?.step !== test.step) this.tests.push(test);
       this.changed(true);
     });
     engine.on('done', () => {
+      if (!this.about) return;
       this.status = 'done';
       this.changed(true);
     });
@@ -228,8 +254,9 @@ export class Lane {
     this.changed();
   }
   async pause() {
+    const starting = this.status === 'starting';  // then train() sees it
     this.status = 'paused';
-    await this.engine.call('pause');
+    if (!starting) await this.engine.call('pause');
     this.changed();
   }
   async step() {
@@ -245,10 +272,12 @@ export class Lane {
   async load(bytes, name) {
     const engine = await this.open();
     const about = await engine.call('load', bytes, name);
+    this.#beginning = {};  // a training that was about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     Object.assign(this, {
       about,
       made: lane_of(about.config),
+      run: null,
       log: [],
       tests: [],
       counted: null,
@@ -273,6 +302,7 @@ export class Lane {
     if (words === CLOSED) return;  // by end(), which has its reason
     this.status = 'failed';
     this.error = words;
+    if (!this.about && !this.tests.length) this.made = null;  // there are no results that could be another's
     if (/engine has stopped/i.test(words)) this.end();  // the next training begins in a new Worker
     this.changed(true);
   }

@@ -3,7 +3,7 @@
 // {law, holds: true | false | null, words}; null: neither good nor bad.
 
 // Two infinities of one sign are equal; one and a number are not.
-const near = (a, b) =>
+export const near = (a, b) =>
     a === b || Number.isFinite(a - b) && Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
 const shown = x => Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(4)));
 

@@ -1,12 +1,13 @@
-// The state of the page as a link, and back: everything that one sees is in the fragment, and a link that is wrong in
-// one place is right in all others. No part of the page writes state past this file's names.
+// The state of the page as a link, and back: the part that is shown, lanes, settings of training and what a part asks
+// are in the fragment, and a link that is wrong in one place is right in all others. What is tried on a model that is
+// there (silenced heads, positions, a temperature) is not.
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
 
 // What a link may set: a name, how it is read, and what it is without a link. Numbers have a range.
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
 const NUMBERS = {
-  length: [1, 200, 20],
+  length: [1, 500, 20],
   steps: [1, 100000, 1200],
   layers: [1, 8, 2],
   heads: [1, 16, 4],
@@ -17,7 +18,6 @@ const NUMBERS = {
   layer: [1, 8, 1],
   head: [1, 16, 1],
   time: [2, 512, 64],
-  gap: [1, 64, 1],
 };
 const TEXTS = ['task', 'string', 'matrix', 'beside', 'own', 'expression', 'guess', 'lr', 'max_position'];
 const LONGEST_LINK = 8000, LONGEST_TEXT = 600, MOST_LANES = 4;
@@ -57,19 +57,30 @@ export function same_lanes(a, b) {
 }
 
 function written_lane(lane) {
-  return [lane.encoding, lane.positions, lane.temperature, lane.seed].map(encodeURIComponent).join('~');
+  const words = [lane.encoding, lane.positions, lane.temperature, lane.seed];
+  return [...words, ...lane.unsorted ? ['unsorted'] : []].map(encodeURIComponent).join('~');
 }
+// The field of the race and the link take the same learning rates.
+export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
 
-// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": what differs from the first state alone.
-export function link_of(state) {
+// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": what differs from the first state and can be read.
+export const link_of = state => link_and_rest(state).link;
+// {link, left_out: lanes for which it has no room}
+export function link_and_rest(state) {
   const first = first_state(), parts = [];
   const view = state.embed ? 'embed' : 'view';
   if (state.embed || state.view !== first.view) parts.push(`${view}=${state.view}`);
+  const allowed = name => !NUMBERS[name] || state[name] >= NUMBERS[name][0] && state[name] <= NUMBERS[name][1];
   for (const name of [...TEXTS, ...Object.keys(NUMBERS)])
-    if (state[name] !== first[name]) parts.push(`${name}=${encodeURIComponent(state[name])}`);
+    if (state[name] !== first[name] && allowed(name)) parts.push(`${name}=${encodeURIComponent(state[name])}`);
+  const left_out = [];
   if (!same_lanes(state.lanes, first.lanes))
-    for (const lane of state.lanes) parts.push(`lane=${written_lane(lane)}`);
-  return parts.length ? `#${parts.join('&')}` : '#';
+    for (const lane of state.lanes) {
+      const part = `lane=${written_lane(lane)}`;
+      if ([...parts, part].join('&').length > LONGEST_LINK) left_out.push(lane);
+      else parts.push(part);
+    }
+  return {link: parts.length ? `#${parts.join('&')}` : '#', left_out};
 }
 
 function decoded(text) {
@@ -82,8 +93,8 @@ function decoded(text) {
 
 function read_lane(text, say) {
   const words = text.split('~').map(decoded);
-  const [encoding, positions = 'sequential', temperature = 'none', seed = '1'] = words;
-  if (!encoding || words.includes(null) || words.length > 4)
+  const [encoding, positions = 'sequential', temperature = 'none', seed = '1', unsorted] = words;
+  if (!encoding || words.includes(null) || words.length > 5 || !['unsorted', undefined].includes(unsorted))
     return void say(
         `The link has a lane “${text.slice(0, 60)}” that cannot be read; it takes ` +
         'encoding~positions~temperature~seed, as in rope~randomized~none~1. That lane was left out.');
@@ -91,7 +102,7 @@ function read_lane(text, say) {
     return void say(
         `The link has a lane with the seed “${seed.slice(0, 30)}”; a seed is a whole number from 0. ` +
         'That lane was left out.');
-  return {encoding, positions, temperature, seed: Number(seed)};
+  return {encoding, positions, temperature, seed: Number(seed), ...(unsorted ? {unsorted: true} : {})};
 }
 
 // Returns {state, problems}: problems are sentences, one for each part of the link that was not followed.
@@ -135,7 +146,7 @@ export function read_link(fragment) {
     } else if (name)
       say(`The link sets “${name.slice(0, 30)}”, which this page does not know. It was left out.`);
   }
-  if (!/^\d*\.?\d+(e-?\d+)?$/i.test(state.lr) || !(Number(state.lr) > 0 && Number(state.lr) <= 1)) {
+  if (!is_rate(state.lr)) {
     say(`The link has lr = “${
         state.lr.slice(0, 30)}”; a learning rate is a number above 0, at most 1. It is 0.001 now.`);
     state.lr = '0.001';

@@ -149,14 +149,14 @@ export function positions_view(app) {
         ({name, said}, n) =>
             said.frequencies.map((f, pair) => ({name, pair, n, length: f > 0 ? 2 * Math.PI / f : Infinity})));
     const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5);
-    const width = is_narrow() ? 340 : 640, from = is_narrow() ? 128 : 150;
+    const narrow = is_narrow(), width = narrow ? 340 : 640, from = narrow ? 118 : 150;
     const px = v => from + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - from - 80);
     const shapes = rows.map((row, k) => {
                          const y = 30 + 22 * k, fits = row.length <= edge,
                                end = Number.isFinite(row.length) ? row.length : 10 ** most;
-                         return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">${
-                                    escape(row.name.slice(0, 14))}` +
-                             ` pair ${row.pair + 1}</text><path d="M${from} ${y}H${px(end)}" style="stroke:var(--${
+                         return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);` +
+                             `font-size:12px">${escape(row.name.slice(0, narrow ? 9 : 14))} pair ${row.pair + 1}</text>` +
+                             `<path d="M${from} ${y}H${px(end)}" style="stroke:var(--${
                                     fits ? 'met' : 'unmet'});stroke-width:9"/>` +
                              `<text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
                              `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
@@ -167,7 +167,7 @@ export function positions_view(app) {
         waves,
         `<path d="M${px(edge)} 8V${height - 8}" style="stroke:var(--ink);stroke-dasharray:4 3"/>` +
             `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">trained: ${
-                edge} slots, half of them for the answer</text>` +
+                edge} slots${narrow ? '' : ', half of them for the answer'}</text>` +
             shapes,
         width, height,
         'Positions for a full turn: ' + rows.map(r => `${r.name} pair ${r.pair + 1} ${short(r.length)}`).join(', '));

@@ -3,10 +3,10 @@ import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {button, choices, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
 import {chart_shapes, short} from './figures.mjs';
-import {Lane} from './lane.mjs';
+import {Lane, tell_apart} from './lane.mjs';
 import {take_home} from './home.mjs';
-import {known_name} from './link.mjs';
-import {task_words} from './take.mjs';
+import {is_rate, known_name} from './link.mjs';
+import {more_words, task_words} from './take.mjs';
 
 const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 const MOST = 4;
@@ -39,8 +39,13 @@ export function race_view(app) {
     longest: longest(),
     task: state.task,
     drag: set_length,
-    about: lane => app.summary(lane.shown)
+    about
   });
+  // What the encoding is, and what else the model has that no field shows.
+  function about(lane) {
+    const more = more_words(lane.shown, catalog.options);
+    return app.summary(lane.shown) + (more ? `; with ${more}, as its checkpoint` : '');
+  }
   const slider = element(
       'input',
       {type: 'range', min: 1, max: longest(), value: state.length, oninput: () => set_length(Number(slider.value))});
@@ -128,10 +133,15 @@ export function race_view(app) {
                   return void (input.value = lane.spec[field_name]);
                 }
                 lane.spec[field_name] = value;
-                lane.changed(true);
+                set(lane);
                 help_with(lane);
-                app.changed();
               }));
+    // Something else is set: an old error is past.
+    const set = lane => {
+      if (lane.status === 'failed') lane.status = lane.tests.length ? 'paused' : 'ready';
+      lane.changed();
+      app.changed();
+    };
     cards = lanes.map(lane => {
       const settings = element(
           'div', {class: 'settings'}, one_name('encoding', catalog.encodings, lane, 'encoding'),
@@ -139,7 +149,7 @@ export function race_view(app) {
           one_name('temperature', catalog.temperatures, lane, 'temperature'),
           field('seed', number(lane.spec.seed, 0, 999999999, value => {
                   lane.spec.seed = value;
-                  app.changed();
+                  set(lane);
                 })),
           lane.help = element('details', {class: 'help', 'aria-label': 'Options'}));
       help_with(lane);
@@ -155,15 +165,22 @@ export function race_view(app) {
         button('Step', () => act(lane, 'step')), button('Run on', () => act(lane, 'run_on', state.steps)), take_out
       ]);
       const drawn = lane.changed;
-      lane.changed = important => (drawn(important), draw_all());
+      lane.changed = important => {
+        for (const other of tell_apart(lanes)) cards[lanes.indexOf(other)]?.draw();
+        drawn(important);
+        draw_all();
+      };
       return card;
     });
+    tell_apart(lanes);
     holder.replaceChildren(...cards.map(card => card.node));
     add.disabled = lanes.length === MOST;
     draw_all();
   }
+  // A lane that starts may be paused before its model is there.
+  const can = (lane, what) => lane.has_model() || what === 'pause' && lane.status === 'starting';
   async function act(lane, what, ...parts) {
-    if (!lane.has_model()) return say('This lane has no model yet: press Train first.');
+    if (!can(lane, what)) return say('This lane has no model yet: press Train first.');
     try {
       await lane[what](...parts);
     } catch (wrong) {
@@ -193,10 +210,10 @@ export function race_view(app) {
     value: state.lr,
     inputmode: 'decimal',
     onchange: () => {
-      if (Number(lr.value) > 0 && Number(lr.value) <= 1)
+      if (is_rate(lr.value.trim()))
         state.lr = lr.value.trim();
       else
-        say(`“${lr.value}” is no learning rate: it takes a number above 0, at most 1.`);
+        say(`“${lr.value}” is no learning rate: it takes a number above 0, at most 1, such as 0.001 or 1e-3.`);
       lr.value = state.lr;
       app.changed();
     }
@@ -205,14 +222,16 @@ export function race_view(app) {
     const task = catalog.tasks.find(t => t.name === state.task.split(':')[0]);
     task_about.textContent = task ? task_words(task) : '';
   };
-  const task = choices(catalog.tasks.map(({name}) => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
+  const names = catalog.tasks.map(({name}) => name);
+  if (!names.includes(state.task)) names.push(state.task);  // with options, duplicate_string:copies=3
+  const task = choices(names.map(name => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
     state.task = value;
     about_task();
     for (const card of cards) card.draw();
     app.changed();
   });
   about_task();
-  const every = what => Promise.all(lanes.filter(lane => lane.has_model()).map(lane => act(lane, what)));
+  const every = what => Promise.all(lanes.filter(lane => can(lane, what)).map(lane => act(lane, what)));
   node.append(
       element('h1', {}, 'Race'),
       element(

@@ -11,7 +11,7 @@ const STILL = .85;  // more than the most frequent digit of each place gets
 export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
   // Past the edge nothing is drawn before someone has guessed and dragged there.
-  let limit = Math.max(edge, state.length);
+  let limit = Math.min(longest, Math.max(edge, state.length));
   const recorded = () => app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
   const lanes = app.start_lanes ??= recorded(), asked_of = recorded();
   const view = () =>
@@ -133,6 +133,7 @@ export function start_view(app) {
               'Length of the strings'),
           slider, shown),
       element('div', {class: 'lanes'}, cards.map(card => card.node)), lanes_legend(edge));
-  set_length(state.length);
-  return {node, lanes, again: () => cards.forEach(card => card.draw())};
+  set_length(Math.min(state.length, longest));
+  // A checkpoint that is dropped here is none of the four.
+  return {node, lanes: [], again: () => cards.forEach(card => card.draw())};
 }

@@ -9,38 +9,62 @@ function cell(value) {
 }
 export const csv = (head, rows) => [head, ...rows].map(row => row.map(cell).join(',')).join('\n') + '\n';
 
-// A row for each lane and length. lanes: [{name, config: {encoding, ...}, curve: [[length, accuracy], ...], step}]
-export function curves_csv(task, lanes, baselines = []) {
+// A row for each lane and length. lanes: [{task, encoding, ..., curve: [[length, accuracy], ...], step}]; baselines:
+// [{task, name, points}]
+export function curves_csv(lanes, baselines = []) {
   const rows = [];
   for (const lane of lanes)
     for (const [length, accuracy] of lane.curve)
-      rows.push([task, lane.encoding, lane.positions, lane.temperature, lane.seed, lane.step, length, accuracy]);
-  for (const {name, points} of baselines)
+      rows.push([lane.task, lane.encoding, lane.positions, lane.temperature, lane.seed, lane.step, length, accuracy]);
+  for (const {task, name, points} of baselines)
     for (const [length, accuracy] of points) rows.push([task, name, '', '', '', '', length, accuracy]);
   return csv(['task', 'encoding', 'positions', 'temperature', 'seed', 'step', 'length', 'accuracy'], rows);
 }
 
-// Whom the encodings that stand in lanes are from, and random positions.
-export const sources_of = (encodings, lanes) =>
-    lanes.flatMap(lane => names_in(lane.encoding).map(name => encodings.find(e => e.name === name)?.source))
-        .concat('Ruoss et al. 2023')
-        .filter(Boolean);
+// Whom the encodings, samplers and temperatures that stand in lanes are from.
+export function sources_of({encodings, samplers, temperatures}, lanes) {
+  const named = (list, spelled) => names_in(spelled).map(name => list.find(thing => thing.name === name)?.source);
+  return lanes
+      .flatMap(({encoding, positions, temperature}) => [
+        ...named(encodings, encoding), ...named(samplers, positions), ...named(temperatures, temperature)
+      ])
+      .filter(Boolean);
+}
 
-const KEY = /^(.*?)\s+(?:et al\.?\s+)?(\d{4})/;
-// An entry for poslab, and one for each source "Su et al. 2021" of the schemes that stand in the lanes.
+// Authors and year of "Su et al. 2021", also with words before or after it: {names, more, year}; or nothing.
+const YEAR = String.raw`\s+(\d{4})(?![.\d])`, NAME = String.raw`\p{Lu}[\p{L}'-]*`;
+const AND = String.raw`(?:,\s+|\s+&\s+|\s+and\s+)`, ONE = new RegExp(String.raw`(${NAME})\s+et al\.?${YEAR}`, 'u');
+const SOME = new RegExp(`((?:${NAME}${AND})*${NAME})${YEAR}`, 'u');
+const WHOLE = new RegExp(String.raw`^([\w-]+(?: ${NAME})?)${YEAR}`, 'u');  // bloc97, Moebius RoPE
+function authors_of(words) {
+  const one = words.match(ONE), [, names, year] = one ?? words.match(WHOLE) ?? words.match(SOME) ?? [];
+  return names && {names: names.split(new RegExp(AND)), more: one ? ['others'] : [], year};
+}
+// An entry for poslab, and one for each work that the schemes of the lanes are from. What has neither author nor year
+// stands in a line that BibTeX passes over.
 export function bibtex(version, sources) {
   const entries =
       [`@software{poslab,\n  title = {poslab: a laboratory of positional encodings},\n` +
        `  version = {${version}},\n  note = {the page Past the edge, which trains in the browser}\n}`];
-  for (const source of new Set(sources)) {
-    const found = source.match(KEY);
-    if (!found) continue;
-    const names = found[1].split(/,\s*|\s+&\s+|\s+and\s+/), key = names[0].toLowerCase().replace(/\W/g, '') + found[2];
-    entries.push(
-        `@misc{${key},\n  author = {${names.join(' and ')}${source.includes(' et al') ? ' and others' : ''}},\n` +
-        `  year = {${found[2]}},\n  note = {as cited by poslab: ${source}}\n}`);
+  // "Shaw et al. 2018; Huang et al. 2020", "bloc97 2023, Su 2023": two works
+  const works = sources.flatMap(source => source.split(/;\s*|(?<=\d{4}),\s+(?=\p{Lu})/u)), made = new Map(), rest = [];
+  for (const words of new Set(works)) {
+    const found = authors_of(words);
+    if (!found) {
+      if (!/^(poslab|yours)/.test(words)) rest.push(`% cited by poslab without an author and a year: ${words}`);
+      continue;
+    }
+    const {names, more, year} = found, stem = names[0].toLowerCase().replace(/[^\p{L}\d]/gu, '') + year;
+    const all = names.map(name => name.includes(' ') ? `{${name}}` : name), author = [...all, ...more].join(' and ');
+    const key = ['', 'b', 'c', 'd'].map(letter => stem + letter).find(k => (made.get(k)?.author ?? author) === author);
+    const {cited} = made.get(key) ?? {cited: []};
+    made.set(key, {author, year, cited: [...cited, words]});
   }
-  return entries.join('\n\n') + '\n';
+  for (const [key, {author, year, cited}] of made)
+    entries.push(
+        `@misc{${key},\n  author = {${author}},\n  year = {${year}},\n` +
+        `  note = {as cited by poslab: ${cited.join('; ')}}\n}`);
+  return [...entries, ...rest].join('\n\n') + '\n';
 }
 
 // A task in plain words: what the program says of it, "the input backwards  1 0 0 -> 0 0 1", and its level.
@@ -76,16 +100,29 @@ export function options_of(state, lane) {
     max_position: state.max_position,
     eval_lengths: '1:100',
     eval_samples: '32',
-    ...(lane.unsorted ? {unsorted: 'on'} : {})
+    ...(lane.unsorted ? {unsorted: 'on'} : {}),
+    ...lane.more
   };
 }
+// Options that the page has no field for; those of a checkpoint or a run stay with its lane, as `more`.
+const UNSHOWN = [
+  'first_position', 'resample', 'relative_mode', 'alibi_symmetric', 'rope_pairing', 'ffn_multiplier', 'causal',
+  'dropout', 'clip', 'curriculum'
+];
+// Of those, what differs from the program's own, in words. options: the program's list
+export const more_words = ({more = {}}, options) =>
+    Object.entries(more)
+        .filter(([name, value]) => options.find(o => o.name === name)?.default !== value)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ');
 // The other way round: the lane and the page's state that a model's options are.
 export const lane_of = config => ({
   encoding: config.encoding,
   positions: config.positions,
   temperature: config.temperature,
   seed: Number(config.seed),
-  unsorted: config.unsorted === 'on'
+  unsorted: config.unsorted === 'on',
+  more: Object.fromEntries(UNSHOWN.filter(name => name in config).map(name => [name, config[name]]))
 });
 export const state_of = ({task, steps, layers, heads, d_model, batch, lr, train_length, max_position}) => ({
   task,
