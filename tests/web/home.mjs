@@ -5,7 +5,7 @@ import test from 'node:test';
 import {commands_of, picture_of, table_of, tasks_of} from '../../web/page/home.mjs';
 import {Lane, name_of, tell_apart} from '../../web/page/lane.mjs';
 import {first_state, is_rate, link_and_rest, link_of, read_link} from '../../web/page/link.mjs';
-import {bibtex, lane_of, more_words, options_of, state_of} from '../../web/page/take.mjs';
+import {bibtex, lane_of, more_words, options_of, set_field, state_of} from '../../web/page/take.mjs';
 
 const ROPE = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 // A lane that was trained on a task to a length.
@@ -75,12 +75,15 @@ test('the field and the link take the same learning rates', () => {
 test('a checkpoint sets what is trained next, and keeps what no field shows', () => {
   const config = {
     ...ROPE, seed: '3', task: 'even_pairs', steps: '50', layers: '3', heads: '1', d_model: '32', batch: '8', lr: '0.01',
-    train_length: '10', max_position: '300', unsorted: 'off', causal: 'on', dropout: '0', clip: '1'
+    train_length: '10', max_position: '300', unsorted: 'off', causal: 'on', dropout: '0', clip: '1',
+    rope_pairing: 'half'
   };
   const lane = lane_of(config), options = options_of({...first_state(), ...state_of(config)}, lane);
-  for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed'])
+  for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed', 'rope_pairing'])
     assert.equal(options[name], config[name], name);
   const list = [{name: 'causal', default: 'off'}, {name: 'dropout', default: '0.1'}, {name: 'clip', default: '1'}];
+  set_field(lane, 'encoding', 'alibi');                         // what is of rope alone goes with it
+  assert.deepEqual(lane.more, {causal: 'on', dropout: '0', clip: '1'});
   assert.equal(more_words(lane, list), 'causal on, dropout 0');
   assert.equal(more_words(ROPE, list), '');
 });

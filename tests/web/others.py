@@ -154,7 +154,8 @@ def taken_back(page):
     page.until("document.querySelectorAll('.lane').length === 1")
     assert page.text("#said") == "" and page.text(".lane h3") == "your own bias", page.text("#said")
     see_view(page, "start"), page.run(DROP), page.said("can be looked into")
-    assert page.text(".lane h3") == "learned" and page.run("document.querySelectorAll('.lane').length") == 4
+    page.until("document.querySelector('.lane h3').textContent === 'learned'")
+    assert page.run("document.querySelectorAll('.lane').length") == 4
     see_view(page, "inside")
     page.until("document.querySelector('.inside select')?.textContent.startsWith('calibrated:of=')")
 

@@ -155,7 +155,8 @@ export function positions_view(app) {
                          const y = 30 + 22 * k, fits = row.length <= edge,
                                end = Number.isFinite(row.length) ? row.length : 10 ** most;
                          return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);` +
-                             `font-size:12px">${escape(row.name.slice(0, narrow ? 9 : 14))} pair ${row.pair + 1}</text>` +
+                             `font-size:12px">${escape(row.name.slice(0, narrow ? 9 : 14))} ` +
+                             `pair ${row.pair + 1}</text>` +
                              `<path d="M${from} ${y}H${px(end)}" style="stroke:var(--${
                                     fits ? 'met' : 'unmet'});stroke-width:9"/>` +
                              `<text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +

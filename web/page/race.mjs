@@ -6,7 +6,7 @@ import {chart_shapes, short} from './figures.mjs';
 import {Lane, tell_apart} from './lane.mjs';
 import {take_home} from './home.mjs';
 import {is_rate, known_name} from './link.mjs';
-import {more_words, task_words} from './take.mjs';
+import {more_words, set_field, task_words} from './take.mjs';
 
 const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 const MOST = 4;
@@ -132,7 +132,7 @@ export function race_view(app) {
                       {bad: true});
                   return void (input.value = lane.spec[field_name]);
                 }
-                lane.spec[field_name] = value;
+                set_field(lane.spec, field_name, value);
                 set(lane);
                 help_with(lane);
               }));

@@ -104,11 +104,18 @@ export function options_of(state, lane) {
     ...lane.more
   };
 }
-// Options that the page has no field for; those of a checkpoint or a run stay with its lane, as `more`.
-const UNSHOWN = [
-  'first_position', 'resample', 'relative_mode', 'alibi_symmetric', 'rope_pairing', 'ffn_multiplier', 'causal',
-  'dropout', 'clip', 'curriculum'
-];
+// Options that the page has no field for; those of a checkpoint or a run stay with its lane, as `more`. Some are of its
+// encoding or its positions, and go with them.
+const OF_FIELD = {
+  encoding: ['relative_mode', 'alibi_symmetric', 'rope_pairing'],
+  positions: ['first_position', 'resample']
+};
+const UNSHOWN = [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum'];
+export function set_field(lane, field, value) {
+  const gone = OF_FIELD[field] ?? [];
+  lane[field] = value;
+  if (lane.more) lane.more = Object.fromEntries(Object.entries(lane.more).filter(([name]) => !gone.includes(name)));
+}
 // Of those, what differs from the program's own, in words. options: the program's list
 export const more_words = ({more = {}}, options) =>
     Object.entries(more)
