@@ -192,6 +192,17 @@ def few_positions(page):
     assert page.run(longer)
 
 
+def another_model(page):
+    """A model that is chosen while another one is aligned gets none of its numbers."""
+    page.show("#view=dispersion")
+    said = "document.querySelector('.dispersion .verdict')?.textContent"
+    page.until(f"{said}.startsWith('as trained')", 60)
+    page.click("Align"), put(page, ".dispersion select", "1", event="change")
+    page.until(f"{said}.startsWith('as trained')", 60)
+    page.run(f"new Promise((done, late) => {{ setTimeout(done, 6000); setInterval(() => {said}.includes('brings') &&"
+             " late(new Error('numbers of the other model')), 20); })")
+
+
 def small_and_printed(page):
     """On a telephone what stands in pictures can be read; on paper there are no buttons."""
     page.size(360, 740)
@@ -248,7 +259,7 @@ def in_a_page(test, script=""):
 def main(file, poslab):
     good = failed = 0
     tests = [with_runs, in_a_page(own_bias), in_a_page(taken_back), with_few_positions,
-             in_a_page(small_and_printed), in_a_page(without_relaxed, NO_RELAXED),
+             in_a_page(another_model), in_a_page(small_and_printed), in_a_page(without_relaxed, NO_RELAXED),
              in_a_page(memory_ends, LITTLE_MEMORY)]
     for test in tests:
         try:
