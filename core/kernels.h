@@ -1,9 +1,10 @@
 // The contract between ops and hardware: every kernel with its formula and shapes, once. A backend is one table of
 // these pointers: core/cpu/table.cpp, cuda/table.cpp. core/kernels.def is the list itself.
 //
-// A kernel takes pointers and numbers, and knows no Tensor. It allocates scratch memory alone (core/memory.h), and throws
-// nothing but the Failure for want of that. Matrices are dense and row-major. A result of type Accumulator is added to what is there, or assigned if nothing is there yet; a null
-// Accumulator is not computed. Each struct lists its fields once, for code that has to see all of them (core/fields.h).
+// A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
+// and throws nothing but a Failure for want of that. Matrices are dense and row-major. A result of type Accumulator
+// is added to what is there, or assigned if nothing is there yet; a null Accumulator is not computed. Each struct
+// lists its fields once, for code that has to see all of them (core/fields.h).
 #pragma once
 #include <cstdint>
 #include <span>
