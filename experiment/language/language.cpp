@@ -9,9 +9,13 @@
 
 namespace poslab::language {
 
+void Source::must_be_there() const {
+  if (!gone.empty()) bad_input("{}", gone);
+}
+
 std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return grammar->draw(length, rng);
-  if (!gone.empty()) bad_input("{}", gone);
+  must_be_there();
   std::vector<int> all = prefix;
   const Text& text = of_test || training.files.empty() ? test : training;
   const std::vector<int> drawn = draw_window(text, reader(), length - int(prefix.size()), rng);

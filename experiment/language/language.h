@@ -23,7 +23,8 @@ struct Source {
   std::string gone{};                            // why the text cannot be read, or "": writing needs its tokens alone
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
-  std::vector<int> window(bool of_test, int length, Rng&) const;  // throws BadInput for a text that is gone
+  void must_be_there() const;  // throws BadInput for a text that is gone, as window() does
+  std::vector<int> window(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each

@@ -100,6 +100,7 @@ Decoder tested_net(const Decoder& net, const Params& params, const Choices& own,
 
 std::vector<TestPart> TextLearner::test(const Choices& c) const {
   language::check(with_temperature(c, state.config["temperature"]));
+  source->must_be_there();
   return test_of(tested_net(state.net, state.params, state.config, c), c, source);
 }
 

@@ -22,9 +22,9 @@ const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the
 // The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
 // these before the size.
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
-// The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
 // Throws BadInput where runs would have no score (experiment/evaluate.h), as tests begin too late or end too early.
 void check_scored(const Size&, const ValueLists& settings);
+// The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
 Choices defaults(const Size&, const ValueLists& settings);
 
 }  // namespace poslab::reproduce
