@@ -52,30 +52,28 @@ std::string text_of(const std::vector<Option>& options) {
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
-void move_away(Choices& c, const Option& o) {  // from its default
+// The options, and one of them away from its default.
+Choices moved(Choices c, const Option& o) {
   c.set(o.name, o.kind == Option::Kind::toggle   ? (o.standard == "on" ? "off" : "on")
                 : o.kind == Option::Kind::length ? "128"
                 : o.kind == Option::Kind::word
                     ? (o.words.empty() ? "@FILE" : o.words[1])
                     : o.value(fmt::format("{}", std::min(o.range.max, 2 * ascii::number(o.standard) + 1))));
+  return c;
 }
 
 // "alibi, alibi:mode=offset_table,symmetric": alone, unless it has to be told something, and with every option away
-// from its default; an option that the others exclude, as `works` finds, stands apart.
-std::string spelling(
-    const std::string& name, const std::vector<Option>& options,
-    const std::function<bool(const Choices&)>& works = [](const Choices&) { return true; }) {
+// from its default. One that the others exclude, as `works` finds, stands apart; one that needs a later one stays.
+std::string spelling(const std::string& name, const std::vector<Option>& options,
+                     const std::function<bool(const Choices&)>& works = {}) {
   if (options.empty()) return name;
   Choices together(name, options);
   std::string apart;
   for (const Option& o : options) {
-    Choices more = together, only(name, options);
-    move_away(more, o);
-    move_away(only, o);
-    if (works(more) || !works(only))
-      together = more;  // one that works only with a later option stays
-    else
-      apart += ", " + only.spelled();
+    const Choices more = moved(together, o), only = moved(Choices(name, options), o);
+    const bool excluded = works && !works(more) && works(only);
+    together = excluded ? together : more;
+    if (excluded) apart += ", " + only.spelled();
   }
   const bool alone = std::none_of(options.begin(), options.end(), [](const Option& o) { return o.standard.empty(); });
   return (alone ? name + ", " : "") + together.spelled() + apart;
@@ -166,11 +164,8 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
   std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}{}\n",
                                  u.learns() ? "; before training" : "",
                                  shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
-  for (int i = 0; i < T; ++i) {
-    text += "        ";
-    for (int j = 0; j < T; ++j) text += fmt::format(" {:>9.3g}", double(m[size_t(i * T + j)]) + 0.);
-    text += '\n';
-  }
+  for (int e = 0; e < T * T; ++e)  // each row begins with 8 spaces
+    text += fmt::format("{:>{}.3g}{}", double(m[size_t(e)]) + 0., e % T ? 10 : 18, (e + 1) % T ? "" : "\n");
   for (const std::string& line : wrapped(s->shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
   return text;
 }
