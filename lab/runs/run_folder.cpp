@@ -82,23 +82,15 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
   RunFolder run(partial);                          // its lock goes along when the folder gets its name
-  std::error_code error;
   check_leftovers(partial);  // once more: now nobody else makes a run there
   for (const auto& left : fs::directory_iterator(partial)) fs::remove_all(left.path());
-  try {
-    write_file(partial + "/metrics.jsonl", "");
+  write_new_folder(path, [&](const std::string& folder) {
+    write_file(folder + "/metrics.jsonl", "");
     for (const auto& [name, bytes] : files) {
-      make_folder(fs::path(partial + "/" + name).parent_path());
-      write_file(partial + "/" + name, bytes);
+      make_folder(fs::path(folder + "/" + name).parent_path());
+      write_file(folder + "/" + name, bytes);
     }
-    fs::rename(partial, path);
-  } catch (const fs::filesystem_error& e) {
-    fs::remove_all(partial, error);
-    failure("cannot make the run folder {}: {}", path, e.code().message());
-  } catch (...) {
-    fs::remove_all(partial, error);
-    throw;
-  }
+  });
   run.path_ = path;
   return run;
 }
