@@ -17,7 +17,6 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
-#include "core/tiles.h"
 #include "lab/files/version.h"
 
 namespace poslab {
@@ -64,7 +63,6 @@ struct Rung {
 };
 
 bool has_vdpbf16ps() {
-  const UseTiles none(nullptr);
   const UsePairs by(PairsBy::instruction);
   return bf16_products() != "emulated";
 }
@@ -81,9 +79,8 @@ void time_ladder() {
   const auto by = [&](Loops product) {
     return [&, product]() -> const real* { return product(n, a.data(), b.data(), c.data()), c.data(); };
   };
-  const auto ours = [&](Matmul how, const Tiles* tiles = nullptr, PairsBy pairs = PairsBy::fastest) {
-    return [&, how, tiles, pairs]() -> const real* {
-      const UseTiles by_tiles(tiles);
+  const auto ours = [&](Matmul how, PairsBy pairs = PairsBy::fastest) {
+    return [&, how, pairs]() -> const real* {
       const UsePairs by_pairs(pairs);
       const MatmulPrecision as(Device::cpu, how);
       y = matmul(a, b);
@@ -95,13 +92,8 @@ void time_ladder() {
                              {"blocks", by(blocks), 1e-5},
                              {"tiles", ours(Matmul::fp32), 1e-5}};
   if (sizeof(real) == sizeof(float)) {
-    rungs.push_back({"pairs", ours(Matmul::bf16, nullptr, PairsBy::emulated), 1e-2});
-    if (has_vdpbf16ps()) rungs.push_back({"vdpbf16ps", ours(Matmul::bf16, nullptr, PairsBy::instruction), 1e-2});
-    if (const Tiles* here = tiles()) {
-      rungs.push_back({here->name, ours(Matmul::bf16, here), 1e-2});
-      rungs.push_back({std::string(here->name) + " x3", ours(Matmul::bf16x3, here), 1e-5});
-    }
-    rungs.push_back({"pairs x3", ours(Matmul::bf16x3), 1e-5});
+    rungs.push_back({"pairs", ours(Matmul::bf16, PairsBy::emulated), 1e-2});
+    if (has_vdpbf16ps()) rungs.push_back({"vdpbf16ps", ours(Matmul::bf16, PairsBy::instruction), 1e-2});
   }
   std::map<std::string, std::string> here;
   for (const auto& [name, word] : about()) here[name] = word;

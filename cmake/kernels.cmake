@@ -76,8 +76,3 @@ if(avx512 IN_LIST POSLAB_ISAS)
   target_sources(core PRIVATE $<TARGET_OBJECTS:kernels_avx512_bf16>)
   set_property(SOURCE core/kernels.cpp APPEND PROPERTY COMPILE_DEFINITIONS POSLAB_AVX512_BF16)
 endif()
-# ARM's instruction for bf16 is compiled for those that have it, and asked for when the program runs.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set_property(SOURCE core/bfmmla.cpp PROPERTY COMPILE_OPTIONS -march=armv8.2-a+bf16)
-  set_property(SOURCE core/bfmmla.cpp PROPERTY SKIP_PRECOMPILE_HEADERS ON)      # they are parsed without it
-endif()

@@ -10,9 +10,8 @@ std::vector<std::string> available_isas();   // here: baseline, avx2, avx512; sl
 std::string isa();                           // in use
 void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 
-// How products of bf16 are computed: "by tdpbf16ps" or "by bfmmla", tiles of AMX or ARM (core/tiles.h); "by
-// vdpbf16ps", where the instruction set in use is avx512 and this processor is fast at it; or "emulated", by FMAs with
-// the bits of vdpbf16ps (core/cpu/pairs.h).
+// How products of bf16 are computed: "by vdpbf16ps", where the instruction set in use is avx512 and this processor is
+// fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/pairs.h).
 std::string bf16_products();
 
 // How pairs of bf16 are multiplied, for tests and benches, while it lives: by the instruction, where this processor

@@ -1,7 +1,6 @@
 #include "core/kernels.h"
 
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "core/backend.h"
@@ -13,7 +12,6 @@
 #include "core/profile.h"
 #include "core/rounding.h"
 #include "core/runs_here.h"
-#include "core/tiles.h"
 
 namespace poslab {
 
@@ -52,7 +50,6 @@ Choice& chosen() {
 }
 
 PairsBy pairs_by = PairsBy::fastest;
-std::optional<const Tiles*> chosen_tiles;  // by UseTiles
 bool has_bf16() {
 #ifdef POSLAB_AVX512_BF16
   static const bool here = runs_here("avx512_bf16");
@@ -68,7 +65,7 @@ bool by_vdpbf16ps() {
 const Kernels& cpu_kernels() {
   const Kernels& table = chosen().table(engine());
 #ifdef POSLAB_AVX512_BF16
-  if ((cpu_matmul() == Matmul::bf16 || cpu_matmul() == Matmul::bf16x3) && by_vdpbf16ps()) {
+  if (cpu_matmul() == Matmul::bf16 && by_vdpbf16ps()) {
     static const Kernels pairs = avx512_bf16::with_products(table);
     return pairs;
   }
@@ -86,17 +83,10 @@ std::vector<std::string> available_isas() {
 std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
 std::string bf16_products() {
-  if (const Tiles* t = tiles()) return std::string("by ") + t->name;
   return by_vdpbf16ps() ? "by vdpbf16ps" : "emulated";
 }
 UsePairs::UsePairs(PairsBy by) : before_(std::exchange(pairs_by, by)) {}
 UsePairs::~UsePairs() { pairs_by = before_; }
-#ifndef __wasm__
-// What has few rows for AMX is multiplied by pairs.
-const Tiles* tiles() { return chosen_tiles ? *chosen_tiles : has_bf16() ? amx() : bfmmla(); }
-#endif
-UseTiles::UseTiles(const Tiles* t) : before_(std::exchange(chosen_tiles, t)) {}
-UseTiles::~UseTiles() { chosen_tiles = before_; }
 
 const Kernels& kernels(Device device) {
   const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();

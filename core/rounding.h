@@ -6,16 +6,15 @@
 namespace poslab {
 
 // Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the two factors of each product
-// (docs/gpu.md has how far that is off). A GPU then multiplies on its tensor cores. A CPU may have an
-// instruction for bf16 (core/cpu/pairs.h, core/tiles.h), others have AVX512-BF16's bits by emulation; for tf32 and
-// tf32x3 a CPU rounds in software, which is slower, and lets one study anywhere how many bits products need. It does so
-// in our own products (core/engine.h).
+// (docs/gpu.md has how far that is off). A GPU then multiplies on its tensor cores. A CPU may have
+// AVX512-BF16's instruction (core/cpu/pairs.h), others have its bits by emulation; for tf32 and tf32x3 a CPU rounds in
+// software, which is slower, and lets one study anywhere how many bits products need. It does so in our own products
+// (core/engine.h).
 //   fp32     not at all
 //   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even; on a CPU subnormal numbers to 0
-//   bf16x3   on a CPU: each split into three numbers of 8 bits, of which six products are added up: as exact as fp32
-enum class Matmul { fp32, tf32x3, tf32, bf16, bf16x3 };
-inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16", "bf16x3"};   // in its order
+enum class Matmul { fp32, tf32x3, tf32, bf16 };
+inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
 
 // How the calling thread's products on the CPU round; set by backend(Device::cpu).multiply_in().
 Matmul cpu_matmul();

@@ -345,8 +345,7 @@ void for_block_form(bool relative, const F& f) {
     relative ? f.template operator()<how, true>() : f.template operator()<how, false>();
   };
   switch (matmul_in_use()) {
-    case Matmul::fp32:
-    case Matmul::bf16x3: return with.template operator()<Matmul::fp32>();  // a CPU's: cuda/queue.cpp refuses it
+    case Matmul::fp32: return with.template operator()<Matmul::fp32>();
     case Matmul::tf32x3: return with.template operator()<Matmul::tf32x3>();
     case Matmul::tf32: return with.template operator()<Matmul::tf32>();
     case Matmul::bf16: return with.template operator()<Matmul::bf16>();

@@ -212,8 +212,7 @@ auto kernel() {
     case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // of 64 rows it spills registers
     case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
     case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
-    case Matmul::fp32:
-    case Matmul::bf16x3: break;                                       // a CPU's: cuda/queue.cpp refuses it
+    case Matmul::fp32: break;
   }
   return product_tiles<rows, Patch<rows>>;
 }

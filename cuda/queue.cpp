@@ -218,9 +218,6 @@ void wait() {
 }
 
 void multiply_in(Matmul how) {
-  if (how == Matmul::bf16x3)
-    bad_input("matmul = bf16x3: a GPU has tf32x3 in its place, which keeps more bits; say matmul = tf32x3, or use "
-              "--device cpu");
   driver::start();
   if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
     bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "

@@ -118,11 +118,6 @@ RUNGS = {
     "tiles": "vectors, a tile of c in registers",
     "pairs": "the same tile, factors in bf16 and two FMAs for a pair of them",
     "vdpbf16ps": "the same, an instruction for a pair",
-    "tdpbf16ps": "tiles of the processor, factors in bf16",
-    "bfmmla": "tiles of the processor, factors in bf16",
-    "pairs x3": "the faster of the two with three numbers of bf16 for one of fp32 (`bf16x3`)",
-    "tdpbf16ps x3": "the processor's tiles with three numbers of bf16 for one of fp32",
-    "bfmmla x3": "the processor's tiles with three numbers of bf16 for one of fp32",
 }
 
 

@@ -36,7 +36,7 @@ reasons = [
     (r"core/cpu/narrow_pairs", isas),
     (r"encodings/checks/checks", "of a scheme that says of itself what is not so"),
     (r"encodings/picture|nn/feed_forward", for_compiler),
-    (r"core/(runs_here|kernels\.cpp|amx\.cpp|tiles\.cpp)", isas),
+    (r"core/(runs_here|kernels\.cpp)", isas),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"experiment/options", more_values),
     (r"core/tensor|autograd/tape|experiment/(.*learner|strings|language/)", python),
@@ -46,7 +46,7 @@ reasons = [
 reasons_of_conditions = [
     (r".*: .*(sizeof\(real\)|\bexact$)", "of the double build: `./dev test double`"),
     (r".*: .*(__builtin_cpu_supports|runs_here\(|registers ==|lanes [<>]|\bisa\b|compiler\(\))|"
-     r"core/(kernels|amx|tiles)\.cpp",
+     r"core/kernels\.cpp",
      isas),
     (r".*: .*(Device::|device|cuda|may_be_one|\.encoder_block|backend_|absent\(\)|_bias(_at)?$)|"
      r"core/(backend|own_queue|async_read)|autograd/encoder_(block|tail)|"

@@ -86,7 +86,7 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
                                 model, a_text, how, how));
     return read_results(fmt::format("{}/eval-{}.csv", model, how), language_kind());
   };
-  const Results exact = losses("fp32"), rounded = losses("bf16"), three = losses("bf16x3");
+  const Results exact = losses("fp32"), rounded = losses("bf16"), three = losses("tf32x3");
   REQUIRE(exact.size() == rounded.size());
   for (size_t n = 0; n < exact.size(); ++n) {
     const double loss = exact[n]["loss"];
@@ -97,7 +97,7 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
   const auto written = [&](const char* more) {
     return told_by(folder, fmt::format("lm generate --hf {} --prompt the --count 8 --temperature 0 {}", model, more));
   };
-  CHECK(written("--matmul bf16x3") == written(""));
+  CHECK(written("--matmul tf32x3") == written(""));
   Program wrong(folder, fmt::format("lm generate --hf {} --matmul half", model));
   CHECK(wrong.status() == 2);
   CHECK(holds(wrong.output(), "bf16"));

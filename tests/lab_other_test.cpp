@@ -185,6 +185,6 @@ TEST_CASE("other tests: --matmul rounds the products of a T5's and of an answeri
     CHECK(holds(run_in(folder, fmt::format("{} eval {} --matmul half", kind, run), 2), "unknown matmul \"half\""));
   }
   const std::string write = "t5 generate " + folder / "t5" + " --prompt 'ask line a0' --count 6 --matmul ";
-  CHECK(run_in(folder, write + "bf16x3") == run_in(folder, write + "fp32"));
+  CHECK(run_in(folder, write + "tf32x3") == run_in(folder, write + "fp32"));
   CHECK(holds(run_in(folder, write + "half", 2), "unknown matmul \"half\""));
 }

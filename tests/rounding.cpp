@@ -25,7 +25,7 @@ namespace {
 // bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/pairs.h).
 struct Form { Matmul how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "tf32", 11, false},
-    bf16{Matmul::bf16, "bf16", 8, true}, bf16x3{Matmul::bf16x3, "bf16x3", 24, true};
+    bf16{Matmul::bf16, "bf16", 8, true};
 
 // x with so many bits, or fewer below the smallest normal number of fp32, as the formula has it.
 [[maybe_unused]] double rounded(double x, const Form& to) {
@@ -309,7 +309,7 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
 
 TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
   const OneThread one;
-  for (const Form& form : {tf32x3, tf32, bf16, bf16x3}) {
+  for (const Form& form : {tf32x3, tf32, bf16}) {
     const MatmulPrecision as(Device::cpu, form.how);
     int tried = 0;
     for (const OpCase& c : op_cases()) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/isa.h"
-#include "core/tiles.h"
 #include "tests/op_run.h"
 
 namespace poslab::test {
@@ -27,14 +26,12 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-// While it lives, pairs are multiplied by an instruction for them, also where it is slow; or without one. By no tiles.
+// While it lives, pairs are multiplied by an instruction for them, also where it is slow; or without one.
 struct ByInstruction {
   UsePairs pairs{PairsBy::instruction};
-  UseTiles none{nullptr};
 };
 struct Emulated {
   UsePairs pairs{PairsBy::emulated};
-  UseTiles none{nullptr};
 };
 
 // sum + a b, rounded once, and 0 where that is subnormal. Exact: double has more than twice the bits of float.

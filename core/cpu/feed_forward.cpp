@@ -6,7 +6,7 @@ namespace poslab::POSLAB_ISA {
 // hidden = max(x w1 + b1, 0)   y = hidden w2 + b2
 void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
                   int64_t rows, int in, int d_ff, int out) {
-  const Multiply multiply(rows);
+  const Multiply multiply;
   const ColumnBlocks w1_blocks = in_column_blocks(multiply, column_blocks_buffer, rows, w1, in, d_ff);
   const Right whole_w2 = multiply.right(shared_pairs, rows, d_ff, out, w2, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
@@ -23,7 +23,7 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
 void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
                            const real* dy, const real* x, const real* hidden, const real* w1, const real* w2,
                            int64_t rows, int in, int d_ff, int out) {
-  const Multiply multiply(rows);
+  const Multiply multiply;
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_b1 = n1, at_w2 = at_b1 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(rows, at_b2 + out);

@@ -55,7 +55,7 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 }  // namespace
 
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
-  const Multiply multiply(g.rows);
+  const Multiply multiply;
   const ColumnBlocks w1 = in_column_blocks(multiply, weights1_buffer, g.rows, g.w1, g.in, g.d_ff);
   const ColumnBlocks w3 = in_column_blocks(multiply, weights3_buffer, g.rows, g.w3, g.in, g.d_ff);
   const ColumnBlocks w2 = in_column_blocks(multiply, weights2_buffer, g.rows, g.w2, g.d_ff, g.out);
@@ -82,7 +82,7 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
 
 void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real* a, const real* c,
                                  const GatedArgs& g) {
-  const Multiply multiply(g.rows);
+  const Multiply multiply;
   const int in = g.in, d_ff = g.d_ff, out = g.out;
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;

@@ -13,7 +13,7 @@ bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > co
 
 // y = x w + b
 void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
-  const Multiply multiply(rows);
+  const Multiply multiply;
   const bool blocked = in_blocks(rows, out);
   const ColumnBlocks blocks =
       blocked ? in_column_blocks(multiply, column_blocks_buffer, rows, w, in, out) : ColumnBlocks{};
@@ -38,7 +38,7 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
 // dx += dy w^T   dw += x^T dy   db += sum of rows of dy
 void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real* dy, const real* x, const real* w,
                      int64_t rows, int in, int out) {
-  const Multiply multiply(rows);
+  const Multiply multiply;
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
   // dy is copied into blocks only beside a wide x, whose many columns read the copy.

@@ -79,7 +79,7 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
 }  // namespace
 
 void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
-  const Multiply multiply(p.b_step == 0 ? p.m * p.batch : p.m);
+  const Multiply multiply;
   if (large(p)) {
     for (int64_t batch = 0; batch < p.batch; ++batch)
       large_product(multiply, p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step, !c.empty);

@@ -218,22 +218,12 @@ struct PairsOfRows : Pairs {
   }
 };
 
-// What is to be rounded: numbers themselves, or what their first `parts` roundings leave over of them, for bf16x3.
-template <int parts, int W>
-inline Bits<W> unrounded(const real* p) {
-  Bits<W> x = load_bits<W>(p);
-  for (int part = 0; part < parts; ++part)
-    x = __builtin_bit_cast(Bits<W>, __builtin_bit_cast(VecOf<W>, x) - __builtin_bit_cast(VecOf<W>, to_bf16<W>(x)));
-  return x;
-}
-
 // Two lines of n numbers, one below the other -> n pairs; without a second line it counts as zeros.
-template <int parts = 0>
 inline void pair_lines(int n, const real* x0, const real* x1, real* to) {
   int j = 0;
   const auto columns = [&]<int W>() {
     for (; j + W <= n; j += W)
-      store_bits<W>(to + j, pair<W>(unrounded<parts, W>(x0 + j), x1 ? unrounded<parts, W>(x1 + j) : Bits<W>{}));
+      store_bits<W>(to + j, pair<W>(load_bits<W>(x0 + j), x1 ? load_bits<W>(x1 + j) : Bits<W>{}));
   };
   columns.template operator()<lanes>();
   if constexpr (lanes == 16) columns.template operator()<8>();
@@ -246,19 +236,18 @@ inline void pair_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, pt
 }
 
 // Pairs along rows: to_ip = (x_i,2p , x_i,2p+1)                              x: (m, k)   to: (m, ceil(k / 2))
-template <int parts = 0>
 inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   for (int i = 0; i < m; ++i, x += x_row, to += (k + 1) / 2) {
     int p = 0;
     const auto columns = [&]<int W>() {
       for (; p + 2 * W <= k; p += 2 * W)
-        store_bits<W>(to + p / 2, pair_neighbours<W>(unrounded<parts, W>(x + p), unrounded<parts, W>(x + p + W)));
+        store_bits<W>(to + p / 2, pair_neighbours<W>(load_bits<W>(x + p), load_bits<W>(x + p + W)));
     };
     columns.template operator()<lanes>();
     if constexpr (lanes == 16) columns.template operator()<8>();
     if constexpr (lanes >= 8) columns.template operator()<4>();
     for (; p < k; p += 2)
-      store_bits<1>(to + p / 2, pair_of<1>(unrounded<parts, 1>(x + p), p + 1 < k ? unrounded<parts, 1>(x + p + 1) : 0));
+      store_bits<1>(to + p / 2, pair_of<1>(load_bits<1>(x + p), p + 1 < k ? load_bits<1>(x + p + 1) : 0));
   }
 }
 
@@ -307,12 +296,13 @@ inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real*
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
 
-// Pairs of a row taken apart                                                 pairs: (n)   to: (2 n)
-inline void take_apart(int64_t n, const real* pairs, real* to) {
-  for (int64_t p = 0; p < n; ++p) {
-    const Bits<1> pair = load_bits<1>(pairs + p);
-    store_bits<1>(to + 2 * p, pair & 0xFFFF0000u), store_bits<1>(to + 2 * p + 1, pair << 16);
-  }
+// Factors as products take them: pairs, or with FMAs numbers apart.
+inline int packed_steps(int k) { return left_size == 2 ? k + k % 2 : (k + 1) / 2; }
+inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+  left_size == 2 ? apart_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
+}
+inline void pack_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
+  left_size == 2 ? apart_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -1,12 +1,11 @@
-// c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward networks
-// are made of. gemm.h multiplies, or tiles (core/tiles.h). Factors of bf16 are packed before, each once, by left() and
-// right(); those of the other forms are copied and rounded for each product. Attention does not come here: it calls
-// gemm.h itself.
+// c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward
+// networks are made of. gemm.h multiplies. Factors of bf16 are packed before, each once, by left() and right(); those
+// of the other forms are copied and rounded for each product. Attention does not come here: it calls gemm.h itself.
 #pragma once
-#include "core/cpu/packing.h"
+#include "core/cpu/pairs.h"
+#include "core/cpu/transpose.h"
 #include "core/memory.h"
 #include "core/rounding.h"
-#include "core/tiles.h"
 
 namespace poslab::POSLAB_ISA {
 
@@ -34,48 +33,16 @@ struct Right {
 // So few rows meet a second factor once: to copy it takes as long as the product.
 constexpr int few_rows = 8;
 
-#ifndef POSLAB_DOUBLE
-// Pairs in the form of tiles, for bf16x3.
-inline void block_of_pairs(int m, int n, int steps, const float* a, ptrdiff_t a_row, const float* b, ptrdiff_t b_row,
-                           float* sums) {
-  alignas(64) real apart[24 * 96 * 2];
-  if constexpr (left_size == 2) {
-    for (int i = 0; i < m; ++i) take_apart(steps, a + i * a_row, apart + i * steps * 2);
-    a = apart, a_row = 2 * steps;
-  }
-  gemm<Pairs>(m, n, steps, {a, a_row, left_size}, b, b_row, sums, 64, Into{false});
-}
-inline constexpr Tiles blocks_of_pairs{"", 24, 64, 1, [](bool) {}, block_of_pairs};
-#endif
-
 class Multiply {
  public:
-  // rows: that meet a matrix of weights. bf16x3 is there to be faster than fp32, and for few rows it is not.
-  explicit Multiply(int64_t rows = few_rows) : how_(cpu_matmul()) {
-    if (how_ == Matmul::bf16x3 && rows < few_rows) how_ = Matmul::fp32;
-    if (how_ != Matmul::bf16 && how_ != Matmul::bf16x3) return;
-    pairs_ = true, tiles_ = tiles();
-    if (how_ == Matmul::bf16) {
-      packing_.unit = tiles_ ? tiles_->pairs : 1;
-#ifndef POSLAB_DOUBLE
-      packing_.apart = !tiles_ && left_size == 2;
-#endif
-    } else {
-      packing_ = {16, 6};
-#ifndef POSLAB_DOUBLE
-      if (!tiles_) tiles_ = &blocks_of_pairs;
-#endif
-    }
-  }
-
   // Whether factors become pairs; how many rows k rows of b then are; where column p of a or row p of b is, p a
   // multiple of 64; whether so few rows of a meet k rows of b that these are read as they lie.
   bool packs() const { return pairs_; }
-  int steps(int k) const { return pairs_ ? packing_.steps(k) : k; }
+  int steps(int k) const { return pairs_ ? packed_steps(k) : k; }
   Left from_column(Left a, int p) const { return {a.at + steps(p) * a.column, a.row, a.column}; }
   Right from_row(Right b, int p) const { return {b.at + (b.packed ? steps(p) : p) * b.row, b.row, b.packed}; }
   bool reads_rows(int64_t rows, int k) const {
-    return !pairs_ || (how_ == Matmul::bf16 && rows < few_rows && k % 2 == 0);
+    return !pairs_ || (rows < few_rows && k % 2 == 0);
   }
 
   // A factor as products take it: as it is, or packed into the buffer of scratch memory.          a: (m, k)   b: (k, n)
@@ -83,13 +50,13 @@ class Multiply {
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
       const int row = steps(k);
-      real* to = scratch(buffer, (int64_t(m) + spare()) * row);
+      real* to = scratch(buffer, int64_t(m) * row);
       if (a.column == 1) {
-        packing_.columns(Side::left, m, k, a.at, a.row, to);
-      } else if (tiles_ || (packing_.apart && m < few_rows)) {  // which are loaded row by row
-        packing_.transposed(Side::left, k, m, a.at, a.column, to);
+        pack_columns(m, k, a.at, a.row, to);
+      } else if (left_size == 2 && m < few_rows) {  // which are loaded row by row
+        apart_transposed(k, m, a.at, a.column, to);
       } else {
-        packing_.rows(Side::left, k, m, a.at, a.column, to, m);
+        pack_rows(k, m, a.at, a.column, to, m);
         return {to, 1, m};
       }
       return {to, row, 1};
@@ -100,7 +67,7 @@ class Multiply {
   // rows: of a, which meet it
   Right right(int buffer, int64_t rows, int k, int n, const real* b, ptrdiff_t b_row) const {
     if (reads_rows(rows, k)) return {b, b_row};
-    real* to = scratch(buffer, int64_t(steps(k)) * n + spare());
+    real* to = scratch(buffer, int64_t(steps(k)) * n);
     copy(k, n, b, b_row, to, n);
     return {to, n, true};
   }
@@ -109,11 +76,11 @@ class Multiply {
     return transposed(buffer, other, n, k, w, k);
   }
   Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w, ptrdiff_t w_row) const {
-    real* to = scratch(buffer, int64_t(n) * steps(k) + spare());
+    real* to = scratch(buffer, int64_t(n) * steps(k));
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
       real* along_rows = scratch(other, int64_t(n) * steps(k));
-      packing_.columns(Side::right, n, k, w, w_row, along_rows);
+      pack_columns(n, k, w, w_row, along_rows);
       transpose(n, steps(k), along_rows, steps(k), to, n);
       return {to, n, true};
     }
@@ -124,7 +91,7 @@ class Multiply {
   // The second factor, or a part of it, copied as products take it: steps(k) rows
   void copy(int k, int n, const real* b, ptrdiff_t b_row, real* to, ptrdiff_t to_row) const {
 #ifndef POSLAB_DOUBLE
-    if (pairs_) return packing_.rows(Side::right, k, n, b, b_row, to, to_row);
+    if (pairs_) return pack_rows(k, n, b, b_row, to, to_row);
 #endif
     for (int p = 0; p < k; ++p) __builtin_memcpy(to + p * to_row, b + p * b_row, size_t(n) * sizeof(real));
   }
@@ -135,7 +102,6 @@ class Multiply {
     if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
 #ifndef POSLAB_DOUBLE
     if (pairs_ && !b.packed) return by_rows(m, n, k, a, b, c, c_row, end);
-    if (tiles_) return by_tiles(m, n, steps(k), a, b, c, c_row, end);
     if (pairs_) return gemm<Packed>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
 #endif
     const Rounded r = rounded(m, n, k, a, b);
@@ -156,49 +122,10 @@ class Multiply {
   // Few rows of a, and b as it lies.
   template <class Finish>
   void by_rows(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
-    if (left_size == 2 && tiles_) {  // for which it was packed
-      real* to = scratch(b_buffer, int64_t(m) * k);
-      for (int i = 0; i < m; ++i) take_apart(k / 2, a.at + i * a.row, to + int64_t(i) * k);
-      a = {to, k, 1};
-    }
     a.column *= left_size;
     gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, end);
   }
-  // A block of sums is made beside c, since a tile knows no bias and no edge, and goes to its place from there. In
-  // bf16x3 the sums begin anew with each unit: of six products one has the size of the result, and a long sum would
-  // round the others to its own last bit.
-  template <class Finish>
-  void by_tiles(int m, int n, int steps, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
-    alignas(64) real sums[most_sums], more[most_sums];
-    const int together = packing_.parts == 1 ? steps : packing_.unit * packing_.parts;
-    tiles_->use(true);
-    for (int j0 = 0; j0 < n; j0 += tiles_->columns)
-      for (int i0 = 0; i0 < m; i0 += tiles_->rows) {
-        const int rows = smaller(tiles_->rows, m - i0), width = smaller(tiles_->columns, n - j0);
-        for (int p = 0; p < steps; p += together) {
-          tiles_->block(rows, width, together, a.at + i0 * a.row + p, a.row, b.at + p * b.row + j0, b.row,
-                        p == 0 ? sums : more);
-          for (int e = 0; e < rows * tiles_->columns && p > 0; ++e) sums[e] += more[e];
-        }
-        for (int i = 0; i < rows; ++i) {
-          const real* from = sums + i * tiles_->columns;
-          real* to = c + (i0 + i) * c_row + j0;
-          int j = 0;
-          const auto columns = [&]<int W>() {
-            for (; j + W <= width; j += W)
-              store<W>(to + j, end.template finish<W>(to + j, load<W>(from + j), i0 + i, j0 + j));
-          };
-          columns.template operator()<lanes>();
-          columns.template operator()<(lanes >= 8 ? lanes / 4 : 1)>();
-          columns.template operator()<1>();
-        }
-      }
-    tiles_->use(false);
-  }
 #endif
-  static int smaller(int a, int b) { return a < b ? a : b; }
-  // Rows past the last of a, and numbers past the last of b: tiles read them.
-  int spare() const { return tiles_ ? 32 : 0; }
 
   struct Rounded {
     Left a;
@@ -225,10 +152,8 @@ class Multiply {
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Matmul how_;  // of the thread that calls the kernel, also for the threads that help it
-  bool pairs_ = false;
-  const Tiles* tiles_ = nullptr;
-  Packing packing_{};
+  Matmul how_ = cpu_matmul();  // of the thread that calls the kernel, also for the threads that help it
+  bool pairs_ = how_ == Matmul::bf16;
 };
 
 // Scratch memory for packed factors: of what all threads read, and of what one block of rows needs.

@@ -83,7 +83,7 @@ void multiply_few(real* y, const real* x, const Number* w, const real* b, int64_
 // A block of weights is widened, its rows become columns, and all rows of x meet it.
 template <class Number>
 void multiply_many(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
-  const Multiply multiply(rows);
+  const Multiply multiply;
   const int m = int(rows);
   const Left all = multiply.left(shared_pairs, m, in, {x, in, 1});
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
