@@ -1,14 +1,11 @@
 #include "autograd/tape.h"
 
-#include <vector>
+#include <algorithm>
 
-#include "autograd/debug_check.h"
-#include "autograd/dropped.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
+#include "autograd/pass.h"
 #include "core/backend.h"
-#include "core/debug.h"
 #include "core/error.h"
-#include "core/stop.h"
 
 namespace poslab {
 
@@ -17,68 +14,50 @@ thread_local std::vector<TapeStep> tape;
 namespace {
 
 thread_local int no_grad = 0;
-thread_local TapeWatch* watch = nullptr;
 
 bool needed(Inputs inputs) {
   // course 2: needed
   return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
   // course end
 }
-std::vector<Tensor> kept(Inputs inputs) {
-  std::vector<Tensor> all;
-  for (const Input in : inputs) all.push_back(in.x);
-  return all;
-}
-const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
 
-std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys, Inputs inputs) {
-  std::vector<Tensor> all = kept(inputs);
-  check_forward(op, ys, all);
-  return all;
-}
+const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
 
 }  // namespace
 
-TapeWatch::TapeWatch() : outer_(watch) { watch = this; }
-TapeWatch::~TapeWatch() { watch = outer_; }
 NoGrad::NoGrad() { ++no_grad; }
 NoGrad::~NoGrad() { --no_grad; }
 bool recording() { return no_grad == 0; }
 size_t tape_length() { return tape.size(); }
-void clear_tape() { drop_ops(tape), tape.clear(); }
+void clear_tape() { const EndOfPass now; }
 
 Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
-  if (cancelled()) stop_if_wanted();
-  std::vector<Tensor> to_check;
-  if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
-  backward = unless_dropped(op, inputs, std::move(backward));
+  backward = observe_forward(op, y, inputs, needed(inputs), unless_stale(op, inputs, std::move(backward)));
   // course 2: record
   if (!needed(inputs)) return y;
-  if (watch) watch->recorded(tape.size(), op, {y}, kept(inputs));
-  tape.push_back({op, y.require_grad().made_on(this_tape()), std::move(backward), std::move(to_check), {}});
+  tape.push_back({in_this_pass(y.require_grad()), std::move(backward), {}});
   return y;
   // course end
 }
 
 Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
-  if (cancelled()) stop_if_wanted();
-  if (debug_level()) check_forward(op, {y}, kept(inputs));
+  observe_forward(op, y, inputs, false, {});
   return y;
 }
 
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs, BackwardOfSeveral backward) {
-  if (cancelled()) stop_if_wanted();
-  std::vector<Tensor> to_check;
-  if (debug_level()) to_check = checked_inputs(op, ys, inputs);
-  if (!needed(inputs)) return ys;
-  if (watch) watch->recorded(tape.size(), op, ys, kept(inputs));
-  for (Tensor& y : ys) y.require_grad().made_on(this_tape());
+  if (!needed(inputs)) {
+    observe_forward(op, ys, inputs, false, {});
+    return ys;
+  }
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;
     for (const Tensor& y : ys) dy.push_back(gradient(y));
     backward(dy);
   };
-  tape.push_back({op, ys[0], unless_dropped(op, inputs, all), std::move(to_check), ys});
+  Backward one = observe_forward(op, ys, inputs, true, unless_stale(op, inputs, all));
+  for (Tensor& y : ys) in_this_pass(y.require_grad());
+  tape.push_back({ys[0], std::move(one), ys});
   return ys;
 }
 
@@ -99,20 +78,16 @@ void backward(const Tensor& loss) {
     bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
   if (!loss.requires_grad())
     bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
-  must_be_here(loss.made_on(), nullptr);
-  const ClearedTape at_the_end;
+  if (is_stale(loss)) refuse_stale("the loss is a result");
+  const EndOfPass cleared_at_the_end;
   // course 2: backward
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {
     TapeStep step = std::move(tape.back());
     tape.pop_back();
-    const auto reached = [](const Tensor& y) { return y.has_grad(); };
-    if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
-    if (watch) watch->before_backward(tape.size());
+    if (!step.reached()) continue;
     step.backward(gradient(step.y));
-    if (watch) watch->after_backward(tape.size());
-    if (cancelled()) stop_if_wanted();
-    if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
+    observe_backward();
   }
   // course end
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "autograd/debug_check.h"
-#include "core/debug.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -31,12 +29,10 @@ void TapePiece::backward(const Tensor& y, const Tensor& dy) const {
   const auto spend = [](const Tensor& x) {         // nobody needs it any more, and its memory serves the next one
     if (x.has_grad()) x.take_grad();
   };
-  const auto reached = [](const Tensor& x) { return x.has_grad(); };
   for (size_t at = all.size(); at-- > 0;) {
     const TapeStep& step = all[at];
-    if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
-    step.backward(reached(step.y) ? step.y.grad_accumulator().at : nullptr);
-    if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
+    if (!step.reached()) continue;
+    step.backward(step.y.has_grad() ? step.y.grad_accumulator().at : nullptr);
     spend(step.y);
     for (const Tensor& result : step.results) spend(result);
   }

@@ -1,5 +1,6 @@
 // A part of a tape that somebody else keeps, and what a tape is made of.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -8,11 +9,12 @@
 namespace poslab {
 
 struct TapeStep {
-  const char* op;
   Tensor y;
   Backward backward;
-  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG
-  std::vector<Tensor> results;   // of an op with several: all of them, y being the first
+  std::vector<Tensor> results;  // of an op with several: all of them, y being the first
+  bool reached() const {        // by a gradient
+    return y.has_grad() || std::any_of(results.begin(), results.end(), [](const Tensor& x) { return x.has_grad(); });
+  }
 };
 extern thread_local std::vector<TapeStep> tape;     // of this thread
 

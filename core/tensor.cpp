@@ -97,7 +97,7 @@ bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad;
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
 Tensor& Tensor::require_grad() {
-  held().requires_grad = true, storage_->made_on = 0;
+  held().requires_grad = true, storage_->made_in = 0;
   return *this;
 }
 
@@ -114,8 +114,6 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
-int Tensor::made_on() const { return storage_->made_on; }
-const Tensor& Tensor::made_on(int tape) const { return storage_->made_on = tape, *this; }
 
 Tensor Tensor::reshape(Shape shape) const {
   // course 1: reshape

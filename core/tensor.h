@@ -49,8 +49,6 @@ class Tensor {
   Tensor take_grad() const;         // the same without a copy, where it has memory of its own; this begins a new one
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;
-  int made_on() const;  // the number of the tape that has the op which made it (autograd/dropped.h)
-  const Tensor& made_on(int) const;
 
   Tensor reshape(Shape) const;      // same buffer and same gradient, so it needs no backward; one size may be -1
   Tensor detach() const;            // same buffer, no gradient
@@ -59,6 +57,7 @@ class Tensor {
 
  private:
   friend class Params;
+  friend struct MadeIn;             // autograd/pass.h
   void must_hold(int64_t n) const;
   Tensor view(real* at) const;      // this shape over memory of this storage, without gradient
   struct Storage;

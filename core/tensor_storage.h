@@ -1,4 +1,4 @@
-// What the handles of one tensor share. Only core/tensor.cpp and core/params.cpp look inside.
+// The part of a tensor that its handles share. Only core/tensor.cpp, core/params.cpp and autograd/pass.h look inside.
 #pragma once
 #include <atomic>
 
@@ -12,7 +12,7 @@ struct Tensor::Storage {
   Block own_value, own_grad;
   bool requires_grad = false, grad_empty = true;
   std::atomic<bool> viewed = false;  // by handles of another storage, which keep this one
-  int made_on = 0;
+  uint64_t made_in = 0;                     // a pass (autograd/pass.h); 0: a leaf
   Device device = Device::cpu;
   std::shared_ptr<const void> keep;         // owns the memory, if this does not
 };

@@ -1,7 +1,7 @@
 // The Python module: a door to the libraries, and no second implementation. What a user sees is python/poslab/, which
 // adds pictures and names to what stands here.
 #include "autograd/tape.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/kernels.h"

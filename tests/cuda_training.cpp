@@ -11,7 +11,7 @@
 #include <map>
 
 #include "autograd/tape.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
 #include "core/memory.h"
 #include "experiment/evaluate.h"
 #include "experiment/step.h"

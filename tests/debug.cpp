@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "autograd/tape.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
 #include "core/debug.h"
 #include "core/profile.h"
 #include "experiment/step.h"

@@ -6,7 +6,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
 #include "lab/pages/graph/graph.h"
 #include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"

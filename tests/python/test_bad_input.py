@@ -350,7 +350,7 @@ def test_a_loss_of_another_thread_is_refused():
     thread = threading.Thread(target=lambda: losses.append(x * x))
     thread.start()
     thread.join()
-    with pytest.raises(ValueError, match="the loss is a result of another thread"):
+    with pytest.raises(ValueError, match="the loss is a result of an earlier pass or of another thread"):
         losses[0].backward()
 
 

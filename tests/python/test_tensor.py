@@ -3,6 +3,8 @@
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -153,3 +155,15 @@ def test_a_notebook_shows_a_table():
     assert "the first of 2 matrices" in big and big.count("<tr>") == 10 and len(big) < 3000
     assert "<td>0</td><td>1</td>" in big and "<td>9e+04</td></tr></table>" in big
     assert pl.Tensor([3.0])._repr_html_().count("<td>") == 1
+
+
+def test_a_tape_that_only_grows_is_warned_of_once():
+    code = ("import poslab as pl\n"
+            "w = pl.Tensor([1.0], requires_grad=True)\n"
+            "for n in range(30000): w * 2.0\n"
+            "pl.clear_tape()\n"
+            "for n in range(%d): pl.sum_all(w * 2.0).backward()\n")
+    told = subprocess.run([sys.executable, "-c", code % 1], capture_output=True, text=True, timeout=300).stderr
+    assert told.count("\n") == 1 and "10,000 ops" in told and "no_grad()" in told
+    steps = code.replace("30000", "9000") % 6000
+    assert subprocess.run([sys.executable, "-c", steps], capture_output=True, text=True, timeout=300).stderr == ""

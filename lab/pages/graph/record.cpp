@@ -6,7 +6,7 @@
 #include <map>
 
 #include "autograd/tape.h"
-#include "autograd/watch.h"
+#include "autograd/observe.h"
 #include "lab/pages/graph/graph.h"
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"

@@ -1,0 +1,47 @@
+// The pass of a thread in which an op made a tensor: from one clearing of the tape to the next. An op that reads a
+// result of another pass, or of another thread, would lose its gradient there, as the op that made it is not on this
+// tape; so backward() refuses to go through it.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "autograd/tape_piece.h"
+#include "core/error.h"
+#include "core/tensor_storage.h"
+
+namespace poslab {
+
+struct MadeIn {
+  static uint64_t& of(const Tensor& y) { return y.storage_->made_in; }  // 0: a leaf
+};
+
+inline uint64_t next_pass() {
+  static std::atomic<uint64_t> passes = 0;  // of all threads
+  return ++passes;
+}
+inline thread_local uint64_t pass = next_pass();
+
+inline Tensor in_this_pass(Tensor y) { return MadeIn::of(y) = pass, y; }
+inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }
+
+[[noreturn]] inline void refuse_stale(const std::string& what) {
+  bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it here once "
+            "more, or detach() it", what);
+}
+
+// `backward`, or a function that throws BadInput where an input is stale and ops are recorded.
+inline Backward unless_stale(const char* op, Inputs inputs, Backward backward) {
+  if (!recording() || std::none_of(inputs.begin(), inputs.end(), [](Input in) { return is_stale(in.x); }))
+    return backward;
+  return [op](const real*) { refuse_stale(std::string(op) + " reads a result"); };
+}
+
+// Clears the tape at its end, which an exception may be.
+struct EndOfPass {
+  EndOfPass() { pass = next_pass(); }
+  ~EndOfPass() { tape.clear(); }
+};
+
+}  // namespace poslab
