@@ -106,8 +106,8 @@ std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m,
 Tensor distances_of(const Chosen<Scheme>& s, const ModelShape& m, const Positions& p) {
   const int T = p.time();
   if (!s->distances) return Tensor::full({1, T, T}, std::numeric_limits<real>::quiet_NaN());
-  const Tensor rho = s->distances(m, s.choices, p);
-  return rho.dims() == 3 ? rho : rho.reshape({1, T, T});
+  const Tensor d = s->distances(m, s.choices, p);
+  return d.dims() == 3 ? d : d.reshape({1, T, T});
 }
 // Whether any part has it.
 template <class Function>
@@ -153,9 +153,9 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     s.distances = [parts](const ModelShape& m, const Choices&, const Positions& p) {
       std::vector<Tensor> all;
       for (const Component& part : parts) {
-        const Tensor rho = distances_of(part.scheme, group(m, part.heads), p);
+        const Tensor d = distances_of(part.scheme, group(m, part.heads), p);
         for (int h = 0; h < part.heads; ++h)
-          all.push_back(rho.dim(0) == 1 ? rho : slice(rho, 0, h, h + 1));
+          all.push_back(d.dim(0) == 1 ? d : slice(d, 0, h, h + 1));
       }
       return concat(all, 0);
     };

@@ -111,14 +111,14 @@ trained RoPE model. Chunks are measured in positions.)",
            [](const ModelShape& m, const Choices& c, const Positions& p) {
              const DualChunk scheme(m, c);
              const std::vector<double>& at = p.tokens("dual_chunk");
-             std::vector<double> rho;
+             std::vector<double> d;
              for (int i = 0; i < p.time(); ++i)
                for (int j = 0; j < p.time(); ++j) {
                  const double query = at[size_t(i)], key = at[size_t(j)];
-                 rho.push_back(j > i ? std::nan("")
-                                     : scheme.query(query, scheme.kind(query, key)) - scheme.query(key, 0));
+                 d.push_back(j > i ? std::nan("")
+                                   : scheme.query(key, 0) - scheme.query(query, scheme.kind(query, key)));
                }
-             return Tensor::from({p.time(), p.time()}, rho);
+             return Tensor::from({p.time(), p.time()}, d);
            },
        .matrices = [](auto&, auto&) { return 2.; },
        .held = always(0.),

@@ -147,8 +147,9 @@ struct Scheme {
   // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, at that number
   // of slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
-  // rho_ij, the effective distance of query i and key j of the first sequence: (T, T), or (H, T, T) where heads differ.
-  // NaN for masked pairs, and in heads without distances. Absent: pairs have no such distance.
+  // The effective distance of key j from query i in the first sequence, key minus query; -rho_ij where the formula of a
+  // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
+  // without distances. Absent: pairs have no such distance.
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
   // Whether it has a table of the pool's positions and can take no others.

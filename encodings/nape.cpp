@@ -21,14 +21,14 @@ std::vector<double> nape_slopes(const ModelShape& m, const Choices& c) {
   return list;
 }
 
-// The first heads have p_i - p_j, the others none: (H, T, T)
+// The first heads have p_j - p_i, the others none: (H, T, T)
 Tensor nape_distances(const ModelShape& m, const Choices&, const Positions& p) {
   const int T = p.time();
   std::vector<double> all(size_t(m.heads) * size_t(T) * size_t(T), std::numeric_limits<double>::quiet_NaN());
   const std::vector<double>& value = p.distances().value;
   for (int h = 0; h < m.heads / 2; ++h)
     for (int i = 0; i < T; ++i)
-      for (int j = 0; j < T; ++j) all[size_t((h * T + i) * T + j)] = -value[size_t(p.distances().row(0, i, j, T))];
+      for (int j = 0; j < T; ++j) all[size_t((h * T + i) * T + j)] = value[size_t(p.distances().row(0, i, j, T))];
   return Tensor::from({m.heads, T, T}, all);
 }
 

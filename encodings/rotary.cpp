@@ -154,10 +154,10 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choice
   if (!s.distances)
     s.distances = [name = s.name](const ModelShape&, const Choices&, const Positions& p) {
       const std::vector<double>& at = p.tokens(name);
-      Tensor rho({p.time(), p.time()});
+      Tensor d({p.time(), p.time()});
       for (int i = 0, T = p.time(); i < T; ++i)
-        for (int j = 0; j < T; ++j) rho.data()[i * T + j] = real(at[size_t(i)] - at[size_t(j)]);
-      return rho;
+        for (int j = 0; j < T; ++j) d.data()[i * T + j] = real(at[size_t(j)] - at[size_t(i)]);
+      return d;
     };
   return s;
 }

@@ -45,15 +45,15 @@ Buckets buckets(const ModelShape& m, const Choices& c) {
 Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
   const Buckets bucket = buckets(m, c);
   const int T = p.time();
-  std::vector<double> rho;
+  std::vector<double> first_of;
   for (int i = 0; i < T; ++i)
     for (int j = 0; j < T; ++j) {
       const double d = p.distances().value[size_t(p.distances().row(0, i, j, T))];
       const int place = bucket(d) % bucket.side;
       const double first = place ? bucket.first[size_t(place - 1)] : 0;
-      rho.push_back(d > 0 ? -first : first);
+      first_of.push_back(d > 0 ? first : 0 - first);
     }
-  return Tensor::from({T, T}, rho);
+  return Tensor::from({T, T}, first_of);
 }
 
 struct T5 : ByDistance {

@@ -125,14 +125,14 @@ Scores rotated(const Heads& in, const Positions& p, const RotaryLayer& t, const 
 }
 
 Tensor effective_distances(const Bands& bands, int time) {
-  std::vector<double> rho;
+  std::vector<double> d;
   for (int i = 0; i < time; ++i)
     for (int j = 0; j < time; ++j) {
       const auto holds = [&](const Band& x) { return x.from <= j - i && j - i < x.to && j < x.last; };
       const auto band = std::find_if(bands.begin(), bands.end(), holds);
-      rho.push_back(band == bands.end() ? nan : place(band->q, i) - place(band->k, j));
+      d.push_back(band == bands.end() ? nan : place(band->k, j) - place(band->q, i));
     }
-  return Tensor::from({time, time}, rho);
+  return Tensor::from({time, time}, d);
 }
 
 const std::string cosines_shown =
@@ -250,14 +250,14 @@ Tensor PiecewiseRotary::pairs(const Heads& in, const Positions& p, const Span&) 
 Tensor PiecewiseRotary::distances(const Positions& p) const {
   const std::vector<double>& at = p.tokens(rotary_.name);
   const Bands all = bands(p);
-  std::vector<double> rho;
+  std::vector<double> d;
   for (int i = 0; i < p.time(); ++i)
     for (int j = 0; j < p.time(); ++j) {
       const double r = at[size_t(i)] - at[size_t(j)];
       const Band& band = all[std::abs(r) < window_ ? 0 : r > 0 ? 1 : 2];
-      rho.push_back(causal_ && j > i ? nan : place(band.q, i) - place(band.k, j));
+      d.push_back(causal_ && j > i ? nan : place(band.k, j) - place(band.q, i));
     }
-  return Tensor::from({p.time(), p.time()}, rho);
+  return Tensor::from({p.time(), p.time()}, d);
 }
 
 Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer) {

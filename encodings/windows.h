@@ -44,7 +44,7 @@ Tensor where_positions(const Heads&, const Positions&, const std::string& key,
 // The bands as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a band that none of its
 // queries sees are not rotated. Their rows are undefined, and fused attention does not read them.
 Scores rotated(const Heads&, const Positions&, const RotaryLayer&, const Bands&, bool only_seen = false);
-// rho_ij of the first sequence, NaN for masked pairs: (T, T)
+// Scheme::distances of these bands: (T, T)
 Tensor effective_distances(const Bands&, int time);
 // For pictures, (1, T, T): the mean cosine of the angles between two slots, 1 at one position, -1 for masked pairs.
 Tensor mean_cosines(const Encoding&, const ModelShape&, const Positions&);
@@ -101,7 +101,7 @@ class PiecewiseRotary : public WholeLogits {
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
   Quantity quantity() const override { return Quantity::of_equals; }
-  Tensor distances(const Positions&) const;                        // rho_ij: (T, T)
+  Tensor distances(const Positions&) const;                        // -rho_ij: (T, T)
 
  protected:
   Tensor pairs(const Heads&, const Positions&, const Span&) const override;

@@ -85,13 +85,13 @@ pl.plot_matrices({n: pl.encodings[n].matrix(32)[0] for n in ("sincos", "learned"
 
 # %%
 schemes = ["rope", "pi:factor=4", "rerope:window=7", "self_extend:window=4,group=4"]
-positions = {n: pl.encodings[n].positions(32, causal=True)[0] for n in schemes}
-pl.plot_matrices({f"{n}\nup to {np.nanmax(p):g}": p for n, p in positions.items()});
+back = {n: -pl.encodings[n].positions(32, causal=True)[0] for n in schemes}   # they are key minus query
+pl.plot_matrices({f"{n}\nup to {np.nanmax(b):g}": b for n, b in back.items()});
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The colour is the relative position that the scheme gives to a pair. Empty pairs are masked: a *causal* query does not
+# The colour is how far back the scheme puts a key. Empty pairs are masked: a *causal* query does not
 # see later keys. RoPE goes on to 31, which training has never shown. Only ReRoPE stays within 7, and
 # no longer tells far keys apart. PI ends just beyond, at 7.75, and has quarters of a slot, which were never seen
 # either. SelfExtend tells far keys apart in groups, and would need a larger group to stay within 7.
@@ -225,8 +225,8 @@ print(pl.encodings.kerple.__doc__)
 # ## Exercise 1: a window that fits
 #
 # A model was trained on 10 slots and has to read 32. Leaky ReRoPE (Su 2023) counts beyond its window as well, but more
-# slowly: $w + (d - w)/k$ for a distance $d > w$. Choose whole numbers `window` $w$ and `leaky` $k$ such that no
-# relative position is above 9, and distances up to 6 stay as they are.
+# slowly: $w + (d - w)/k$ for a key $d > w$ slots back. Choose whole numbers `window` $w$ and `leaky` $k$ such that no
+# key is further back than 9, and keys up to 6 slots back stay there.
 
 # %%
 def my_window():
@@ -236,11 +236,11 @@ def my_window():
 @check(my_window)
 def _(my_window):
     mine = my_window()
-    positions = mine.positions(32, causal=True)[0]
-    assert np.nanmax(positions) <= 9, f"{mine} goes up to {np.nanmax(positions):.1f}; make it smaller, or leaky larger"
-    near = positions[6:, :][range(26), range(26)]
+    back = -mine.positions(32, causal=True)[0]
+    assert np.nanmax(back) <= 9, f"{mine} goes up to {np.nanmax(back):.1f}; make it smaller, or leaky larger"
+    near = back[6:, :][range(26), range(26)]
     assert np.allclose(near, 6), f"{mine} makes distance 6 a {near[0]:.2f}; the window must reach that far"
-    far = positions[31, :3]
+    far = back[31, :3]
     assert far[0] > far[2], f"{mine} does not tell far keys apart: leaky must be a number above 0"
 
 # %% [markdown]

@@ -135,6 +135,21 @@ listed() {   # docs/schemes.md has every scheme, sampler and policy, and is what
   return $lost
 }
 
+# Lines below "$ poslab ..." in a block are lines that the command prints.
+printed() {
+  local page line output='' lost=0
+  for page in "${pages[@]}"; do
+    while IFS= read -r line; do
+      case $line in
+        '$ poslab '*) output=$(LC_ALL=C.UTF-8 eval "${line#$ }" < /dev/null) || lost=1 ;;
+        '```'*) output='' ;;
+        *) [[ -z $output ]] || grep -qxF -e "$line" <<< "$output" || { echo "$page: not printed: $line"; lost=1; } ;;
+      esac
+    done < "$source/$page"
+  done
+  return $lost
+}
+
 # The blocks of a page as files 001:LINE, 002:LINE, ...
 blocks() {   # PAGE FOLDER
   awk -v to="$2" '
@@ -159,6 +174,7 @@ check 'docs/own_scheme.md works as it stands' "$source/tests/own_scheme.sh" "$(d
 check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
 
 PATH=$(dirname "$program"):$PATH
+check 'what pages show of commands is what these print' printed
 for page in "${pages[@]}"; do
   name=${page#./}
   mkdir -p "$folder/$name/blocks" "$folder/$name/here"

@@ -322,14 +322,14 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
   CHECK(of_heads->frequencies(causal, {}, T, 0) == std::vector<double>{0, 0});
   CHECK(of_heads->frequencies(causal, {}, T, 1) == std::vector<double>{1, 0.01});
   CHECK(of_heads->frequencies(causal, {}, T, 3) == std::vector<double>{0, 0});
-  const Tensor rho = choose_encoding("none*1+rerope:window=2*1+nape*2")->distances(causal, {}, p);
-  REQUIRE(rho.shape() == Shape{H, T, T});
+  const Tensor d = choose_encoding("none*1+rerope:window=2*1+nape*2")->distances(causal, {}, p);
+  REQUIRE(d.shape() == Shape{H, T, T});
   for (int i = 0; i < T; ++i)
     for (int j = 0; j <= i; ++j) {
-      const auto at = [&](int h) { return double(rho.data()[(h * T + i) * T + j]); };
+      const auto at = [&](int h) { return double(d.data()[(h * T + i) * T + j]); };
       CHECK(std::isnan(at(0)));
-      CHECK(at(1) == std::min(i - j, 2));
-      CHECK(at(2) == i - j);
+      CHECK(at(1) == std::max(j - i, -2));
+      CHECK(at(2) == j - i);
       CHECK(std::isnan(at(3)));                    // of nape's two heads the second has no positions
     }
   const auto of_layers = choose_encoding("rope|none|pi:factor=2");
@@ -340,7 +340,7 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
   };
   CHECK((first_frequency(0) == 1 && first_frequency(1) == 0 && first_frequency(2) == 0.5 && first_frequency(3) == 1));
   shown.layer = 2;
-  CHECK(double(of_layers->distances(shown, {}, p).data()[5 * T]) == 2.5);
+  CHECK(double(of_layers->distances(shown, {}, p).data()[5 * T]) == -2.5);
   CHECK_FALSE(choose_encoding("none|alibi")->frequencies);
   CHECK_FALSE(choose_encoding("none*2+alibi*2")->distances);
 }

@@ -26,16 +26,16 @@ Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
   return s->distances(shape_with(causal), s.choices, p);
 }
 
-// Row i of the distances, in a causal model of so many slots.
+// Row i of rho, the distances from the query back, in a causal model of so many slots.
 std::vector<double> row(const std::string& spelled, int time, int i) {
   std::vector<double> list;
   for (real x : slice(distances(spelled, true, count_to(time)), 0, i, i + 1).values())
-    list.push_back(std::isnan(x) ? none : double(x));
+    list.push_back(std::isnan(x) ? none : 0 - double(x));
   return list;
 }
 
-// s_ij = q_i . R(-rho_ij) k_j / sqrt(D): each pair on its own, the query not turned, as in decoding with cached keys.
-Tensor pair_by_pair(const Heads& in, const Tensor& rho, const Span& span) {
+// s_ij = q_i . R(d_ij) k_j / sqrt(D): each pair on its own, the query not turned, as in decoding with cached keys.
+Tensor pair_by_pair(const Heads& in, const Tensor& d, const Span& span) {
   const int Tq = in.q.dim(1), Tk = in.k.dim(1);
   const std::vector<double> f = frequencies(D);
   Tensor s({B, H, Tq, Tk});
@@ -43,7 +43,7 @@ Tensor pair_by_pair(const Heads& in, const Tensor& rho, const Span& span) {
     for (int h = 0; h < H; ++h)
       for (int i = 0; i < Tq; ++i)
         for (int j = 0; j < Tk; ++j) {
-          const double by = rho.data()[(Tk - Tq + i) * Tk + j];
+          const double by = -d.data()[(Tk - Tq + i) * Tk + j];
           const real *q = in.q.data() + ((b * Tq + i) * H + h) * D, *k = in.k.data() + ((b * Tk + j) * H + h) * D;
           double sum = 0;
           for (int m = 0; m < D / 2; ++m) {
@@ -84,19 +84,19 @@ TEST_CASE("windows: golden rows of distances") {
   CHECK(row("rope", 4, 2) == Row{2, 1, 0, -1});
   // Without a mask a key after the query has what one before it has, negative.
   for (const char* spelled : {"rerope:window=3,leaky=2", "self_extend:window=3,group=2", "lambda:window=2,sinks=6"}) {
-    const Tensor rho = distances(spelled, false, count_to(6));
-    CHECK(apart(rho, -1 * transpose(rho)) == 0);
+    const Tensor d = distances(spelled, false, count_to(6));
+    CHECK(apart(d, -1 * transpose(d)) == 0);
   }
 }
 
 TEST_CASE("windows: the distances of positions that a cache closes up, for positions of any kind") {
   const Positions p = Positions::of_tokens(1, {3, 4.5, 9, 11, 20, 22, 23});
-  const Tensor rho = distances("sinks:window=2,sinks=2", true, p);   // of query 6 slots 2, 3 and 4 are left out
-  const std::vector<double> expected = {9 - 3. + 1, 9 - 4.5 + 1};
-  for (int j = 0; j < 2; ++j) CHECK(double(rho.data()[6 * 7 + j]) == doctest::Approx(expected[size_t(j)]));
+  const Tensor d = distances("sinks:window=2,sinks=2", true, p);   // of query 6 slots 2, 3 and 4 are left out
+  const std::vector<double> expected = {3. - 9 - 1, 4.5 - 9 - 1};
+  for (int j = 0; j < 2; ++j) CHECK(double(d.data()[6 * 7 + j]) == doctest::Approx(expected[size_t(j)]));
   const Tensor wide = distances("rerope:window=4", true, p);
-  CHECK(double(wide.data()[2 * 7]) == 4);
-  CHECK(double(wide.data()[7]) == 1.5);
+  CHECK(double(wide.data()[2 * 7]) == -4);
+  CHECK(double(wide.data()[7]) == -1.5);
 }
 
 TEST_CASE("windows: logits are those of each pair turned by its distance, for positions and queries of any kind") {

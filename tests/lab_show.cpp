@@ -85,11 +85,11 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
         CAPTURE(r);
         const double cell = v.matrices[n].heads[0][size_t(i * 32 + j)];
         if (r < 0) CHECK(std::isnan(cell));
-        else CHECK(cell == doctest::Approx(expected[n]));
+        else CHECK(cell == doctest::Approx(-expected[n]));
       }
     }
   CHECK(v.one_scale);
-  CHECK(show::range_of(v) == std::pair{0., 31.});
+  CHECK(show::range_of(v) == std::pair{-31., 0.});
 }
 
 TEST_CASE("show: heads that turn unlike have curves of their own, and a part without distances has no matrix") {
@@ -100,11 +100,11 @@ TEST_CASE("show: heads that turn unlike have curves of their own, and a part wit
   CHECK(view_of("frequencies", {"rope"}).charts[0].curves[0].name == "rope");
   const show::View d = view_of("relative", {"none*4+rope*4"});
   REQUIRE(d.matrices[0].heads.size() == 8);
-  CHECK((std::isnan(d.matrices[0].heads[0][5]) && d.matrices[0].heads[7][5] == -5));
+  CHECK((std::isnan(d.matrices[0].heads[0][5]) && d.matrices[0].heads[7][5] == 5));
   show::Options options{.encodings = {"rope|none"}, .views = {"relative"}, .length = 6, .layer = 2};
   CHECK_THROWS_AS(show::views(options), BadInput);
   options.layer = 1;
-  CHECK(show::views(options)[0].matrices[0].heads[0][5] == -5);
+  CHECK(show::views(options)[0].matrices[0].heads[0][5] == 5);
 }
 
 TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a key") {
@@ -129,13 +129,13 @@ TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a k
         mean /= double(hands.frequencies.size());
         const double logit = logits[logits.size() - 1 - d] / logits.back();
         const double hand = std::isnan(mean) ? -1 : mean;   // as a masked pair is shown
-        CHECK_MESSAGE(hand == doctest::Approx(logit).epsilon(1e-4), hands.of << " at distance " << d);
+        CHECK_MESSAGE(hand == doctest::Approx(logit).epsilon(1e-4), hands.of << ", " << d << " slots back");
       }
     }
   }
   const show::View stops = view_of("rotation", {"rerope:window=3", "alibi"}, 8, true);
   REQUIRE(stops.hands.size() == 1);
-  CHECK(stops.hands[0].relative == std::vector<double>{0, 1, 2, 3, 3, 3, 3, 3});
+  CHECK(stops.hands[0].relative == std::vector<double>{0, -1, -2, -3, -3, -3, -3, -3});
   CHECK(stops.matrices[0].rows == 4);
   CHECK(stops.matrices[0].heads[0][5] == doctest::Approx(std::cos(3.)));   // pair 1, 5 slots back
 }

@@ -22,13 +22,13 @@ TEST_CASE("bipe: segments begin where positions do not grow, and places beyond t
   // "12+34=" and three slots of an answer: the positions of `restart`
   const Positions p = Positions::of_tokens(1, {0, 1, 0, 0, 1, 0, 0, 1, 2});
   const std::vector<double> number = {0, 0, 1, 2, 2, 3, 4, 4, 4};
-  const Tensor rho = scheme->distances(shape, scheme.choices, p);
+  const Tensor d = scheme->distances(shape, scheme.choices, p);
   const Heads zeros{Tensor::full({1, 9, H, C / H}, 0), Tensor::full({1, 9, H, C / H}, 0), {}};
   const Tensor bias = by_penalty->make({Params(1), Params(1)}, shape, by_penalty.choices, 0)->logits(zeros, p, {});
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 9; ++j) {
-      const double apart = number[size_t(i)] - number[size_t(j)];
-      CHECK(double(rho.data()[i * 9 + j]) == apart);
+      const double apart = number[size_t(j)] - number[size_t(i)];
+      CHECK(double(d.data()[i * 9 + j]) == apart);
       for (int h = 0; h < H; ++h)
         CHECK(double(bias.data()[(h * 9 + i) * 9 + j]) ==
               doctest::Approx(-96 * std::exp2(-4. * (h + 1)) * std::abs(apart)));

@@ -122,9 +122,9 @@ class Encoding(Chosen):
                                        layer=layer, causal=causal, seed=seed, force=force))
 
     def positions(self, length=32, **how):
-        """The relative position that it makes of each pair of slots: (heads that differ, length, length).
+        """The distance that it makes of each pair of slots, key minus query: (heads that differ, length, length).
 
-        A row is a query, a column a key; NaN where the pair is masked. ValueError for an encoding that makes no single
+        A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError for an encoding that makes no single
         distance of a pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 

@@ -60,7 +60,7 @@ def test_every_encoding_without_a_model(encoding):
 def test_rerope_is_its_formula():
     d = np.arange(32)[None, :] - np.arange(32)[:, None]
     rerope = pl.encodings.rerope(window=8)
-    np.testing.assert_array_equal(rerope.positions(32, causal=True)[0][d <= 0], np.minimum(-d, 8)[d <= 0])
+    np.testing.assert_array_equal(rerope.positions(32, causal=True)[0][d <= 0], np.maximum(d, -8)[d <= 0])
     assert np.isnan(rerope.positions(32, causal=True)[0][d > 0]).all()
     np.testing.assert_allclose(pl.encodings.alibi.matrix(4, heads=8)[0][3], [-1.25, -0.75, -0.25, 0])
 

@@ -89,8 +89,8 @@ void fit(page::Chart& c) {
 // The relative positions of all pairs; nothing where no pair has one.
 std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
   if (!shown.scheme->distances) return {};
-  const Tensor rho = shown.scheme->distances(s.shape, shown.scheme.choices, s.positions(shown));
-  const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
+  const Tensor d = shown.scheme->distances(s.shape, shown.scheme.choices, s.positions(shown));
+  const Tensor of_heads = d.dims() == 3 ? d : d.reshape({1, s.slots, s.slots});
   Matrix m = matrix_of(shown.scheme.spelled(), of_heads, s.shape.causal);
   for (const std::vector<double>& head : m.heads)
     if (std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); })) return m;
@@ -141,8 +141,9 @@ Taken matrices_take(const Subject& s, size_t views, int text) {
 
 std::optional<View> relative_view(const Subject& s) {
   View view{.name = "relative", .title = "Relative position of each pair",
-            .reading = "The distance that the scheme makes of a query (row) and a key (column). Plain RoPE has the "
-                       "number of slots between them; what stretches or clips it shows here."};
+            .reading = "The distance that the scheme makes of a query (row) and a key (column), key minus query: "
+                       "that of a key on the left is negative. In plain RoPE it counts slots; schemes that stretch "
+                       "or clip it show that here."};
   view.one_scale = true;
   for (const Shown& shown : s.shown)
     if (std::optional<Matrix> m = relative_positions(shown, s)) view.matrices.push_back(std::move(*m));
@@ -174,8 +175,7 @@ std::optional<View> bias_view(const Subject& s) {
 std::optional<View> similarity_view(const Subject& s) {
   const View bias = *bias_view(s);
   View view{.name = "similarity", .title = "The same by distance",
-            .reading = "The mean over all pairs that are so many slots apart: keys on the left of the query have "
-                       "negative distances."};
+            .reading = "The mean over all pairs of slots at a distance."};
   const std::vector<Quantity> of = quantities(s);
   std::vector<page::Curve> curves;
   for (size_t n = 0; n < s.shown.size(); ++n) {
@@ -183,7 +183,7 @@ std::optional<View> similarity_view(const Subject& s) {
     const std::string name = words(of[n]);       // an axis holds one quantity
     if (view.charts.empty() || view.charts.back().y_label != name) {
       const std::string id = fmt::format("similarity{}", n);
-      view.charts.push_back({id, view.title, "", "key slot - query slot", name, 0, 1, 0, 1});
+      view.charts.push_back({id, view.title, "", "distance: key slot - query slot", name, 0, 1, 0, 1});
       view.charts.back().unit = "distance";
     }
     for (size_t h = 0; h < m.heads.size(); ++h) {
@@ -251,14 +251,14 @@ std::optional<View> frequencies_view(const Subject& s) {
 
 namespace {
 
-// The relative position that turns a pair: of the query of the last slot, and of keys 0, 1, 2, ... slots back. In
-// frequencies that are divided, as PI's, the division of positions is already: where all distances are those of the
+// The distance that turns a pair, key minus query: of the query of the last slot, and of keys 0, 1, 2, ... slots back.
+// In frequencies that are divided, as PI's, the division of positions is already: where all distances are those of the
 // positions in another unit, those of the positions turn the pairs.
-std::vector<double> turned_by(const std::vector<double>& rho, const std::vector<double>& positions) {
+std::vector<double> turned_by(const std::vector<double>& distances, const std::vector<double>& positions) {
   std::vector<double> relative, plain;
   for (size_t d = 0; d < positions.size(); ++d) {
-    relative.push_back(rho[rho.size() - 1 - d]);
-    plain.push_back(positions.back() - positions[positions.size() - 1 - d]);
+    relative.push_back(distances[distances.size() - 1 - d]);
+    plain.push_back(positions[positions.size() - 1 - d] - positions.back());
   }
   const double unit = positions.size() > 1 ? relative[1] / plain[1] : 1;
   for (size_t d = 0; d < plain.size(); ++d)
@@ -269,13 +269,13 @@ std::vector<double> turned_by(const std::vector<double>& rho, const std::vector<
 }  // namespace
 
 std::optional<View> rotation_view(const Subject& s) {
-  View view{.name = "rotation", .title = "Rotation by distance",
+  View view{.name = "rotation", .title = "Rotation by slots back",
             .reading = "The cosine of the angle between the query of the last slot and a key so many slots back, for "
                        "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
-  constexpr int most = 256;   // distances in the picture; hands go through all
+  constexpr int most = 256;   // slots back in the picture; hands go through all
   const int drawn = std::min(s.slots, most);
-  if (drawn < s.slots) view.reading += fmt::format(" The first {} distances are drawn.", drawn);
-  view.row = "pair", view.col = "distance", view.first_row = 1, view.one_scale = true;
+  if (drawn < s.slots) view.reading += fmt::format(" The first {} slots back are drawn.", drawn);
+  view.row = "pair", view.col = "slots back", view.first_row = 1, view.one_scale = true;
   for (const Shown& shown : s.shown) {
     const std::optional<Matrix> of_pairs = relative_positions(shown, s);
     if (!shown.scheme->frequencies || !of_pairs) continue;
@@ -285,7 +285,7 @@ std::optional<View> rotation_view(const Subject& s) {
       Matrix m{name, int(f.size()), drawn, {{}}};
       for (const double frequency : f)
         for (int d = 0; d < drawn; ++d) m.heads[0].push_back(std::cos(frequency * hands.relative[size_t(d)]));
-      const auto masked = [](double rho) { return std::isnan(rho); };
+      const auto masked = [](double d) { return std::isnan(d); };
       if (f.empty() || std::all_of(hands.relative.begin(), hands.relative.end(), masked)) continue;
       view.matrices.push_back(std::move(m)), view.hands.push_back(std::move(hands));
     }

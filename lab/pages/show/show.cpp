@@ -28,7 +28,7 @@ const std::vector<Named>& makers() {
       {{"bias", "what it adds to the logit of each pair, or how alike it makes them"}, bias_view},
       {{"similarity", "the same by distance: position p beside p + d"}, similarity_view},
       {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
-      {{"rotation", "the angle of each pair of channels by distance; on a page as clock hands"}, rotation_view},
+      {{"rotation", "the angle of each pair of channels by slots back; on a page as clock hands"}, rotation_view},
       {{"positions", "draws of a sampler, and the gaps between neighbours"}, positions_view},
       {{"coverage", "positions, distances and gaps that training has met, by test length"}, coverage_view}};
   return list;

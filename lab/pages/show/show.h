@@ -31,11 +31,11 @@ struct Matrix {
   std::vector<std::vector<double>> heads;    // all that differ; NaN: the pair is masked
 };
 
-// Pairs of channels as clock hands: at distance d the hand of pair m stands at frequencies[m] * relative[d].
+// Pairs of channels as clock hands: d slots back the hand of pair m stands at frequencies[m] * relative[d].
 struct Hands {
   std::string of;                            // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;           // radians a position, (D/2)
-  std::vector<double> relative;              // position that the scheme gives a key d slots back, (T); NaN: masked
+  std::vector<double> relative;              // distance of a key d slots back, key minus query: (T); NaN: masked
 };
 
 struct View {

@@ -1,5 +1,5 @@
 // What only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of channels as
-// clock hands that turn with the distance.
+// clock hands that turn with it.
 "use strict";
 (() => {
   const {data, element, short, draw_map, scale_bar, draw, choice, count, player} = figures;
@@ -25,7 +25,7 @@
     const hand = element("path", {class: "key"});
     const name = frequency === 0 ? "does not turn" : `${short(2 * Math.PI / Math.abs(frequency))} to a turn`;
     return {
-      // 0 is up, and a turn goes with the sun: the angle of the key that is so far from the query
+      // 0 is up, and positions turn with the sun: a key on the left of the query stands before it
       turn: relative => hand.setAttribute(
           "d", relative === null ? "" : `M0 0L${34 * Math.sin(frequency * relative)} ${
                                            -34 * Math.cos(frequency * relative)}`),
