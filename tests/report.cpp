@@ -117,7 +117,44 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(both, "do not differ beyond noise"));
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
-  CHECK(holds(page_of(folder, {c}), "None is above the best baseline, 60.0&#8239;%."));
+  const std::string single = page_of(folder, {c});
+  CHECK(holds(single, "</span> is not clearly above the best baseline of each unseen length, 60.0&#8239;% on average; "
+                      "a margin of up to 2.2 points may be noise. <span"));
+  CHECK(holds(single, "data-name=\"best of each length\">60.0&#8239;%</td>"));
+}
+
+TEST_CASE("report: where no line is above the baselines, that comes first; picked lines have no interval") {
+  const Folder folder;
+  std::vector<std::string> near, far;   // around the best baseline of 60 %, within and beyond noise
+  for (int batch = 1; batch <= 4; ++batch)
+    for (int seed = 0; seed < 3; ++seed) {
+      const std::string more = fmt::format("seed = {}\nbatch = {}\n", seed, batch);
+      near.push_back(make_run(folder, fmt::format("near{}{}", batch, seed), "sequential", .595 + .005 * batch, more));
+      far.push_back(make_run(folder, fmt::format("far{}{}", batch, seed), "sequential", .55 + .05 * batch, more));
+    }
+  const std::string none = page_of(folder, near), some = page_of(folder, far);
+  CHECK(holds(none, "</b> None of the 4 is clearly above the best baseline of each unseen length, 60.0&#8239;%"));
+  CHECK(holds(none, "up to 2.2 points may be noise. At unseen lengths 5 to 8 the best of 4, "));
+  CHECK(holds(some, "</b> At unseen lengths 5 to 8 the best of 4, "));
+  CHECK(holds(some, " 3 of the 4 are clearly above the best baseline"));
+  for (const std::string& html : {none, some}) {
+    const size_t lead = html.find("<p class=\"reading\">");
+    REQUIRE(lead != html.npos);
+    CHECK_FALSE(holds(html.substr(lead, html.find("</p>", lead) - lead), "interval"));
+  }
+}
+
+TEST_CASE("report: the lines of the table of differences are never picked by their scores") {
+  const Folder folder;
+  std::vector<std::string> runs;
+  for (int n = 0; n < 8; ++n)           // 28 pairs, more than the table holds; the best is the last
+    for (int seed = 0; seed < 2; ++seed)
+      runs.push_back(make_run(folder, fmt::format("{}-{}", n, seed), "sequential", .5 + n / 16.,
+                              fmt::format("seed = {}\nbatch = {}\n", seed, 1 + n)));
+  const std::string html = page_of(folder, runs);
+  const std::string table = html.substr(html.find("aria-label=\"Paired differences\""));
+  for (int n = 1; n < 8; ++n) CHECK(holds(table, fmt::format("batch={} − ", 1 + n)));
+  CHECK_FALSE(holds(table.substr(0, table.find("</table>")), "batch=8 − <i class=\"mark c6\""));
 }
 
 TEST_CASE("report: runs that differ in the seed only are one line, and lines are compared in pairs of seeds") {

@@ -139,17 +139,16 @@ std::vector<Difference> differences(const Group& g) {
   const auto add = [&](const Line& a, const Line& b) {
     if (const Difference d = difference(a, b); d.comparable()) all.push_back(d);
   };
-  for (size_t i = 0; i < g.lines.size(); ++i)
-    for (size_t j = i + 1; j < g.lines.size(); ++j)
-      if (options_apart(g.lines[i], g.lines[j]) == 1) add(g.lines[i], g.lines[j]);
-  if (all.empty() || all.size() > max_differences) {
+  const auto add_pairs = [&](size_t firsts, const auto& wanted) {
     all.clear();
-    const auto score = [](const Line& line) { return std::isnan(line.unseen()) ? -1 : line.unseen(); };
-    const auto best = std::max_element(g.lines.begin(), g.lines.end(),
-                                       [&](const Line& a, const Line& b) { return score(a) < score(b); });
-    for (const Line& line : g.lines)
-      if (&line != &*best) add(*best, line);
-  }
+    for (size_t i = 0; i < firsts; ++i)
+      for (size_t j = i + 1; j < g.lines.size(); ++j)
+        if (wanted(g.lines[i], g.lines[j])) add(g.lines[i], g.lines[j]);
+  };
+  const auto any = [](const Line&, const Line&) { return true; };
+  add_pairs(g.lines.size(), [](const Line& a, const Line& b) { return options_apart(a, b) == 1; });
+  if (all.empty()) add_pairs(g.lines.size(), any);
+  if (all.size() > max_differences) add_pairs(1, any);
   std::stable_sort(all.begin(), all.end(),
                    [](const Difference& a, const Difference& b) { return a.paired.mean > b.paired.mean; });
   return all;

@@ -39,7 +39,8 @@ struct Difference {
   bool comparable() const { return paired.seeds > 0; }  // they share seeds, and lengths that neither was trained on
 };
 Difference difference(const Line&, const Line&);
-// Of the lines that differ in one option, or of each with the best if there are none or too many; the largest first.
+// Of the lines that differ in one option; of all if none do; of each with the first where that is too many. Which are
+// compared never depends on how they score, or intervals would be too narrow. The largest first.
 std::vector<Difference> differences(const Group&);
 
 }  // namespace poslab::report

@@ -1,4 +1,5 @@
-// One or two sentences computed from the test: which line holds at unseen lengths, which does not, by how much.
+// Two sentences computed from the test: which line holds at unseen lengths, which does not, and how many are above the
+// baselines. Where none is, that comes first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,27 +14,16 @@ namespace {
 using namespace page;
 
 struct Standing {
-  const Line* line;
   std::string name;
-  double trained, unseen, chance;
-  int from, to;
+  double trained, unseen, baseline;   // baseline: of unseen lengths, the mean of the best one at each
+  int from, to;                       // unseen lengths
 };
 
 Standing standing(const Line& line) {
-  Standing s{&line,
-             fmt::format("<span class=\"{}\">{}</span>", color_class(line.color), escape(line.name)),
-             line.accuracy(1, line.train_length()),
-             line.unseen(),
-             0,
-             0,
-             line.longest()};
-  int n = 0;
+  Standing s{fmt::format("<span class=\"{}\">{}</span>", color_class(line.color), escape(line.name)),
+             line.accuracy(1, line.train_length()), line.unseen(), best_baseline(line), 0, line.longest()};
   for (const Row& row : line.tested)
-    if (row.length() > line.train_length()) {
-      if (!n++) s.from = row.length();
-      s.chance += std::max({row["chance"], row["majority"], row["content_only"]});
-    }
-  s.chance /= std::max(n, 1);
+    if (row.length() > line.train_length() && !s.from) s.from = row.length();
   return s;
 }
 
@@ -41,12 +31,13 @@ std::string lengths(const Standing& s) {
   return s.from == s.to ? fmt::format("length {}", s.to) : fmt::format("lengths {} to {}", s.from, s.to);
 }
 
-// Twice the standard error of a difference of two means over all unseen strings, were every string one coin: a bound.
-double noise(const Group& g) {
+// Twice the standard error of the sum or difference of so many means over the unseen strings of a run, were every
+// string one coin: a bound.
+double noise(const Group& g, int means) {
   double strings = 0;
   const Line& line = g.lines[0];
   for (const Row& row : line.tested) strings += row.length() > line.train_length() ? row["samples"] : 0;
-  return 2 * std::sqrt(2 * .25 / strings);
+  return 2 * std::sqrt(means * .25 / strings);
 }
 
 std::string trained_clause(const std::vector<Standing>& all) {
@@ -59,6 +50,53 @@ std::string trained_clause(const std::vector<Standing>& all) {
   if (all.size() == 1) return fmt::format(", and {} of those at trained lengths", percent(low));
   if (low >= .95) return fmt::format(", although at trained lengths {} get at least {} right", both, percent(low));
   return fmt::format("; at trained lengths they get between {} and {} right", percent(low), percent(high));
+}
+
+std::string number_above(const std::vector<Standing>& all, size_t above) {
+  if (all.size() == 1) return all[0].name + (above ? " is" : " is not");
+  if (all.size() == 2) return above == 2 ? "Both are" : above ? "One of the two is" : "Neither is";
+  if (above == 0) return fmt::format("None of the {} is", all.size());
+  return above == all.size() ? fmt::format("All {} are", above)
+                             : fmt::format("{} of the {} {}", above, all.size(), above == 1 ? "is" : "are");
+}
+
+std::string above_baselines(const std::vector<Standing>& all, size_t above, double margin) {
+  const auto [low, high] = std::minmax_element(
+      all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.baseline < b.baseline; });
+  const std::string least = percent(low->baseline), most = percent(high->baseline);
+  return fmt::format("{} clearly above the best baseline of each unseen length, {} on average; a margin of up to "
+                     "{:.1f} points may be noise.",
+                     number_above(all, above), least == most ? most : least + " to " + most, 100 * margin);
+}
+
+// The accuracies at unseen lengths. Only two lines, which were not picked, have an interval of their difference.
+std::string accuracies(const Group& g, const std::vector<Standing>& all) {
+  const Standing &best = all.front(), &worst = all.back();
+  if (all.size() == 1)
+    return fmt::format("{} gets {} of the answer slots right at unseen {}", best.name, percent(best.unseen),
+                       lengths(best));
+  if (best.from != worst.from || best.to != worst.to)
+    return fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
+                       best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen),
+                       lengths(worst));
+  if (all.size() > 2)
+    return fmt::format("At unseen {} the best of {}, {}, gets {} of the answer slots right, and the last, {}, {}",
+                       lengths(best), all.size(), best.name, percent(best.unseen), worst.name, percent(worst.unseen));
+  if (const Difference d = difference(g.lines[0], g.lines[1]); d.paired.seeds > 1)
+    return fmt::format(
+        "At unseen {} {} gets {} of the answer slots right and {} {}, means over seeds: a gap of {} points, {}",
+        lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen), points(d.paired.mean),
+        d.paired.interval.excludes(0)
+            ? fmt::format("95&#8239;% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
+                          signed_points(d.paired.interval.high), d.paired.seeds)
+            : fmt::format("which {} paired seeds cannot tell from zero (95&#8239;% interval {} to {})", d.paired.seeds,
+                          signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
+  if (best.unseen - worst.unseen < noise(g, 2))
+    return fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
+                       percent(best.unseen), percent(worst.unseen));
+  return fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points",
+                     lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen),
+                     100 * (best.unseen - worst.unseen));
 }
 
 }  // namespace
@@ -74,37 +112,12 @@ std::string reading(const Group& g) {
            fmt::format(
                "{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.",
                unmeasured->name);
-  const Standing &best = all.front(), &worst = all.back();
-  std::string text = task;
-  if (all.size() == 1)
-    text += fmt::format("{} gets {} of the answer slots right at unseen {}", best.name, percent(best.unseen),
-                        lengths(best));
-  else if (best.from != worst.from || best.to != worst.to)
-    text +=
-        fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
-                    best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen), lengths(worst));
-  else if (const Difference d = difference(*best.line, *worst.line); d.paired.seeds > 1)
-    text += fmt::format(
-        "At unseen {} {} gets {} of the answer slots right and {} {}, means over seeds: a gap of {} points, {}",
-        lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen), points(d.paired.mean),
-        d.paired.interval.excludes(0)
-            ? fmt::format("95&#8239;% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
-                          signed_points(d.paired.interval.high), d.paired.seeds)
-            : fmt::format("which {} paired seeds cannot tell from zero (95&#8239;% interval {} to {})", d.paired.seeds,
-                          signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
-  else if (best.unseen - worst.unseen < noise(g))
-    text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
-                        percent(best.unseen), percent(worst.unseen));
-  else
-    text += fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points",
-                        lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen),
-                        100 * (best.unseen - worst.unseen));
-  text += trained_clause(all) + ". ";
-  if (best.unseen <= best.chance + noise(g))
-    text += fmt::format("None is above the best baseline, {}.", percent(best.chance));
-  else
-    text += fmt::format("The best baseline gets {}.", percent(best.chance));
-  return text;
+  const double margin = noise(g, 1);
+  const auto above = size_t(std::count_if(
+      all.begin(), all.end(), [&](const Standing& s) { return s.unseen > s.baseline + margin; }));
+  const std::string scores = accuracies(g, all) + trained_clause(all) + ".",
+                    baselines = above_baselines(all, above, margin);
+  return task + (above ? scores + " " + baselines : baselines + " " + scores);
 }
 
 }  // namespace poslab::report
