@@ -20,7 +20,8 @@ Scheme rope() {
        .summary = "queries and keys rotated by the position, in pairs of channels",
        .about = R"(Queries and keys are rotated by angles that grow with the position, one speed for each pair of
 channels. The product of a query and a key then depends on the angle between them, and so on the
-distance of their positions only. Nothing is learned.)",
+distance of their positions only. Nothing is learned. Beyond the trained length it fails, because
+slow pairs of channels then reach angles that training has never shown to queries and keys.)",
        .source = "Su et al. 2021",
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p base^(-2m/D)",
        .options = {pairing_option("rope_pairing"), rope_base()}},
