@@ -130,13 +130,14 @@ Examples:
 
 const char* help_of_demo =
     R"(
-Trains a model of three layers to length 20, once with plain and once with randomized positions, and tests both to
-length 100: some minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps. A run
-that is complete is drawn again; one that was cut off goes on; one of other options stays, and asks for another --out.
+Trains a model of three layers to sort up to 20 symbols, once with plain and once with randomized positions, and tests
+both on up to 100: two minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps;
+demo.svg and demo.csv have the curves. A run that is complete is drawn again; one that was cut off goes on; one of other
+options stays, and asks for another --out.
 
 Examples:
   poslab demo
-  poslab demo --steps 5000 --encoding relative --out relative)";
+  poslab demo --task even_pairs --encoding relative --out relative)";
 
 const char* help_of_eval =
     R"(

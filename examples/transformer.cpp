@@ -32,9 +32,10 @@ int main() {
                  step.loss, 100 * double(step.score.correct) / double(step.score.scored));
   }
 
-  fmt::print("\nlength   accuracy   guessing\n");
+  fmt::print("\nlength   accuracy     chance   majority\n");
   for (const int length : {5, 10, 15, 20, 30}) {
     const AtLength at = evaluate(state, length);
-    fmt::print("{:6} {:8.1f} % {:8.1f} %\n", length, 100 * at.accuracy, 100 * at.baselines.chance);
+    fmt::print("{:6} {:8.1f} % {:8.1f} % {:8.1f} %\n", length, 100 * at.accuracy, 100 * at.baselines.chance,
+               100 * at.baselines.majority);
   }
 }

@@ -281,20 +281,27 @@ def sanitizer_lines():
     return lines + seen_on(rows)
 
 
-def speed_in_short():
-    """On two threads: milliseconds, and how many times those of the fastest peer are."""
-    kinds = {
-        ("train", "20+20"): "training, 20+20 slots",
-        ("train", "40+40"): "training, 40+40 slots",
-        ("eval", "500+500"): "evaluation, 500+500 slots",
-    }
+SHOWN = {
+    ("train", "20+20"): "training, 20+20 slots",
+    ("train", "40+40"): "training, 40+40 slots",
+    ("eval", "500+500"): "evaluation, 500+500 slots",
+}
+
+
+def in_short():
+    """The measurements of README.md, on two threads: of each encoding one of each kind."""
     files = [json.loads((ROOT / f"bench/results/{name}.json").read_text()) for name in ("train", "eval")]
     rows = [r for whole in files for r in whole["results"] if r["threads"] == 2]
     found = {(r["what"], r["size"], r["encoding"], r["positions"]): r for r in rows}
-    lines = [f"| encoding | {' | '.join(kinds.values())} |", "|---" * (1 + len(kinds)) + "|"]
     for encoding in ("none", "alibi", "rope", "relative"):
         positions = "sequential" if encoding == "none" else "randomized"
-        of_row = [found[(*kind, encoding, positions)] for kind in kinds]
+        yield encoding, positions, [found[(*kind, encoding, positions)] for kind in SHOWN]
+
+
+def speed_in_short():
+    """Milliseconds, and how many times those of the fastest peer are."""
+    lines = [f"| encoding | {' | '.join(SHOWN.values())} |", "|---" * (1 + len(SHOWN)) + "|"]
+    for encoding, positions, of_row in in_short():
         cells = [f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**" for r in of_row]
         lines.append(f"| {encoding}, {positions} | {' | '.join(cells)} |")
     return lines

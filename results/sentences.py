@@ -5,26 +5,32 @@ numerics than experiment/numerics.def and does not begin with "Old"; and where a
 library only.
 """
 
+import csv
 import html
 import json
 import re
+import statistics
 import sys
 
 import findings
 import limits
 import pictures
+import readme
 from query import HERE, ROOT, done, head, hours, numerics, one, table, whole
 
 FINDINGS, LIMITS = "docs/results.md", "docs/results-limits.md"
 
 
 def speed():
-    rows = json.loads((ROOT / "bench/results/train.json").read_text())
-    ratios = [r["ratio"] for r in rows["results"]]
-    cpu = re.sub(r"\(R\)| Processor.*", "", rows["cpu"])
+    """Of the rows that README.md's own table has."""
+    cpu = json.loads((ROOT / "bench/results/train.json").read_text())["cpu"]
+    cpu = re.sub(r"\(R\)| Processor.*", "", cpu)
+    shown = list(readme.in_short())
+    ratios = [r["ratio"] for *_, rows in shown for r in rows if r["what"] == "train"]
+    number = ("no", "one", "two", "three", "four", "five", "six")[len(shown)]
     yield (
-        f"a training step is {min(ratios):.1f} to {max(ratios):.1f} times as fast as that of the fastest of PyTorch, "
-        f"compiled PyTorch and JAX on the same cores of an {cpu}"
+        f"on the {number} encodings below, a training step is {min(ratios):.1f} to {max(ratios):.1f} times as fast "
+        f"as that of the fastest of PyTorch, compiled PyTorch and JAX on the same two cores of an {cpu}"
     )
     yield f"Milliseconds of a step on two cores of an {cpu}"
 
@@ -50,8 +56,44 @@ def table1():
     yield f"All {len({r['task'] for r in trained})} tasks, {trials}, are in results/table1-tiny"
 
 
+def demo():
+    """Of docs/demo.csv, which `poslab demo` wrote beside docs/demo.svg, and of other seeds and instruction sets."""
+    unseen = {}
+    for r in csv.DictReader((ROOT / "docs/demo.csv").read_text().splitlines()):
+        unseen.setdefault(r["series"], {})[int(r["x"])] = 100 * float(r["y"])
+    last = max(unseen["chance"])
+
+    def mean(series):
+        return statistics.mean(y for x, y in unseen[series].items() if x > 20)
+
+    plain, randomized = "positions=sequential", "positions=randomized"
+    picture = (ROOT / "docs/demo.svg").read_text()
+    for series in (plain, randomized):
+        if f"{unseen[series][last]:.1f} % at length {last}" not in picture:
+            sys.exit("docs/demo.svg and docs/demo.csv are not of one demo")
+    yield (
+        f"On strings of 21 to {last}, it gets {mean(plain):.0f} % of the symbols right with plain positions, and "
+        f"{mean(randomized):.0f} % with randomized ones. Guessing gets {mean('chance'):.0f} %, and naming the most "
+        f"frequent symbol of each place {mean('majority'):.0f} %."
+    )
+    trials = [
+        r
+        for r in [*done("table1-tiny"), *csv.DictReader((HERE / "demo.csv").read_text().splitlines())]
+        if r["task"] == "bucket_sort" and r["encoding"] == "rope"
+    ]
+    low, high = (
+        [100 * float(r["paper_score"]) for r in trials if r["positions"] == name.split("=")[1]]
+        for name in (plain, randomized)
+    )
+    sets, seeds = ({r[name] for r in trials} for name in ("isa", "seed"))
+    yield (
+        f"In {len(trials)} such trainings, with {len(seeds)} seeds on {len(sets)} instruction sets, it was "
+        f"{min(low):.0f} to {max(low):.0f} % and {min(high):.0f} to {max(high):.0f} %."
+    )
+
+
 SENTENCES = {
-    "README.md": (speed, rerope, table1),
+    "README.md": (demo, speed, rerope, table1),
     "docs/compare.md": (compared,),
     FINDINGS: findings.ALL,
     LIMITS: limits.ALL,
