@@ -91,6 +91,7 @@ TEST_CASE("report: two runs come apart, and the page says so") {
                     random = make_run(folder, "random", "randomized", .9375);
   const std::string html = page_of(folder, {plain, random});
   CHECK(holds(html, "a gap of 31.2 points"));
+  CHECK(holds(html, "right. Both are clearly above the best baseline of each unseen length, 60.0&#8239;% on average;"));
   CHECK(holds(html, "unseen lengths 5 to 8"));
   CHECK(holds(html, "positions=randomized"));
   CHECK(holds(html, "data-name=\"trained lengths\">100.0&#8239;%</td>"));
@@ -115,6 +116,8 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(page_of(folder, {a}), "75.0&#8239;% of the answer slots right at unseen lengths 5 to 8"));
   const std::string both = page_of(folder, {a, b});
   CHECK(holds(both, "do not differ beyond noise"));
+  const std::string low = make_run(folder, "low", "randomized", .6);
+  CHECK(holds(page_of(folder, {a, low}), "right. Of the 2, only <span class=\"c0\">"));
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
   const std::string single = page_of(folder, {c});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "lab/pages/page/page.h"
 #include "lab/pages/report/sections.h"
@@ -52,21 +53,22 @@ std::string trained_clause(const std::vector<Standing>& all) {
   return fmt::format("; at trained lengths they get between {} and {} right", percent(low), percent(high));
 }
 
-std::string number_above(const std::vector<Standing>& all, size_t above) {
-  if (all.size() == 1) return all[0].name + (above ? " is" : " is not");
-  if (all.size() == 2) return above == 2 ? "Both are" : above ? "One of the two is" : "Neither is";
-  if (above == 0) return fmt::format("None of the {} is", all.size());
-  return above == all.size() ? fmt::format("All {} are", above)
-                             : fmt::format("{} of the {} {}", above, all.size(), above == 1 ? "is" : "are");
+std::string subject(const std::vector<Standing>& all, const std::vector<Standing>& above) {
+  if (all.size() == 1) return all[0].name + (above.empty() ? " is not" : " is");
+  if (above.size() == 1) return fmt::format("Of the {}, only {} is", all.size(), above[0].name);
+  if (all.size() == 2) return above.empty() ? "Neither is" : "Both are";
+  if (above.empty()) return fmt::format("None of the {} is", all.size());
+  return above.size() == all.size() ? fmt::format("All {} are", all.size())
+                                    : fmt::format("{} of the {} are", above.size(), all.size());
 }
 
-std::string above_baselines(const std::vector<Standing>& all, size_t above, double margin) {
+std::string above_baselines(const std::vector<Standing>& all, const std::vector<Standing>& above, double margin) {
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.baseline < b.baseline; });
   const std::string least = percent(low->baseline), most = percent(high->baseline);
   return fmt::format("{} clearly above the best baseline of each unseen length, {} on average; a margin of up to "
                      "{:.1f} points may be noise.",
-                     number_above(all, above), least == most ? most : least + " to " + most, 100 * margin);
+                     subject(all, above), least == most ? most : least + " to " + most, 100 * margin);
 }
 
 // The accuracies at unseen lengths. Only two lines, which were not picked, have an interval of their difference.
@@ -113,11 +115,12 @@ std::string reading(const Group& g) {
                "{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.",
                unmeasured->name);
   const double margin = noise(g, 1);
-  const auto above = size_t(std::count_if(
-      all.begin(), all.end(), [&](const Standing& s) { return s.unseen > s.baseline + margin; }));
+  std::vector<Standing> above;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(above),
+               [&](const Standing& s) { return s.unseen > s.baseline + margin; });
   const std::string scores = accuracies(g, all) + trained_clause(all) + ".",
                     baselines = above_baselines(all, above, margin);
-  return task + (above ? scores + " " + baselines : baselines + " " + scores);
+  return task + (above.empty() ? baselines + " " + scores : scores + " " + baselines);
 }
 
 }  // namespace poslab::report
