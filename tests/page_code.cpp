@@ -1,14 +1,14 @@
-// Code of docs/design.md and docs/library.md, compiled: each block below is on its page word for word, and does what the
-// page says.
+// Code of docs/design.md and docs/library.md, compiled: each block below is on its page word for word, and does what
+// the page says.
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 #include "encodings/by_distance.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
-#include "lab/files/files.h"
 #include "nn/adam.h"
 #include "tests/places.h"
 #include "tests/schemes.h"
@@ -44,15 +44,20 @@ Tensor loss_of(const Params& params) {
   return sum_all(error * error);
 }
 
+std::string text_of(const std::string& file) {   // of the repository
+  std::ostringstream text;
+  text << std::ifstream(std::string(source_folder) + "/" + file).rdbuf();
+  return text.str();
+}
+
 }  // namespace
 
 TEST_CASE("pages: code of the pages is in this file word for word") {
-  const std::string here = std::string(source_folder) + "/", source = read_file(here + "tests/page_code.cpp");
-  const std::string mark = std::string("// page ") + "docs/";
+  const std::string source = text_of("tests/page_code.cpp"), mark = std::string("// page ") + "docs/";
   int blocks = 0;
   for (size_t at = source.find(mark); at != source.npos; at = source.find(mark, at + 1), ++blocks) {
     const size_t line = source.find('\n', at), indent = at - 1 - source.rfind('\n', at);
-    const std::string page = read_file(here + source.substr(at + 8, line - at - 8)), margin(indent, ' ');
+    const std::string page = text_of(source.substr(at + 8, line - at - 8)), margin(indent, ' ');
     std::string block;
     std::istringstream lines(source.substr(line + 1));
     for (std::string one; std::getline(lines, one) && one != margin + "// end";)
