@@ -4,7 +4,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "autograd/tape.h"
 #include "core/memory.h"
+#include "encodings/checks/setup.h"
 #include "lab/files/safetensors.h"
 #include "lab/hub/hf_model.h"
 #include "lab/hub/hf_rope.h"
@@ -71,9 +73,11 @@ Json older(Json config) {
   }
   config["rope_theta"] = rope["rope_theta"];
   rope.erase("rope_theta");
-  rope["type"] = rope["rope_type"];
-  rope.erase("rope_type");
-  config["rope_scaling"] = rope["type"] == "default" ? Json() : rope;
+  config["rope_scaling"] = rope["rope_type"] == "default" ? Json() : rope;
+  if (config["model_type"] != "gemma3_text" && !config["rope_scaling"].is_null()) {
+    config["rope_scaling"]["type"] = rope["rope_type"];
+    config["rope_scaling"].erase("rope_type");
+  }
   config["torch_dtype"] = "float32";
   return config;
 }
@@ -324,8 +328,8 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
           "it has to be (5, 4)");
     s.config["vocab_size"] = 6;
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
-    s.config["tie_word_embeddings"] = true;  // which has no use for a head
-    CHECK(s.refused() == "");
+    s.config["tie_word_embeddings"] = true;  // a head that is there is read all the same
+    CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
   }
   {
     Spoiled s;
@@ -357,20 +361,85 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
       write_file(s.folder / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
       return s.opened();
     };
+    fs::rename(path, s.folder / "shard.safetensors");
     Json map = Json::object();
-    for (const NamedTensor& t : s.tensors) map[t.name] = "model.safetensors";
+    for (const NamedTensor& t : s.tensors) map[t.name] = "shard.safetensors";
     CHECK(index(map) == "");
     Json missing = map;
     missing["lm_head.weight"] = "model-00002-of-00002.safetensors";
-    CHECK(index(missing) == "2: F/model.safetensors has a tensor lm_head.weight that the index does not name there");
+    CHECK(index(missing) == "2: F/shard.safetensors has a tensor lm_head.weight that the index does not name there");
     missing = map, missing["more"] = "model-00002-of-00002.safetensors";
     CHECK(index(missing) ==
           "2: there is no file F/model-00002-of-00002.safetensors");
-    missing = map, missing["more"] = "model.safetensors";
-    CHECK(index(missing) == "2: model.safetensors has no tensor more, and the index names it there");
+    missing = map, missing["more"] = "shard.safetensors";
+    CHECK(index(missing) == "2: shard.safetensors has no tensor more, and the index names it there");
     missing = map, missing["more"] = "../x";
     CHECK(holds(index(missing), "\"more\" is said to be in \"../x\"; a file of the same folder has it"));
     CHECK(holds(index(3), "has no object \"weight_map\""));
+    write_file(path, whole);  // transformers reads it first, and so no index
+    CHECK(s.opened() == "");
+    write_file(s.folder / "adapter_config.json", "{}");
+    CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter beside them are not read; merge it"));
   }
   CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is no folder; --hf names one"));
+}
+
+TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding where that is missing") {
+  const auto logits = [](Spoiled& s) {
+    CHECK(s.refused() == "");
+    const NoGrad still;
+    const PositionSample sequential(choose_sampler("sequential"), Resample::per_forward, {}, 1, 3);
+    return open_hf_model(s.folder.path).net(Ids({1, 3}, {1, 2, 3}), 3, {sequential, {}}).values();
+  };
+  Spoiled s;
+  uint32_t which = 0;
+  for (NamedTensor& t : s.tensors) t.values = checks::random_tensor(t.values.shape(), ++which, 1);
+  const auto with_tie = [&](bool tied) { return s.config["tie_word_embeddings"] = tied, logits(s); };
+  const auto apart = with_tie(false);
+  CHECK(with_tie(true) == apart);
+  s.tensors[2].values = s.tensors[0].values;
+  const auto together = with_tie(false);
+  CHECK(together != apart);
+  CHECK(with_tie(true) == together);
+  s.tensors.erase(s.tensors.begin());  // the embedding; the head is left
+  CHECK(with_tie(true) == together);
+  s.tensors[1].name = "model.embed_tokens.weight";
+  CHECK(with_tie(true) == together);
+  s.config["tie_word_embeddings"] = false;
+  CHECK(s.refused() == "2: F has no tensor lm_head.weight, which F/config.json asks for");
+}
+
+TEST_CASE("hf: rotations that are said twice are those of transformers, or refused") {
+  const auto encoding = [](const std::string& type, const Json& changes) {
+    Json config = {{"model_type", type},       {"vocab_size", 5},          {"hidden_size", 16},
+                   {"intermediate_size", 6},   {"num_hidden_layers", 2},   {"num_attention_heads", 2},
+                   {"num_key_value_heads", 2}, {"head_dim", 8},            {"max_position_embeddings", 64},
+                   {"sliding_window", 4}};
+    if (type == "llama") config.erase("sliding_window");
+    if (type == "phi3") config.erase("head_dim");
+    config.update(changes);
+    std::string spelled;
+    const std::string refused = refusal([&] { spelled = hf_config(config.dump(), "c").spec.encoding.spelled(); });
+    return refused.empty() ? spelled : refused;
+  };
+  const Json linear = {{"rope_type", "linear"}, {"factor", 2.0}}, yarn = {{"type", "yarn"}, {"factor", 2.0}};
+  CHECK(encoding("llama", {{"rope_scaling", Json::object()}, {"rope_parameters", linear}}) ==
+        encoding("llama", {{"rope_parameters", linear}}));
+  CHECK(encoding("llama", {{"rope_scaling", yarn}, {"rope_parameters", linear}}) ==
+        "2: c: \"rope_scaling\" is {\"type\":\"yarn\",\"factor\":2.0}; it must be left out: \"rope_parameters\" says it "
+        "too");
+  Json more = yarn;
+  more["finetuned"] = true;
+  CHECK(encoding("llama", {{"rope_scaling", more}}) == encoding("llama", {{"rope_scaling", yarn}}));
+  more = linear, more["original_max_position_embeddings"] = 8;
+  CHECK(encoding("llama", {{"rope_scaling", more}}) == encoding("llama", {{"rope_scaling", linear}}));
+  CHECK(encoding("gemma3_text", {{"_sliding_window_pattern", 2}}) == encoding("gemma3_text", Json::object()));
+  CHECK(holds(encoding("gemma3_text", {{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}}),
+              "2: c: rope_scaling: \"type\" is \"linear\"; it must be called \"rope_type\""));
+  const Json lists = {{"type", "longrope"},
+                      {"short_factor", {1, 1, 1, 1}},
+                      {"long_factor", {1, 2, 3, 4}},
+                      {"original_max_position_embeddings", 8}};
+  CHECK(holds(encoding("phi3", {{"rope_scaling", lists}}), "length=4096"));  // Phi3Config's default
+  CHECK(holds(encoding("phi3", {{"rope_scaling", lists}, {"original_max_position_embeddings", 16}}), "length=16,"));
 }

@@ -124,6 +124,38 @@ TEST_CASE("t5 hf: tokens and texts are those of transformers") {
   CHECK(t5::text_of(model.config.spec, *tokenizer, {whole.begin(), whole.end() - 1}) == text);
 }
 
+TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spiece.model, and is read before it") {
+  const Json of = golden("t5/tokens.json");
+  t5::HfModel model = t5_of(t5_cases()[0]);
+  const TemporaryFolder folder;
+  const std::string saved = read_file(golden_folder + "t5/tokenizer.json"), path = folder / "tokenizer.json";
+  model.folder = folder.path;
+  write_file(path, saved);
+  write_file(folder / "spiece.model", "not looked at");
+  const auto tokenizer = t5::open_hf_tokenizer(model);
+  CHECK(tokenizer->size() == 100);
+  for (size_t n = 0; n < of["texts"].size(); ++n)
+    CHECK(t5::tokens_of(model, *tokenizer, of["texts"][n]) == of["tokens"][n].get<std::vector<int>>());
+  CHECK(tokenizer->encode("<pad><unk><extra_id_9>") == std::vector{0, 2, 90});
+  CHECK(tokenizer->encode("a\u2028a") == tokenizer->encode("a a"));  // which the table of characters leaves
+  const auto refused = [&](const char* at, const Json& value) {
+    Json all = Json::parse(saved);
+    all[Json::json_pointer(at)] = value;
+    write_file(path, all.dump());
+    const std::string text = refusal([&] { t5::open_hf_tokenizer(model); });
+    return text.substr(std::min(text.size(), text.find(path) == text.npos ? 0 : text.find(path) + path.size()));
+  };
+  CHECK(refused("/version", "1.0") == "");
+  CHECK(holds(refused("/normalizer", {{"type", "Lowercase"}}), ": the normalizer \"Lowercase\" is not read"));
+  CHECK(holds(refused("/pre_tokenizer", {{"type", "Metaspace"}}), ": the pre_tokenizer \"Metaspace\" is not read"));
+  CHECK(holds(refused("/normalizer/precompiled_charsmap", "?"), "its precompiled_charsmap is no base64"));
+  CHECK(holds(refused("/added_tokens/3/lstrip", true), ": the added token \"<extra_id_9>\" has lstrip"));
+  CHECK(holds(refused("/model/unk_id", 1000), ": \"unk_id\" is 1000; it must be a token's number"));
+  CHECK(holds(refused("/model/byte_fallback", true), "with byte_fallback"));
+  CHECK(holds(refused("/post_processor/special_tokens/<~1s>/ids", {7}),
+              ": it puts the tokens 7 after a text, and the"));
+}
+
 TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so is another architecture") {
   const Json plain = Json::parse(read_file(golden_folder + "t5/v1_0/config.json"));
   const auto refused = [&](const Json& changes) {
@@ -133,6 +165,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
     return refusal([&] { t5::hf_config(config.dump(), "c"); });
   };
   CHECK(refused({}) == "");
+  CHECK(holds(refused({{"scale_decoder_outputs", nullptr}}), "it must be true or false, or left out"));
   // as t5-small was written: less is said, and what is said only of use
   CHECK(refused({{"dense_act_fn", "absent"},
                  {"is_gated_act", "absent"},
@@ -229,7 +262,27 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
         all.push_back({bias + ".q.bias", Tensor::full({12}, 1)});
       }),
       "F/model.safetensors has a tensor decoder.block.0.layer.0.SelfAttention.q.bias (12), for which a model of"));
-  // copies of the embedding are none too many, and one of them will do
+  // tied names hold one matrix, under whatever of them it is stored
+  const auto with = [&](const char* name, double times) {
+    return changed([&, name, times](auto& all) {
+      const Tensor shared = find(all, "shared.weight")->values;
+      std::vector<real> values = shared.values();
+      for (real& x : values) x *= real(times);
+      all.push_back({name, Tensor::from(shared.shape(), values)});
+    });
+  };
+  for (const char* stack : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {
+    CHECK(with(stack, 1) == "");
+    CHECK(with(stack, 2) ==
+          fmt::format("2: F/model.safetensors: the tensor {} is no copy of shared.weight, and by F/config.json the "
+                      "model has one matrix for both; save it with the two equal, or without {}",
+                      stack, stack));
+  }
+  CHECK(changed([&](auto& all) {
+          const auto head = find(all, "lm_head.weight");
+          if (head != all.end()) all.erase(head);
+          find(all, "shared.weight")->name = "lm_head.weight";
+        }) == "");
   CHECK(changed([&](auto& all) { find(all, "shared.weight")->name = "encoder.embed_tokens.weight"; }) == "");
   fs::copy_file(golden_folder + "t5/v1_0/spiece.model", to + "/spiece.model");
   CHECK(

@@ -19,6 +19,7 @@ using json = Keys::json;
 
 // Names, remarks, training, and what happens around a model.
 const std::set<std::string> harmless = {"_attn_implementation_autoset",
+                                        "_flash_attn_2_enabled",
                                         "_name_or_path",
                                         "architectures",
                                         "attention_dropout",
@@ -35,6 +36,8 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "is_decoder",
                                         "label2id",
                                         "max_length",
+                                        "max_sequence_length",
+                                        "model_max_length",
                                         "name_or_path",
                                         "output_attentions",
                                         "output_hidden_states",
@@ -47,6 +50,8 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "sep_token_id",
                                         "task_specific_params",
                                         "tokenizer_class",
+                                        "tokenizer_model_max_length",
+                                        "tokenizer_padding_side",
                                         "torch_dtype",
                                         "torchscript",
                                         "transformers_version",
@@ -134,7 +139,8 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
     window = config.on("use_sliding_window", false) ? window_of(config) : (config.get("sliding_window"), 0);
     first = config.whole("max_window_layers", 28);
   }
-  if (gemma) every = config.size("sliding_window_pattern", most_layers, config.whole("_sliding_window_pattern", 6));
+  if (gemma) every = config.size("sliding_window_pattern", most_layers, 6);
+  config.get("_sliding_window_pattern");  // which transformers writes beside layer_types, and does not read
   if (gemma && !window) config.refuse("sliding_window", "1 or more: some of its layers slide");
   std::vector<int> windows;
   for (int n = 0; n < layers; ++n) windows.push_back(n >= first && !(every && (n + 1) % every == 0) ? window : 0);

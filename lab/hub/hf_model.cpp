@@ -12,10 +12,8 @@
 namespace poslab {
 namespace {
 
-// What older checkpoints hold besides: rotations that follow from the configuration.
-bool is_spare(const std::string& name, const DecoderSpec& s) {
-  return name.ends_with(".rotary_emb.inv_freq") || (s.tied && name == "lm_head.weight");
-}
+// What older checkpoints hold besides: rotations, which follow from the configuration. transformers reads none either.
+bool is_spare(const std::string& name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
 
@@ -36,10 +34,17 @@ HfModel open_hf_model(const std::string& folder) {
   must_be_folder(folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
-  HfWeights weights(folder, path,
-                    [&](const std::string& parameter) { return hf_place(parameter, config.spec, config.form); });
+  const std::string head = hf_place("head.w", config.spec, config.form).tensor;
+  std::string embedding = hf_place("embedding", config.spec, config.form).tensor;
+  HfWeights weights(folder, path, [&](const std::string& parameter) {
+    return parameter == "embedding" ? embedding : hf_place(parameter, config.spec, config.form);
+  });
+  if (config.spec.tied) {  // as in transformers: a stored head is kept, and is the embedding if that is missing
+    embedding = weights.first_of({embedding, head});
+    config.spec.tied = embedding == head || !weights.has(head);
+  }
   Decoder net(weights.params(), config.spec);
-  weights.must_be_all_read([&](const std::string& name) { return is_spare(name, config.spec); });
+  weights.must_be_all_read(is_spare);
   return {folder, config, std::move(net)};
 }
 

@@ -55,6 +55,8 @@ std::string longrope(Keys& of, int length, int longest, int pairs) {
 }
 
 std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trained, int longest, int pairs) {
+  of.get("finetuned");  // of YaRN's own code, which asks it for rotations that follow the length alone
+  if (type == "default" || type == "linear") of.get("original_max_position_embeddings");
   if (type == "default") return "rope";
   if (type == "linear") return "pi:factor=" + spelled(of.number("factor"));
   if (type == "dynamic") return fmt::format("dynamic_ntk:factor={},length={}", spelled(of.number("factor")), longest);
@@ -93,8 +95,8 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
                      fmt::format("an even number of the {} channels of a head", form.head_dim));
     }
   std::optional<int> trained;
-  if (!config.get("original_max_position_embeddings").is_null())
-    trained = config.whole("original_max_position_embeddings");
+  const char* const outside_too = "original_max_position_embeddings";
+  if (form.phi || !config.get(outside_too).is_null()) trained = config.whole(outside_too, 4096);  // Phi-3's default
   const int pairs = int(r.fraction * form.head_dim) / 2;
   std::string scheme = scheme_of(of, type, trained, form.longest, pairs);
   if (r.fraction != 1) scheme = (scheme == "rope" ? "partial_rope:" : scheme + ",") + "fraction=" + spelled(r.fraction);
@@ -120,6 +122,8 @@ HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scalin
     bad_input("{}: the key \"{}\" is not known; full_attention and sliding_attention are", kinds.where(), key);
   Keys full = scaling.is_null() ? keys_of_object(whole, kinds.where() + ": full_attention")
                                 : keys_of_object(scaling, config.where() + ": rope_scaling");
+  if (full.has("type") && !full.has("rope_type"))
+    full.refuse("type", "called \"rope_type\": by its older name transformers passes over it in a model of Gemma 3");
   Keys sliding = keys_of_object(near, kinds.where() + ": sliding_attention");
   return {.full = rotation(config, full, form, {"rope_theta", 1e6}),
           .sliding = rotation(config, sliding, form, {"rope_local_base_freq", 1e4}),
@@ -148,7 +152,11 @@ std::string HfRope::encoding() const {
 }
 
 HfRope hf_rope(Keys& config, const HfRopeForm& form) {
-  const json scaling = config.get("rope_scaling"), parameters = config.get("rope_parameters");
+  json scaling = config.get("rope_scaling");
+  const json parameters = config.get("rope_parameters");
+  if (scaling.empty()) scaling = json();
+  if (!scaling.is_null() && !parameters.empty())
+    config.refuse("rope_scaling", "left out: \"rope_parameters\" says it too");
   const std::string name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
   if (!form.slides.empty()) return by_kind_of_layer(config, form, scaling, parameters);
   Keys of = keys_of_object(scaling.is_null() ? parameters : scaling, config.where() + ": " + name);

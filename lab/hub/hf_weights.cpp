@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "autograd/ops.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/stop.h"
+#include "lab/files/safetensors.h"
 
 namespace poslab {
 namespace {
@@ -78,6 +80,24 @@ Params HfWeights::params() {
     if (read_.insert(name).second) must_be_finite(name, found->second, matrix);
     return rows_of(matrix, place, rows);
   });
+}
+
+std::string HfWeights::first_of(const std::vector<std::string>& tied) const {
+  const auto found = std::find_if(tied.begin(), tied.end(), [&](const std::string& name) { return has(name); });
+  return found == tied.end() ? tied.front() : *found;
+}
+
+void HfWeights::drop_copy(const std::string& tensor, const std::string& of) {
+  const auto copy = tensors_.find(tensor), whole = tensors_.find(of);
+  if (tensor == of || copy == tensors_.end() || whole == tensors_.end()) return;
+  const StoredTensor &a = copy->second, &b = whole->second;
+  const size_t bytes = size_t(size_of(a.shape)) * size_t(bytes_of_number(a.dtype));
+  if (a.dtype != b.dtype || a.shape != b.shape || std::memcmp(a.at, b.at, bytes) != 0)
+    bad_input(
+        "{}: the tensor {} is no copy of {}, and by {} the model has one matrix for both; save it with the two equal, "
+        "or without {}",
+        a.path, tensor, of, config_, tensor);
+  tensors_.erase(copy);
 }
 
 void HfWeights::must_be_all_read(const std::function<bool(const std::string&)>& is_spare) const {

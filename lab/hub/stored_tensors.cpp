@@ -98,14 +98,14 @@ StoredTensors map_safetensors(const std::string& path) {
 
 StoredTensors map_weights(const std::string& folder) {
   const std::string single = folder + "/model.safetensors", index = folder + "/model.safetensors.index.json";
-  if (!std::filesystem::exists(index)) {
-    if (!std::filesystem::exists(single))
-      bad_input(
-          "{} has neither model.safetensors nor model.safetensors.index.json; save the model in this form "
-          "(transformers: save_pretrained)",
-          folder);
-    return map_safetensors(single);
-  }
+  if (const std::string adapter = folder + "/adapter_config.json"; std::filesystem::exists(adapter))
+    bad_input("{}: weights with an adapter beside them are not read; merge it (peft: merge_and_unload)", adapter);
+  if (std::filesystem::exists(single)) return map_safetensors(single);
+  if (!std::filesystem::exists(index))
+    bad_input(
+        "{} has neither model.safetensors nor model.safetensors.index.json; save the model in this form "
+        "(transformers: save_pretrained)",
+        folder);
   const auto named = read_index(index);
   const std::map<std::string, std::string> file_of(named.begin(), named.end());
   StoredTensors tensors;

@@ -21,8 +21,9 @@ struct StoredTensor {
 // is damaged.
 using StoredTensors = std::map<std::string, StoredTensor>;
 StoredTensors map_safetensors(const std::string& path);
-// Those of a folder: of model.safetensors, or of the files that model.safetensors.index.json names. Throws BadInput
-// also where a file or tensor that the index names is missing, or one is there that it does not name.
+// Those of a folder: of model.safetensors or, if there is none, of the files that model.safetensors.index.json names;
+// transformers has the same order. Throws BadInput also where a file or tensor that the index names is missing, one is
+// there that it does not name, or an adapter would change them.
 StoredTensors map_weights(const std::string& folder);
 
 // By which a file of temperatures knows these weights: core/checksum.h over names and numbers. Reads them all.

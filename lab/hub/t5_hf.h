@@ -1,5 +1,5 @@
 // A T5 of the Hugging Face form: a folder with config.json (T5ForConditionalGeneration: T5, T5 v1.1, LM-adapted,
-// Flan-T5), model.safetensors or several such files with an index, and spiece.model or tokenizer.json. Weights stay in
+// Flan-T5), model.safetensors or several such files with an index, and tokenizer.json or spiece.model. Weights stay in
 // their files as in lab/hub/hf_model.h; what is not known is refused by name.
 #pragma once
 #include <memory>
@@ -35,7 +35,7 @@ struct HfModel {
 // damaged.
 HfModel open_hf_model(const std::string& folder);
 
-// Of spiece.model, with the <extra_id_0> ... that stand after its tokens, or of a tokenizer.json of byte pairs. Throws
+// Of tokenizer.json or, if there is none, of spiece.model with the <extra_id_0> ... that stand after its tokens. Throws
 // BadInput: it has neither, one that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 // What the encoder reads: the tokens, and after them the end of a text, which T5 was trained with.

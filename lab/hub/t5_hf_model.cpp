@@ -1,5 +1,7 @@
 #include "lab/hub/hf_model.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -13,17 +15,13 @@
 namespace poslab::t5 {
 namespace {
 
-// The embedding under its own name, or under those of the two stacks, which all are one.
-std::string embedding_of(const HfWeights& weights) {
-  for (const char* name : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
-    if (!weights.has("shared.weight") && weights.has(name)) return name;
-  return "shared.weight";
-}
+// Other names of the embedding, in the order in which transformers ties them to it.
+const std::string of_encoder = "encoder.embed_tokens.weight", of_decoder = "decoder.embed_tokens.weight",
+                  head = "lm_head.weight";
 
-// Copies, and a table of older checkpoints that transformers does not read either.
+// A table of older checkpoints that transformers does not read either.
 bool is_spare(const std::string& name) {
-  return name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" ||
-         name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
+  return name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
 }
 
 }  // namespace
@@ -37,8 +35,9 @@ HfModel open_hf_model(const std::string& folder) {
   HfWeights weights(folder, path, [&](const std::string& parameter) {
     return parameter == "embedding" ? embedding : hf_name(parameter, config.spec.gate.has_value());
   });
-  embedding = embedding_of(weights);
-  config.spec.tied = !weights.has("lm_head.weight");
+  embedding = weights.first_of({"shared.weight", of_encoder, of_decoder, head});
+  config.spec.tied = embedding == head || !weights.has(head);
+  for (const std::string& stack : {of_encoder, of_decoder}) weights.drop_copy(stack, embedding);
   T5 net(weights.params(), config.spec);
   weights.must_be_all_read(is_spare);
   return {folder, config, std::move(net)};
@@ -51,13 +50,21 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
     must_fit(*tokenizer, vocabulary, path);
     return tokenizer;
   };
+  if (std::filesystem::exists(other)) {  // first, as with transformers, which saves it alone since version 5
+    const std::string text = read_input(other);
+    if (!is_unigram(text, other)) return fitting(std::make_shared<const HfTokenizer>(text, other), other);
+    const Unigram file = read_unigram(text, other);
+    const std::vector<int>& ends = model.config.writing.ends;
+    if (!file.after.empty() && (ends.empty() || file.after != std::vector{ends[0]}))
+      bad_input("{}: it puts the tokens {} after a text, and the model's eos_token_id is {}; they must be the same",
+                other, fmt::join(file.after, ", "), fmt::join(ends, ", "));
+    return fitting(std::make_shared<const Tokens>(file, other), other);
+  }
   if (std::filesystem::exists(pieces)) {
     const std::string settings = model.folder + "/tokenizer_config.json";
     const int extra = std::filesystem::exists(settings) ? extra_ids(read_input(settings), settings) : -1;
     return fitting(std::make_shared<const Tokens>(read_input(pieces), pieces, extra, vocabulary), pieces);
   }
-  if (std::filesystem::exists(other))
-    return fitting(std::make_shared<const HfTokenizer>(read_input(other), other), other);
   bad_input("{} has no spiece.model and no tokenizer.json, and without tokens no text can be read", model.folder);
 }
 

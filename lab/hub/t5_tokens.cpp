@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "lab/hub/hf_pieces.h"
 #include "lab/hub/keys.h"
 
 namespace poslab::t5 {
@@ -11,37 +12,64 @@ Tokens::Tokens(const std::string& bytes, const std::string& path, int extra, int
     : pieces_(bytes, path, false) {
   constexpr int usual = 100;
   if (extra < 0) extra = pieces_.size() + usual <= vocabulary ? usual : 0;
-  for (int n = extra - 1; n >= 0; --n) {
-    special_[fmt::format("<extra_id_{}>", n)] = size();
-    sentinels_.push_back(fmt::format("<extra_id_{}>", n));
+  for (int n = 0; n < extra; ++n)
+    special_.push_back({fmt::format("<extra_id_{}>", n), pieces_.size() + extra - 1 - n});
+  for (int token = 0; token < pieces_.size(); ++token) {
+    const std::string& text = pieces_.text(token);
+    if (text == "</s>" || text == "<pad>") special_.push_back({text, token});
+    if (text == "\uFFFD") special_.push_back({"<unk>", token});
   }
-  for (int token = 0; token < pieces_.size(); ++token)
-    if (pieces_.text(token) == "</s>" || pieces_.text(token) == "<pad>") special_[pieces_.text(token)] = token;
+  order();
+}
+
+Tokens::Tokens(const Unigram& file, const std::string& path)
+    : pieces_(file.model, path, false), special_(file.special) {
+  order();
+}
+
+void Tokens::order() {
+  size_ = pieces_.size(), longest_ = pieces_.longest();
+  for (const auto& [text, token] : special_)
+    begins_ += text[0], size_ = std::max(size_, token + 1), longest_ = std::max(longest_, text.size());
+  std::stable_sort(special_.begin(), special_.end(),
+                   [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
 }
 
 const std::string& Tokens::text(int token) const {
-  const int behind = token - pieces_.size();
-  return behind >= 0 && behind < int(sentinels_.size()) ? sentinels_[size_t(behind)] : pieces_.text(token);
+  if (token < pieces_.size()) return pieces_.text(token);
+  static const std::string none;
+  const auto found = std::find_if(special_.begin(), special_.end(), [&](const auto& s) { return s.token == token; });
+  return found == special_.end() ? none : found->text;
+}
+
+// White space that the table of characters leaves in the text ends a word all the same.
+std::string Tokens::in_words(std::string_view text) const {
+  std::string all;
+  for (size_t n = 0; !text.empty(); text.remove_prefix(n)) {
+    const std::string_view one = text.substr(0, n = character(text));
+    all += one != " " && white_space(one) && !pieces_.encode(one).empty() ? " " : one;
+  }
+  return all;
 }
 
 std::vector<int> Tokens::encode(std::string_view text, size_t most) const {
   std::vector<int> all;
   const auto add = [&](std::string_view part) {
-    const std::vector<int> tokens = pieces_.encode(part);
+    const std::vector<int> tokens = pieces_.encode(in_words(part));
     all.insert(all.end(), tokens.begin(), tokens.end());
   };
-  for (size_t at = 0; at <= text.size() && all.size() < most;) {
-    const size_t sign = std::min(text.find('<', at), text.size()), end = text.find('>', sign);
-    const auto found = end == text.npos ? special_.end() : special_.find(text.substr(sign, end + 1 - sign));
-    if (found == special_.end() && sign < text.size()) {
-      at = sign + 1;
+  size_t done = 0;
+  for (size_t at = 0; (at = text.find_first_of(begins_, at)) != text.npos && all.size() < most;) {
+    const auto here = std::find_if(special_.begin(), special_.end(),
+                                   [&](const auto& s) { return text.compare(at, s.text.size(), s.text) == 0; });
+    if (here == special_.end()) {
+      ++at;
       continue;
     }
-    add(text.substr(0, sign));
-    if (found == special_.end()) break;
-    all.push_back(found->second);
-    text.remove_prefix(end + 1), at = 0;
+    add(text.substr(done, at - done)), all.push_back(here->token);
+    done = at += here->text.size();
   }
+  add(text.substr(done));
   if (all.size() > most) all.resize(most);
   return all;
 }

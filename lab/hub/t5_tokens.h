@@ -1,12 +1,9 @@
 // The tokens of a T5: those of its spiece.model, and after them the sentinels <extra_id_99> ... <extra_id_0>, with
-// which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, and each
-// part is read for itself, as transformers reads it.
+// which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and
+// <unk>, and each part is read for itself, as transformers reads it.
 #pragma once
-#include <algorithm>
-#include <functional>
-#include <map>
-
 #include "lab/hub/sentencepiece.h"
+#include "lab/hub/t5_unigram.h"
 
 namespace poslab::t5 {
 
@@ -15,15 +12,21 @@ class Tokens : public Tokenizer {
   // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit after the
   // pieces into a vocabulary of that size, or none. Throws BadInput: it is no such file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
-  int size() const override { return pieces_.size() + int(sentinels_.size()); }
+  // Of a tokenizer.json.
+  Tokens(const Unigram&, const std::string& path);
+  int size() const override { return size_; }
   const std::string& text(int token) const override;
-  size_t longest() const override { return std::max(pieces_.longest(), size_t(16)); }
+  size_t longest() const override { return longest_; }
   std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
 
  private:
+  void order();
+  std::string in_words(std::string_view text) const;
   SentencePiece pieces_;
-  std::vector<std::string> sentinels_;           // token pieces_.size() + i
-  std::map<std::string, int, std::less<>> special_;   // what a text is cut at
+  std::vector<SpecialToken> special_;            // the longest first
+  std::string begins_;                           // their first bytes
+  int size_ = 0;
+  size_t longest_ = 1;
 };
 
 // "extra_ids" of a tokenizer_config.json; -1 if it has none. Throws BadInput.

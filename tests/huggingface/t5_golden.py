@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import sys
+import tempfile
 
 import numpy as np
 import sentencepiece
@@ -108,6 +109,9 @@ def write_tokens(folder):
     (folder / "spiece.model").write_bytes(model.getvalue())
     (folder / "tokenizer_config.json").write_text('{"extra_ids": 10, "tokenizer_class": "T5Tokenizer"}\n')
     tokenizer = T5Tokenizer.from_pretrained(folder)
+    with tempfile.TemporaryDirectory() as saved:
+        tokenizer.save_pretrained(saved)
+        shutil.copy(pathlib.Path(saved) / "tokenizer.json", folder.parent)
     tokens = [tokenizer(text)["input_ids"] for text in texts]
     said = [tokenizer.decode(t, skip_special_tokens=True) for t in tokens]
     (folder.parent / "tokens.json").write_text(json.dumps(dict(texts=texts, tokens=tokens, decoded=said)) + "\n")
