@@ -165,7 +165,8 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
     return refusal([&] { t5::hf_config(config.dump(), "c"); });
   };
   CHECK(refused({}) == "");
-  CHECK(holds(refused({{"scale_decoder_outputs", nullptr}}), "it must be true or false, or left out"));
+  for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
+    CHECK(holds(refused({{key, nullptr}}), "it must be true or false, or left out"));
   // as t5-small was written: less is said, and what is said only of use
   CHECK(refused({{"dense_act_fn", "absent"},
                  {"is_gated_act", "absent"},

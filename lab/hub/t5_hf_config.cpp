@@ -79,8 +79,9 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   s.head_dim = config.size("d_kv", most_channels / s.heads, s.head_dim);
   s.epsilon = config.number("layer_norm_epsilon", s.epsilon);
   read_activation(config, s);
-  if (config.has("scale_decoder_outputs") && config.get("scale_decoder_outputs").is_null())
-    config.refuse("scale_decoder_outputs", "true or false, or left out: null is false to transformers alone");
+  for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
+    if (config.has(key) && config.get(key).is_null())
+      config.refuse(key, "true or false, or left out: null is false to transformers alone");
   s.scaled = config.on("scale_decoder_outputs", config.on("tie_word_embeddings", true));
   s.encoding = naming(path, [&] {
     return choose_encoding(fmt::format("t5:unscaled,buckets={},max_distance={}",
