@@ -23,7 +23,104 @@ std::vector<int> with_prefix(const Tokenizer& t, const std::string& text) {
   return all;
 }
 
+// Each token's bytes of the text, as "|a|\u00e9||b".
+std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = size_t(-1)) {
+  const TokenizedText read = t.tokenize(text, most);
+  CHECK(read.bytes.size() == read.tokens.size());
+  std::string all;
+  size_t at = 0;
+  for (const int bytes : read.bytes) {
+    REQUIRE(bytes >= 0);
+    all += "|" + text.substr(at, size_t(bytes));
+    at += size_t(bytes);
+  }
+  CHECK(at == read.covered);
+  CHECK(at <= text.size());
+  return all;
+}
+
+// Where a text is its tokens' texts, but for a space before it, they are what each stands for.
+void check_bytes(const Tokenizer& t, const std::string& text) {
+  const TokenizedText read = t.tokenize(text);
+  std::string joined, cut;
+  for (const int token : read.tokens) joined += t.text(token);
+  const bool spaced = joined == " " + text;
+  if (joined != text && !spaced) return;
+  for (const int token : read.tokens) cut += "|" + t.text(token).substr(cut.empty() && spaced);
+  CHECK(cut_up(t, text) == cut);
+  CHECK(cut.starts_with(cut_up(t, text, 3)));
+}
+
+// Over single characters and "<unk>", with changes to the file.
+HfTokenizer of_letters(const Json& changes) {
+  Json t = Json::parse(R"({"model": {"type": "BPE", "unk_token": "<unk>", "merges": [["b", "c"]], "vocab": {
+    "<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "\u00e9": 5, "\u2581": 6, " ": 7, "\ufffd": 8}}})");
+  for (const auto& [at, value] : changes.items()) t[Json::json_pointer(at)] = value;
+  return HfTokenizer(t.dump(), "t");
+}
+
 }  // namespace
+
+TEST_CASE("hf: a token counts the bytes of the text that it was made of, whatever its own text") {
+  CHECK(cut_up(of_letters(Json::object()), "abca") == "|a|bc|a");
+  CHECK(cut_up(of_letters(Json::object()), "a\u6f22\u5b57bc") == "|a|\u6f22|\u5b57|bc");
+  CHECK(cut_up(of_letters({{"/model/fuse_unk", true}}), "a\u6f22\u5b57bc\U0001f642") ==
+        "|a|\u6f22\u5b57|bc|\U0001f642");
+  // characters that become no token count with the token after them, and within one with it
+  const HfTokenizer dropping = of_letters({{"/model/unk_token", nullptr}});
+  CHECK(cut_up(dropping,
+               "\u6f22"
+               "ab\u5b57"
+               "ca\u6f22") ==
+        "|\u6f22"
+        "a|b\u5b57"
+        "c|a");
+  CHECK(dropping.encode("\u6f22").empty());
+  // composed, in the middle of other characters, and with an accent that comes after another
+  const HfTokenizer nfc = of_letters({{"/normalizer", {{"type", "NFC"}}}});
+  CHECK(cut_up(nfc, "ae\u0301bce\u0301\u00e9") == "|a|e\u0301|bc|e\u0301|\u00e9");
+  CHECK(nfc.encode("ae\u0301\u00e9") == std::vector{1, 5, 5});
+  CHECK(cut_up(nfc,
+               "e\u0323\u0301"
+               "a\u1100\u1161\u11a8"
+               "b") == "|e\u0323|\u0301|a|\u1100\u1161\u11a8|b");
+  // a space that is put before the text, and spaces that become three bytes each
+  const Json prepend = {{"type", "Prepend"}, {"prepend", "\u2581"}},
+             replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}},
+             both = {{"type", "Sequence"}, {"normalizers", {prepend, replace}}};
+  for (const HfTokenizer& t :
+       {of_letters({{"/normalizer", both}}), of_letters({{"/pre_tokenizer", {{"type", "Metaspace"}}}})}) {
+    CHECK(t.encode("a bc") == std::vector{6, 1, 6, 4});
+    CHECK(t.tokenize("a bc").bytes == std::vector{0, 1, 1, 2});
+  }
+  const Json shorter = {{"type", "Replace"}, {"pattern", {{"String", "bb"}}}, {"content", ""}};
+  CHECK(cut_up(of_letters({{"/normalizer", shorter}}), "abbabbcbb") == "|a|bba|bbc");
+  // bytes that are no UTF-8, each of which is U+FFFD; an end of a character at the beginning is not read at all
+  CHECK(of_letters(Json::object())
+            .tokenize("\x9C"
+                      "a\xFF\xFE"
+                      "b\xE6\xBC")
+            .bytes == std::vector{1, 1, 1, 1, 1, 1});
+  // white space around special tokens, and a byte order mark
+  const Json marks = Json::parse(R"([{"id": 9, "content": "<m>", "lstrip": true, "rstrip": true}])");
+  CHECK(cut_up(of_letters({{"/added_tokens", marks}}), "a <m>\r\n b<m>") == "|a| <m>\r\n |b|<m>");
+  CHECK(cut_up(of_letters(Json::object()),
+               "\uFEFF"
+               "a\r\nb") == "|\uFEFF|a|\r|\n|b");
+}
+
+TEST_CASE("hf: a window that begins within a character does not end within one") {
+  const HfTokenizer t(R"({"model": {"type": "BPE", "unk_token": "?", "merges": [],
+                                    "vocab": {"\ud83d\ude42": 0, "?": 1}}})",
+                      "t");
+  Text text{{{"a", 400}}, [](const TextFile&, int64_t from, int64_t bytes) {
+              std::string all;
+              for (int n = 0; n < 100; ++n) all += "\U0001f642";
+              return all.substr(size_t(from), size_t(bytes));
+            }};
+  Rng rng(stream(1, Purpose::tokens, 0));
+  for (int n = 0; n < 40; ++n) CHECK(draw_window(text, t, 50, rng).covered == 200);
+}
 
 TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
   CHECK(tokenizer_cases()["tokenizers"].size() == 8);
@@ -33,6 +130,7 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
       const std::string text = tokenizer_cases()["texts"][n];
       INFO(of["name"], ": ", text);
       CHECK(with_prefix(t, text) == of["tokens"][n].get<std::vector<int>>());
+      check_bytes(t, text);
       const std::vector<int> whole = t.encode(text);
       for (const size_t most : {size_t(0), size_t(1), size_t(5)})
         CHECK(t.encode(text, most) ==
@@ -64,7 +162,7 @@ TEST_CASE("hf: a text is cut after each match that ends a piece") {
                         "t");
   const auto of = [&](const std::string& text, size_t most = 100) {
     std::vector<std::string> all;
-    pieces.each(text, true, [&](const std::string& piece) { return all.push_back(piece), all.size() < most; });
+    pieces.each(text, 0, [&](const NormalizedText& piece) { return all.push_back(piece.text), all.size() < most; });
     return all;
   };
   using Cut = std::vector<std::string>;
@@ -141,6 +239,7 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
       const std::string text = tokenizer_cases()["texts"][n];
       INFO(name, ": ", text);
       const std::vector<int> whole = of["tokens"][n];
+      check_bytes(t, text);
       CHECK(t.encode(text) == whole);
       CHECK(t.encode(text, 3) ==
             std::vector<int>(whole.begin(), whole.begin() + long(std::min<size_t>(3, whole.size()))));
@@ -152,6 +251,12 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
   CHECK(back == " x = \u00e9\u4f60\n\ty");  // its space in front, and without the end of a character
   CHECK(t.text(-1) == "");
   CHECK(t.text(t.size()) == "");
+  // bytes of a character that is no piece have one each; unknown characters are one token, and spaces beside others go
+  CHECK(cut_up(t, "x\u4f60y") == "||x|\xE4|\xBD|\xA0|y");
+  CHECK(cut_up(t, "\u4f60") == "||\xE4|\xBD|\xA0");
+  const SentencePiece known(read_file(at + "unigram.model"), "t", true);
+  CHECK(cut_up(known, "  ABC   d ") == "|  A|BC|   |d");
+  CHECK(cut_up(known, "e\u4f60\u597d") == "|e|\u4f60\u597d");
 }
 
 TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with one") {

@@ -84,7 +84,7 @@ TEST_CASE("a text that cannot be used is refused in one line") {
       refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
       "2: no file has 10 tokens: the longest of 1 on this side, training or test, has 9 bytes; use shorter windows, or "
       "a longer text");
-  CHECK(draw_window(c.text, Vocabulary(), 9, rng) == Vocabulary().encode("nine byte"));
+  CHECK(draw_window(c.text, Vocabulary(), 9, rng).tokens == Vocabulary().encode("nine byte"));
   // a file that changes under way
   fs::resize_file(folder / "short.txt", 4);
   CHECK(holds(refusal([&] { draw_window(c.text, Vocabulary(), 9, rng); }), "it has become shorter"));
@@ -99,7 +99,7 @@ TEST_CASE("a corpus of gigabytes takes no memory") {
   const Corpus c = open_corpus(folder.path);
   CHECK(c.text.bytes() == (int64_t(8) << 30) + 5000);
   Rng rng(stream(1, Purpose::tokens, 1));
-  for (int i = 0; i < 200; ++i) CHECK(draw_window(c.text, Vocabulary(), 4096, rng).size() == 4096);
+  for (int i = 0; i < 200; ++i) CHECK(draw_window(c.text, Vocabulary(), 4096, rng).covered == 4096);
   CHECK(words_of(c.text, 1 << 24).size() < 2000);
   CHECK(peak_megabytes() - before < 64);
 }

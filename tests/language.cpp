@@ -142,6 +142,9 @@ TEST_CASE("merges: what is encoded decodes to the same bytes, and begins alike h
   const std::vector<int> all = v.encode(text);
   CHECK(all.size() < text.size() * 9 / 10);
   CHECK(v.decode(all) == text);
+  const TokenizedText read = v.tokenize(text);
+  CHECK(read.covered == text.size());
+  for (size_t n = 0; n < all.size(); ++n) CHECK(size_t(read.bytes[n]) == v.text(all[n]).size());
   CHECK(v.encode(text, 100) == std::vector<int>(all.begin(), all.begin() + 100));
   // a repeated token: "aaaa" with the merge of a and a
   CHECK(Vocabulary({{'a', 'a'}}).encode("aaaaa") == std::vector<int>{256, 256, 'a'});
@@ -180,7 +183,7 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   Rng rng = numbers(2);
   constexpr int draws = 14000;
   for (int i = 0; i < draws; ++i) {
-    const std::vector<int> w = draw_window(text, Vocabulary(), 5, rng);
+    const std::vector<int> w = draw_window(text, Vocabulary(), 5, rng).tokens;
     REQUIRE(w.size() == 5);
     for (size_t n = 1; n < 5; ++n) CHECK((w[n] - w[n - 1] + 26) % 26 == 1);
     ++seen[Vocabulary().decode(w)];
@@ -194,8 +197,8 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
     CHECK(std::abs(count - draws * p) < 5 * std::sqrt(draws * p * (1 - p)));
   }
   Rng one = numbers(3), same = numbers(3);
-  CHECK(draw_window(text, Vocabulary(), 3, one) == draw_window(text, Vocabulary(), 3, same));
-  CHECK(draw_window(text, Vocabulary(), 1, one).size() == 1);
+  CHECK(draw_window(text, Vocabulary(), 3, one).tokens == draw_window(text, Vocabulary(), 3, same).tokens);
+  CHECK(draw_window(text, Vocabulary(), 1, one).tokens.size() == 1);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 13, rng), BadInput);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }
@@ -204,9 +207,28 @@ TEST_CASE("windows: of merged tokens, as many as asked for") {
   const Text text = made({{"a", 100}, {"b", 40}});
   const Vocabulary pairs({{'a', 'b'}, {'c', 'd'}, {256, 257}});
   Rng rng = numbers(4);
-  for (int i = 0; i < 100; ++i) CHECK(draw_window(text, pairs, 30, rng).size() == 30);
+  for (int i = 0; i < 100; ++i) CHECK(draw_window(text, pairs, 30, rng).tokens.size() == 30);
   // 100 bytes are never 98 tokens, whatever the start
   CHECK_THROWS_AS(draw_window(text, pairs, 98, rng), BadInput);
+}
+
+TEST_CASE("windows: where tokens stand for more bytes than their own texts have, more is read") {
+  struct Unknown : Tokenizer {  // a token for each run of 40 bytes, of which nothing is kept
+    int size() const override { return 1; }
+    const std::string& text(int) const override { return nothing; }
+    size_t longest() const override { return 1; }
+    TokenizedText tokenize(std::string_view text, size_t most) const override {
+      TokenizedText all;
+      while (all.tokens.size() < most && all.covered + 40 <= text.size()) all.add(0, all.covered + 40);
+      return all;
+    }
+    std::string nothing;
+  };
+  Rng rng = numbers(5);
+  const TokenizedText w = draw_window(made({{"a", 1000}}), Unknown(), 20, rng);
+  CHECK(w.tokens.size() == 20);
+  CHECK(w.covered == 800);
+  CHECK_THROWS_AS(draw_window(made({{"a", 1000}}), Unknown(), 26, rng), BadInput);
 }
 
 TEST_CASE("copy grammar: what may come next has probabilities that sum to 1, and texts obey them") {

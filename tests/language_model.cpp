@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
 #include "experiment/language/language.h"
@@ -96,13 +97,16 @@ TEST_CASE("lm: a repeated text says its unit over and over, after what every win
   };
   source.prefix = {256, 256};
   Rng rng({0, 30, 1});
-  const std::vector<int> w = source.repeated(true, 7, 40, rng);
+  const TokenizedText text = source.repeated(true, 7, 40, rng);
+  const std::vector<int>& w = text.tokens;
   REQUIRE(w.size() == 40);
+  CHECK(std::accumulate(text.bytes.begin(), text.bytes.end(), 0) == 38);  // the prefix is none of the text
+  CHECK(text.bytes[1] == 0);
   CHECK(w[0] == 256);
   CHECK(w[1] == 256);
   for (size_t n = 3; n < 9; ++n) CHECK((w[n] - w[n - 1] + 26) % 26 == 1);
   for (size_t n = 9; n < w.size(); ++n) CHECK(w[n] == w[n - 7]);
-  CHECK(source.repeated(true, 50, 40, rng).size() == 40);
+  CHECK(source.repeated(true, 50, 40, rng).tokens.size() == 40);
 }
 
 TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
@@ -126,6 +130,40 @@ TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a 
     CHECK(at.bits_per_byte == doctest::Approx(std::log2(257.) * 2 / 3).epsilon(0.02));
     CHECK(at.accuracy == 0);  // of equal logits the first is taken, a zero byte
   }
+}
+
+TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of its tokens, nor of a prefix") {
+  struct Pairs : Tokenizer {  // token 1, "unknown", for each two bytes, after a token 0 for a space that is put before
+    int size() const override { return 2; }
+    const std::string& text(int token) const override { return texts[token]; }
+    size_t longest() const override { return 7; }
+    TokenizedText tokenize(std::string_view text, size_t most) const override {
+      TokenizedText all;
+      if (most) all.add(0, 0);
+      while (all.tokens.size() < most && all.covered + 2 <= text.size()) all.add(1, all.covered + 2);
+      return all;
+    }
+    std::string texts[2] = {" ", "unknown"};
+  };
+  Source source;
+  source.others = std::make_shared<const Pairs>();
+  source.test.files = {{"a", 4000}};
+  source.test.read = [](const TextFile&, int64_t, int64_t bytes) { return std::string(size_t(bytes), 'a'); };
+  State s(with({{"eval_times", "1/2"}}), source.tokens());
+  for (const Params::Entry& e : s.params.entries())
+    if (e.name == "head.w") std::fill_n(e.tensor.data(), e.tensor.size(), real(0));
+  const auto bits = [&](int length, bool repeated) { return evaluate(s, source, length, repeated).bits_per_byte; };
+  // a bit a token, and 2 bytes: the first token is read only
+  CHECK(bits(96, false) == doctest::Approx(0.5));
+  CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // the space twice more, as the unit is 24
+  // after one token of a prefix the space is predicted, and is none of the text; of three, two are not predicted either
+  source.prefix = {0};
+  CHECK(bits(96, false) == doctest::Approx(96. / (2 * 95)));
+  source.prefix = {0, 0, 0};
+  CHECK(bits(96, false) == doctest::Approx(94. / (2 * 93)));
+  CHECK(evaluate(s, source, 96, false).loss == doctest::Approx(std::log(2.)));
+  s.config.set("eval_tail", "20");
+  CHECK(bits(96, false) == doctest::Approx(0.5));
 }
 
 TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same at all lengths") {

@@ -82,7 +82,7 @@ void check_lengths(const State& s, const std::vector<int>& lengths, const std::s
 
 std::vector<int> test_window(const Choices& c, const Source& source, int length, int n, Purpose purpose) {
   Rng rng(stream(uint64_t(c.whole("seed")), purpose, uint64_t(length), uint32_t(n)));
-  return source.window(purpose == Purpose::test_tokens, length + 1, rng);
+  return source.window(purpose == Purpose::test_tokens, length + 1, rng).tokens;
 }
 
 AttentionMaps attention_maps(const State& s, const Source& source, const std::vector<int>& tokens) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "autograd/tape.h"
 #include "core/stop.h"
@@ -13,19 +14,20 @@ void Source::must_be_there() const {
   if (!gone.empty()) bad_input("{}", gone);
 }
 
-std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
-  if (grammar) return grammar->draw(length, rng);
+TokenizedText Source::window(bool of_test, int length, Rng& rng) const {
+  if (grammar) return {grammar->draw(length, rng), std::vector<int>(size_t(length), 1), size_t(length)};
   must_be_there();
-  std::vector<int> all = prefix;
   const Text& text = of_test || training.files.empty() ? test : training;
-  const std::vector<int> drawn = draw_window(text, reader(), length - int(prefix.size()), rng);
-  all.insert(all.end(), drawn.begin(), drawn.end());
+  TokenizedText all = draw_window(text, reader(), length - int(prefix.size()), rng);
+  all.tokens.insert(all.tokens.begin(), prefix.begin(), prefix.end());
+  all.bytes.insert(all.bytes.begin(), prefix.size(), 0);
   return all;
 }
 
-std::vector<int> Source::repeated(bool of_test, int unit, int length, Rng& rng) const {
-  std::vector<int> all = window(of_test, std::min(unit + int(prefix.size()), length), rng);
-  while (int(all.size()) < length) all.push_back(all[all.size() - size_t(unit)]);
+TokenizedText Source::repeated(bool of_test, int unit, int length, Rng& rng) const {
+  TokenizedText all = window(of_test, std::min(unit + int(prefix.size()), length), rng);
+  for (size_t n = all.tokens.size(); n < size_t(length); ++n)
+    all.add(all.tokens[n - size_t(unit)], all.covered + size_t(all.bytes[n - size_t(unit)]));
   return all;
 }
 
@@ -38,13 +40,6 @@ std::vector<int> Source::prompt(const std::string& text) const {
 }
 
 std::string Source::text(int token) const { return grammar ? fmt::format("{} ", token) : reader().text(token); }
-
-double Source::bytes(const int* tokens, int count) const {
-  if (grammar) return count;
-  size_t all = 0;
-  for (int n = 0; n < count; ++n) all += reader().text(tokens[n]).size();
-  return double(all);
-}
 
 State::State(const Choices& c, int vocabulary)
     : config((language::check(c), c)),
@@ -59,7 +54,7 @@ State::State(const Choices& c, const Decoder& made)
 
 namespace {
 
-std::vector<int> training_window(const Choices& c, const Source& source, int length, Rng& rng) {
+TokenizedText training_window(const Choices& c, const Source& source, int length, Rng& rng) {
   const double repeats = c.number("repeats");
   if (repeats == 0 || rng.uniform() >= repeats) return source.window(false, length, rng);
   const int shortest = std::max(1, length / 8), longest = std::max(1, length / 2);
@@ -73,7 +68,7 @@ Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
   std::vector<int> read, expected;
   for (int b = 0; b < B; ++b) {
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::tokens, uint64_t(step), uint32_t(b)));
-    const std::vector<int> window = training_window(c, source, T + 1, rng);
+    const std::vector<int> window = training_window(c, source, T + 1, rng).tokens;
     read.insert(read.end(), window.begin(), window.end() - 1);
     expected.insert(expected.end(), window.begin() + 1, window.end());
   }
@@ -132,8 +127,9 @@ AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, in
   constexpr int together = 256;  // slots whose logits are in memory at a time
   const std::vector<int> lengths = eval_lengths(c);
   const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");
-  const int counted = tail ? tail : length;
   const int drawn = tail ? std::max(length, *std::max_element(lengths.begin(), lengths.end())) : length;
+  // a prefix of several tokens is given, not predicted
+  const int counted = std::min(tail ? tail : length, drawn + 1 - int(source.prefix.size()));
   const int unit = std::min(2 * c.whole("train_length"), std::max(1, drawn / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;
@@ -141,9 +137,9 @@ AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, in
   for (int n = 0; n < samples; ++n) {
     Stoppable whole(true);
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
-    std::vector<int> window =
+    const TokenizedText text =
         repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
-    window.erase(window.begin(), window.end() - (length + 1));
+    const std::vector<int> window(text.tokens.end() - (length + 1), text.tokens.end());
     const PositionSample draw = test_positions(c, length);
     const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
     whole.complete();
@@ -166,7 +162,7 @@ AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, in
       at.accuracy_of_part[part] += best == expected[t];
       ++count[part];
     }
-    bytes += source.bytes(expected, counted);
+    bytes += std::accumulate(text.bytes.end() - counted, text.bytes.end(), 0.);
   }
   const double all = double(counted) * samples;
   for (int p = 0; p < parts; ++p) {

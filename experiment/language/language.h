@@ -24,10 +24,10 @@ struct Source {
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   void must_be_there() const;  // throws BadInput for a text that is gone, as window() does
-  std::vector<int> window(bool of_test, int length, Rng&) const;
+  // `length` tokens: the prefix, which stands for no bytes, and the text. Of a grammar each stands for one.
+  TokenizedText window(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
-  std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
-  double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
+  TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
   // What a model reads to go on with a text: the prefix and its tokens. With a grammar the symbol
   // that begins a clause, whatever the text. Throws BadInput for an empty text.
   std::vector<int> prompt(const std::string& text) const;
@@ -65,7 +65,7 @@ struct AtLength {
   bool repeated = false;
   int64_t samples = 0;                           // windows
   double loss = 0, accuracy = 0;                 // nats a token; share of tokens that were the most probable one
-  double bits_per_byte = 0;
+  double bits_per_byte = 0;                      // the loss of all tokens over the bytes that they stand for
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.

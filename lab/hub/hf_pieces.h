@@ -10,24 +10,35 @@
 
 namespace poslab {
 
+// What becomes of a text on its way to tokens: byte n was made of the source's bytes offsets[n] .. offsets[n + 1].
+struct NormalizedText {
+  std::string text;
+  std::vector<size_t> offsets;
+  explicit NormalizedText(size_t begin) : offsets{begin} {}
+  NormalizedText(std::string_view text, size_t begin);     // the source itself
+  NormalizedText part(size_t from, size_t bytes) const;
+  void add(const NormalizedText& part);                    // bytes of the source that were left out go to its first
+  void add(std::string_view made, size_t end);             // made of the source from the last offset to `end`
+};
+
 class HfPieces {
  public:
   using json = nlohmann::ordered_json;
   HfPieces() = default;
   // where: for errors. Throws BadInput for a step that is not known.
   HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where);
-  // The pieces of a text, in order, until take() says false; bytes that are no UTF-8 count as U+FFFD. at_start: whether
-  // the text is the beginning of a longer one that has special tokens within. False if take() said so.
-  using Take = std::function<bool(const std::string& piece)>;
-  bool each(std::string_view text, bool at_start, const Take& take) const;
+  // The pieces of a text, in order, until take() says false; bytes that are no UTF-8 count as U+FFFD. from: where
+  // it begins in a longer one with special tokens, whose offsets the pieces have. False if take() said so.
+  using Take = std::function<bool(const NormalizedText& piece)>;
+  bool each(std::string_view text, size_t from, const Take& take) const;
   bool of_bytes() const { return of_bytes_; }    // pieces have a character for each byte: byte_of tells which
 
  private:
-  using Change = std::function<std::string(std::string text)>;
-  using Cut = std::function<bool(const std::string& piece, bool first, const Take&)>;
+  using Change = std::function<NormalizedText(const NormalizedText&)>;
+  using Cut = std::function<bool(const NormalizedText& piece, bool first, const Take&)>;
   void add_normalizer(const json&, const std::string& where);
   void add_cut(const json&, const std::string& where);
-  bool cut(size_t step, const std::string& piece, bool first, const Take&) const;
+  bool cut(size_t step, const NormalizedText& piece, bool first, const Take&) const;
   std::vector<Change> changes_;
   std::vector<Cut> cuts_;
   bool of_bytes_ = false, marks_spaces_ = false;

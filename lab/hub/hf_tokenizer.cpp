@@ -146,13 +146,14 @@ const std::string& HfTokenizer::text(int token) const {
   return token >= 0 && token < size() ? text_[size_t(token)] : none;
 }
 
-// The tokens of single characters, as merging begins.
-std::vector<int> HfTokenizer::letters(const std::string& word) const {
-  std::vector<int> all;
+// The tokens of single characters, as merging begins, and the place in the text where each ends.
+std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& word) const {
+  std::vector<Letter> all;
   bool was_unknown = false;
-  for (size_t at = 0, n; at < word.size(); at += n) {
-    n = character(std::string_view(word).substr(at));
-    const std::string letter = word.substr(at, n);
+  for (size_t at = 0, n; at < word.text.size(); at += n) {
+    n = character(std::string_view(word.text).substr(at));
+    const std::string letter = word.text.substr(at, n);
+    const size_t end = word.offsets[at + n];
     const auto found = token_.find(letter);
     std::vector<int> bytes;
     if (found != token_.end())
@@ -162,10 +163,12 @@ std::vector<int> HfTokenizer::letters(const std::string& word) const {
         if (const auto byte = token_.find(byte_token(static_cast<unsigned char>(c))); byte != token_.end())
           bytes.push_back(byte->second);
     const bool is_unknown = bytes.size() != (found != token_.end() ? 1 : letter.size()) || bytes.empty();
-    if (!is_unknown)
-      all.insert(all.end(), bytes.begin(), bytes.end());
-    else if (unknown_ >= 0 && !(fuse_unknown_ && was_unknown))
-      all.push_back(unknown_);
+    for (size_t k = 0; k < bytes.size() && !is_unknown; ++k)
+      all.push_back({bytes[k], bytes.size() == 1 ? end : word.offsets[at + k + 1]});
+    if (is_unknown && fuse_unknown_ && was_unknown && unknown_ >= 0)
+      all.back().end = end;
+    else if (is_unknown && unknown_ >= 0)
+      all.push_back({unknown_, end});
     was_unknown = is_unknown;
   }
   return all;
@@ -173,13 +176,13 @@ std::vector<int> HfTokenizer::letters(const std::string& word) const {
 
 // The pair with the oldest merge is joined, of equal ones the leftmost, until none is left. A heap holds the
 // candidates; one that has changed meanwhile is passed over.
-bool HfTokenizer::add_word(const std::string& word, std::vector<int>& to, size_t most) const {
-  if (const auto whole = token_.find(word); whole_words_ && whole != token_.end()) {
-    to.push_back(whole->second);
-    return to.size() < most;
+bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t most) const {
+  if (const auto whole = token_.find(word.text); whole_words_ && whole != token_.end()) {
+    to.add(whole->second, word.offsets.back());
+    return to.tokens.size() < most;
   }
-  std::vector<int> tokens = letters(word);
-  const int n = int(tokens.size());
+  std::vector<Letter> letters = letters_of(word);
+  const int n = int(letters.size());
   std::vector<int> next, before;
   for (int i = 0; i < n; ++i) next.push_back(i + 1), before.push_back(i - 1);
   struct Candidate {
@@ -189,7 +192,7 @@ bool HfTokenizer::add_word(const std::string& word, std::vector<int>& to, size_t
   std::priority_queue<Candidate> heap;
   const auto consider = [&](int at) {
     if (at < 0 || next[size_t(at)] >= n) return;
-    const int left = tokens[size_t(at)], right = tokens[size_t(next[size_t(at)])];
+    const int left = letters[size_t(at)].token, right = letters[size_t(next[size_t(at)])].token;
     if (const auto m = merge_.find(pair(left, right)); m != merge_.end()) heap.push({m->second.rank, at, left, right});
   };
   for (int i = 0; i + 1 < n; ++i) consider(i);
@@ -198,26 +201,27 @@ bool HfTokenizer::add_word(const std::string& word, std::vector<int>& to, size_t
     heap.pop();
     const size_t at = size_t(c.at);
     const int behind = next[at];
-    if (tokens[at] != c.left || behind >= n || tokens[size_t(behind)] != c.right) continue;
-    tokens[at] = merge_.at(pair(c.left, c.right)).token;
-    tokens[size_t(behind)] = -1;
+    if (letters[at].token != c.left || behind >= n || letters[size_t(behind)].token != c.right) continue;
+    letters[at] = {merge_.at(pair(c.left, c.right)).token, letters[size_t(behind)].end};
+    letters[size_t(behind)].token = -1;
     next[at] = next[size_t(behind)];
     if (next[at] < n) before[size_t(next[at])] = c.at;
     consider(before[at]), consider(c.at);
   }
-  for (int i = 0; i < n && to.size() < most; i = next[size_t(i)]) to.push_back(tokens[size_t(i)]);
-  return to.size() < most;
+  for (int i = 0; i < n && to.tokens.size() < most; i = next[size_t(i)])
+    to.add(letters[size_t(i)].token, letters[size_t(i)].end);
+  return to.tokens.size() < most;
 }
 
-std::vector<int> HfTokenizer::encode(std::string_view text, size_t most) const {
+TokenizedText HfTokenizer::tokenize(std::string_view text, size_t most) const {
   text = without_cut_character(text);
-  std::vector<int> all;
+  TokenizedText all;
   bool more = most > 0;
   size_t done = 0;
   const auto plain = [&](size_t to) {
     if (more)
-      more = pieces_.each(text.substr(done, to - done), done == 0,
-                          [&](const std::string& piece) { return add_word(piece, all, most); });
+      more = pieces_.each(text.substr(done, to - done), done,
+                          [&](const NormalizedText& piece) { return add_word(piece, all, most); });
   };
   for (size_t at = 0; at < text.size() && more;) {
     if (!begins_added(text[at])) {
@@ -231,10 +235,10 @@ std::vector<int> HfTokenizer::encode(std::string_view text, size_t most) const {
       continue;
     }
     plain(here->eats_left ? without_last_space(text, done, at) : at);
-    if (more) all.push_back(here->token), more = all.size() < most;
     at += here->text.size();
     if (here->eats_right) at += white_space(text.substr(at));
     done = at;
+    if (more) all.add(here->token, done), more = all.tokens.size() < most;
   }
   plain(text.size());
   return all;

@@ -19,7 +19,7 @@ class HfTokenizer : public Tokenizer {
   const std::string& text(int token) const override;   // "" for a number that it leaves out
   size_t longest() const override { return longest_; }
   // Special tokens that stand in the text are found; prefix() is not added. A character cut off at the beginning goes.
-  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+  TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
   std::vector<int> prefix() const override { return prefix_; }
 
  private:
@@ -29,8 +29,9 @@ class HfTokenizer : public Tokenizer {
   void read_post_processor(const json&);
   int number_of(const std::string& token, const json& number) const;  // throws BadInput: none
   void set_text(int token, std::string text);
-  bool add_word(const std::string& word, std::vector<int>& to, size_t most) const;
-  std::vector<int> letters(const std::string& word) const;
+  bool add_word(const NormalizedText& word, TokenizedText& to, size_t most) const;
+  struct Letter { int token; size_t end; };            // and its place in the text
+  std::vector<Letter> letters_of(const NormalizedText& word) const;
 
   struct Merge { int rank, token; };
   struct Added { std::string text; int token; bool eats_left, eats_right; };   // white space beside it: lstrip, rstrip

@@ -33,11 +33,22 @@ const std::string& SentencePiece::text(int token) const {
   return token >= 0 && token < size() ? text_[size_t(token)] : none;
 }
 
-std::vector<int> SentencePiece::encode(std::string_view text, size_t most) const {
-  std::vector<int> all;
-  const auto status = processor_->Encode(without_cut_character(text), &all);
+TokenizedText SentencePiece::tokenize(std::string_view text, size_t most) const {
+  sentencepiece::ImmutableSentencePieceText read;
+  const auto status = processor_->Encode(without_cut_character(text), read.mutable_proto());
   if (!status.ok()) failure("sentencepiece could not read a text of {} bytes: {}", text.size(), status.ToString());
-  if (all.size() > most) all.resize(most);
+  TokenizedText all;
+  const auto piece = [&](size_t n) { return read.pieces(int(n)); };
+  for (size_t n = 0, last; n < read.pieces_size() && all.tokens.size() < most; n = last + 1) {
+    // of a character in bytes it gives all to the last of them
+    const auto has_none = [&](size_t k) {
+      return processor_->IsByte(int(piece(k).id())) && piece(k).begin() == piece(k).end();
+    };
+    for (last = n; last + 1 < read.pieces_size() && has_none(last);) ++last;
+    const size_t begin = all.covered, bytes = piece(last).end() - begin;
+    for (size_t k = n; k <= last && all.tokens.size() < most; ++k)
+      all.add(int(piece(k).id()), begin + bytes * (k + 1 - n) / (last + 1 - n));
+  }
   return all;
 }
 

@@ -22,7 +22,7 @@ class SentencePiece : public Tokenizer {
   const std::string& text(int token) const override;
   size_t longest() const override { return longest_; }
   // A character cut off at the beginning goes, and bytes that are no UTF-8 count as U+FFFD.
-  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+  TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
   std::vector<int> prefix() const override { return prefix_; }
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "lab/hub/hf_pieces.h"
 #include "lab/hub/keys.h"
 
 namespace poslab::t5 {
@@ -43,34 +42,35 @@ const std::string& Tokens::text(int token) const {
 }
 
 // White space that the table of characters leaves in the text ends a word all the same.
-std::string Tokens::in_words(std::string_view text) const {
-  std::string all;
+NormalizedText Tokens::in_words(std::string_view text, size_t from) const {
+  NormalizedText all(from);
   for (size_t n = 0; !text.empty(); text.remove_prefix(n)) {
     const std::string_view one = text.substr(0, n = character(text));
-    all += one != " " && white_space(one) && !pieces_.encode(one).empty() ? " " : one;
+    from += n, all.add(one != " " && white_space(one) && !pieces_.encode(one).empty() ? " " : one, from);
   }
   return all;
 }
 
-std::vector<int> Tokens::encode(std::string_view text, size_t most) const {
-  std::vector<int> all;
-  const auto add = [&](std::string_view part) {
-    const std::vector<int> tokens = pieces_.encode(in_words(part));
-    all.insert(all.end(), tokens.begin(), tokens.end());
+TokenizedText Tokens::tokenize(std::string_view text, size_t most) const {
+  TokenizedText all;
+  const auto add = [&](size_t from, size_t to) {
+    const NormalizedText words = in_words(text.substr(from, to - from), from);
+    const TokenizedText part = pieces_.tokenize(words.text, most - all.tokens.size());
+    size_t read = 0;
+    for (size_t n = 0; n < part.tokens.size(); ++n) all.add(part.tokens[n], words.offsets[read += size_t(part.bytes[n])]);
   };
   size_t done = 0;
-  for (size_t at = 0; (at = text.find_first_of(begins_, at)) != text.npos && all.size() < most;) {
+  for (size_t at = 0; (at = text.find_first_of(begins_, at)) != text.npos && all.tokens.size() < most;) {
     const auto here = std::find_if(special_.begin(), special_.end(),
                                    [&](const auto& s) { return text.compare(at, s.text.size(), s.text) == 0; });
     if (here == special_.end()) {
       ++at;
       continue;
     }
-    add(text.substr(done, at - done)), all.push_back(here->token);
-    done = at += here->text.size();
+    add(done, at), done = at += here->text.size();
+    if (all.tokens.size() < most) all.add(here->token, done);
   }
-  add(text.substr(done));
-  if (all.size() > most) all.resize(most);
+  add(done, text.size());
   return all;
 }
 

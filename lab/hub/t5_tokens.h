@@ -2,6 +2,7 @@
 // which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and
 // <unk>, and each part is read for itself, as transformers reads it.
 #pragma once
+#include "lab/hub/hf_pieces.h"
 #include "lab/hub/sentencepiece.h"
 #include "lab/hub/t5_unigram.h"
 
@@ -17,11 +18,11 @@ class Tokens : public Tokenizer {
   int size() const override { return size_; }
   const std::string& text(int token) const override;
   size_t longest() const override { return longest_; }
-  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+  TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
 
  private:
   void order();
-  std::string in_words(std::string_view text) const;
+  NormalizedText in_words(std::string_view text, size_t from) const;
   SentencePiece pieces_;
   std::vector<SpecialToken> special_;            // the longest first
   std::string begins_;                           // their first bytes

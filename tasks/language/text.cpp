@@ -55,7 +55,7 @@ int64_t Text::bytes() const {
 Text training_text(const Text& all) { return side(all, false); }
 Text test_text(const Text& all) { return side(all, true); }
 
-std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int tokens, Rng& rng) {
+TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tokens, Rng& rng) {
   const auto starts = [&](const TextFile& f) { return std::max<int64_t>(0, f.bytes - tokens + 1); };
   int64_t all = 0, longest = 0;
   for (const TextFile& f : text.files) all += starts(f), longest = std::max(longest, f.bytes);
@@ -69,9 +69,14 @@ std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int 
     int64_t at = int64_t(rng.uniform() * double(all));
     auto file = text.files.begin();
     while (at >= starts(*file)) at -= starts(*file++);
-    const int64_t most = std::min(file->bytes - at, int64_t(tokens) * int64_t(vocabulary.longest()));
-    std::vector<int> window = vocabulary.encode(text.read(*file, at, most), size_t(tokens));
-    if (int(window.size()) == tokens) return window;
+    // three more, for the end of a character that is cut off at the beginning; and more where tokens of unknown or
+    // composed characters stand for more bytes than the longest has
+    const int64_t left = file->bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;
+    for (int64_t most = std::min(left, usual);; most = std::min(left, 4 * most)) {
+      TokenizedText window = vocabulary.tokenize(text.read(*file, at, most), size_t(tokens));
+      if (int(window.tokens.size()) == tokens) return window;
+      if (most == left || most >= 64 * usual) break;
+    }
   }
   bad_input(
       "1000 draws found no window of {} tokens, as files end before; the longest of {} on this side, training or "

@@ -31,8 +31,8 @@ Text training_text(const Text&);
 Text test_text(const Text&);
 
 // `tokens` tokens in a row from one file, from a random byte on after which enough bytes are left; so it may begin
-// within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file is long enough, or 1000 draws
-// find none that is in tokens.
-std::vector<int> draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
+// within a word. Reads tokens x longest token bytes, and more where these have fewer tokens. Throws BadInput if no file
+// is long enough, or 1000 draws find none that is in tokens.
+TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab

@@ -140,10 +140,10 @@ size_t Vocabulary::longest() const {
   return std::max_element(text_.begin(), text_.end(), [](auto& a, auto& b) { return a.size() < b.size(); })->size();
 }
 
-std::vector<int> Vocabulary::encode(std::string_view text, size_t most) const {
-  if (merges_.empty()) return bytes_of(text.substr(0, most));
-  std::vector<int> all;
-  for (std::string_view word; all.size() < most && !(word = next_word(text)).empty(); text.remove_prefix(word.size())) {
+TokenizedText Vocabulary::tokenize(std::string_view text, size_t most) const {
+  TokenizedText all;
+  for (std::string_view word; all.tokens.size() < most && !(word = next_word(text)).empty();
+       text.remove_prefix(word.size())) {
     std::vector<int> tokens = bytes_of(word);
     for (;;) {
       auto oldest = rank_.end();
@@ -154,9 +154,9 @@ std::vector<int> Vocabulary::encode(std::string_view text, size_t most) const {
       if (oldest == rank_.end()) break;
       merge(tokens, oldest->first, 256 + oldest->second);
     }
-    all.insert(all.end(), tokens.begin(), tokens.end());
+    for (const int token : tokens)
+      if (all.tokens.size() < most) all.add(token, all.covered + text_[size_t(token)].size());
   }
-  if (all.size() > most) all.resize(most);
   return all;
 }
 

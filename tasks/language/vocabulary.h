@@ -36,7 +36,7 @@ class Vocabulary : public Tokenizer {
   size_t longest() const override;
 
   // The tokens of a text, or its first `most`. Each word is merged by itself, the oldest merge first.
-  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+  TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
   std::string decode(const std::vector<int>& tokens) const;   // throws BadInput for a token that is none
 
  private:
