@@ -155,7 +155,8 @@ std::function<void()> add_lm(CLI::App* lm) {
   write->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
       ->type_name("2 .. 1048576");
   write->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
-  write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
+  write->add_option("--prompt", words->prompt, "how the text begins; with --hf also '' ('#include <')")
+      ->type_name("TEXT");
   add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});
   add_number(write, "temperature", words->sampling_temperature,
              "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});

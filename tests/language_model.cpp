@@ -166,6 +166,20 @@ TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of it
   CHECK(bits(96, false) == doctest::Approx(0.5));
 }
 
+TEST_CASE("lm: an empty prompt is the beginning of a text, for a model that has a token for that") {
+  Source source;
+  CHECK(source.prompt("ab") == std::vector<int>{'a', 'b'});
+  CHECK_THROWS_WITH_AS(
+      source.prompt(""),
+      "the prompt is empty, and the model has no token that begins a text; give it a letter to begin with", BadInput);
+  source.begin = {7};  // which is put before no other text
+  CHECK(source.prompt("") == std::vector<int>{7});
+  CHECK(source.prompt("a") == std::vector<int>{'a'});
+  source.prefix = {8, 9};
+  CHECK(source.prompt("") == std::vector<int>{8, 9});
+  CHECK(source.prompt("a") == std::vector<int>{8, 9, 'a'});
+}
+
 TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same at all lengths") {
   const Source source = of_grammar();
   State s(with({{"encoding", "window:window=8"}, {"eval_tail", "24"}, {"eval_times", "1/2/4"}}), source.tokens());

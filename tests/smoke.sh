@@ -389,6 +389,9 @@ check 'with encodings side by side' "$program" lm eval "${gemma[@]}" --text "$so
 check 'as a page' grep -q 'tested with 3 encodings' gemma.html
 check 'inside it' "$program" inspect "${gemma[1]}" --text 'the end of the' --samples 2 --lengths 8,16 -o inside_gemma
 check 'and writes' "$program" lm generate "${gemma[@]}" --prompt 'the end of the' --count 20 --temperature 0
+check 'from nothing' "$program" lm generate "${gemma[@]}" --prompt '' --count 20 --temperature 0
+check 'which needs a token to begin with' refuses 2 'no token that begins a text; give it a letter' \
+  "$program" lm generate --hf exported --prompt ''
 language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page
 inside_language() {

@@ -32,10 +32,13 @@ TokenizedText Source::repeated(bool of_test, int unit, int length, Rng& rng) con
 }
 
 std::vector<int> Source::prompt(const std::string& text) const {
-  std::vector<int> all = prefix;
-  const std::vector<int> said = grammar ? std::vector{grammar->symbols} : reader().encode(text);
-  if (said.empty()) bad_input("the prompt is empty; give the model a letter to begin with");
-  all.insert(all.end(), said.begin(), said.end());
+  if (grammar) return {grammar->symbols};
+  std::vector<int> all = prefix.empty() && text.empty() ? begin : prefix;
+  if (text.empty() && all.empty())
+    bad_input("the prompt is empty, and the model has no token that begins a text; give it a letter to begin with");
+  const std::vector<int> tokens = reader().encode(text);
+  if (tokens.empty() && !text.empty()) bad_input("no character of the prompt is a token of the model; give it others");
+  all.insert(all.end(), tokens.begin(), tokens.end());
   return all;
 }
 

@@ -178,6 +178,15 @@ std::vector<int> ends_of(Keys& config) {
   return all;
 }
 
+namespace {
+
+// bos_token_id. Only an empty prompt needs it, so that a value that is no token is none.
+void read_begin(Keys& config, std::vector<int>& begin) {
+  if (const auto n = whole_number(config.get("bos_token_id"), most_tokens)) begin = {int(*n)};
+}
+
+}  // namespace
+
 void refuse_left_over(Keys& config, const std::string& models) {
   if (const std::string key = config.left_over(); !key.empty())
     bad_input(
@@ -241,7 +250,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   all.form.fused = phi;
   gemma ? read_gemma(config, all) : must_have_activation(config, "hidden_act", "silu");
   s.encoding = choose_encoding(all.rope.encoding());
-  all.ends = ends_of(config);
+  read_begin(config, all.begin), all.ends = ends_of(config);
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)
       config.refuse(key, fmt::format("{}: other models are not run", in_short(value)));
@@ -252,6 +261,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
 
 void read_generation(const std::string& text, const std::string& path, HfConfig& all) {
   Keys keys = keys_of(text, path);
+  read_begin(keys, all.begin);
   if (const std::vector<int> ends = ends_of(keys); !ends.empty()) all.ends = ends;
   TokenChoice& c = all.choice;
   if (!keys.on("do_sample", true)) {

@@ -18,16 +18,18 @@ struct HfConfig {
   HfForm form{};                                 // how its weights are kept
   HfRope rope{};                                 // its positions
   int trained_length = 0;                        // max_position_embeddings, whatever window or scaling there is
+  std::vector<int> begin{};                      // bos_token_id: the token that begins a text, or none
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
   TokenChoice choice{.temperature = 0.8};        // how tokens are drawn, unless the user says otherwise
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
 
-// generation_config.json, how the authors want a model to write: eos_token_id, temperature, top_k and top_p, each where
-// it is given, and the most probable token where do_sample is false. Other keys are passed over, as none changes what
-// the model computes. What is not given is as in `poslab lm generate`; transformers then takes the most probable token,
-// or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these is no such number.
+// generation_config.json, how the authors want a model to write: bos_token_id, eos_token_id, temperature, top_k and
+// top_p, each where it is given, and the most probable token where do_sample is false. Other keys are passed over, as
+// none changes what the model computes. What is not given is as in `poslab lm generate`; transformers then takes the
+// most probable token, or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these but
+// bos_token_id is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"

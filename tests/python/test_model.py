@@ -257,3 +257,21 @@ def test_a_checkpoint_of_others_is_a_model_too(tmp_path):
         model.parameters
     page = pl.inspect(CHECKPOINTS / "qwen2", tmp_path / "inside", lengths=[8, 16], samples=2, text="the end of the")
     assert "an external checkpoint" in page.text
+
+
+def test_an_empty_prompt_is_the_beginning_of_a_text(tmp_path):
+    gemma = pl.load(CHECKPOINTS / "gemma3")
+    assert gemma.tokens("") == gemma.tokens("the")[:1] == [2] and len(gemma.write("", 5, temperature=0)) > 0
+    with pytest.raises(ValueError, match="no token that begins a text"):
+        pl.load(CHECKPOINTS / "qwen2").write("")
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((CHECKPOINTS / "qwen2" / name).read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"bos_token_id": 7}))
+    model = pl.load(tmp_path)
+    assert model.tokens("") == [7] and 7 not in model.tokens("the end")
+    typed = [PROGRAM, "lm", "generate", "--hf", tmp_path, "--prompt", "", "--count", "9", "--temperature", "0"]
+    told = subprocess.run(typed, check=True, capture_output=True).stdout.decode(errors="replace")
+    assert told == model.write("", 9, temperature=0) + "\n"
+    (tmp_path / "generation_config.json").write_text('{"bos_token_id": 9}')      # which comes first
+    assert pl.load(tmp_path).tokens("") == [9]
