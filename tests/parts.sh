@@ -212,8 +212,14 @@ fetch_all() {
   fetching=$!
 }
 
+all_parts='release double debug python wheel web notebooks docs site course wasm cuda torch memcheck lines spine arm
+aarch64 libcxx portable portable-arm macos alone asan tsan'
+
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
+  local part
+  # shellcheck disable=SC2086                 # words
+  [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
   local preset architectures='75-real;90-real' target=poslab_cuda_tests nvcc_flags= fetching=
   local of_double=(-DPOSLAB_EMULATION=ON) of_release='poslab_program poslab_tests poslab_race_tests'
   mkdir -p build

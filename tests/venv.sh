@@ -11,6 +11,7 @@ there=.venv-$1
 shift
 alone=$(grep -E '^(numpy==|# alone)' "$wanted" || true)
 [ "$alone" ] || tests/reference/venv.sh
+tests/venv_here.sh "$there"
 if ! cmp -s "$wanted" "$there/made"; then
   rm -rf "$there"
   python3 -m venv "$there"
