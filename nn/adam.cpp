@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
@@ -33,6 +34,20 @@ void trace_update(Trace& trace, const Watched& w) {
   if (wanted.values() != as_made) w.parameter.set((w.before + wanted).values().data());
 }
 
+// NaN is outside of every range.
+void check(const Adam& a, const Params& p) {
+  if (!(a.lr >= 0 && std::isfinite(a.lr))) bad_input("adam: lr is {}; give 0 or more, such as 1e-3", a.lr);
+  for (const auto& [name, beta] : {std::pair{"beta1", a.beta1}, {"beta2", a.beta2}})
+    if (!(beta >= 0 && beta < 1)) bad_input("adam: {} is {}; give 0 or more and less than 1, such as 0.9", name, beta);
+  if (!(a.epsilon >= 1e-12 && std::isfinite(a.epsilon)))
+    bad_input("adam: epsilon is {}; give 1e-12 or more, such as 1e-8", a.epsilon);
+  if (!(a.clip > 0)) bad_input("adam: clip is {}; give more than 0, such as 1, or infinity for no clipping", a.clip);
+  for (const Tensor& moments : {a.m, a.v})
+    if (!moments || size_t(moments.size()) != size_t(p.count()))
+      bad_input("adam: it has moments of {} numbers, and there are {} parameters; make one for these parameters",
+                moments ? moments.size() : 0, p.count());
+}
+
 }  // namespace
 
 Adam::Adam(const Params& p, double rate)
@@ -43,7 +58,7 @@ Adam::Adam(const Params& p, double rate)
 
 // g <- g min(1, clip / |g|), then Kingma & Ba 2015, algorithm 1
 void Adam::update(const Params& p, Trace* trace) {
-  if (!(epsilon >= 1e-12)) bad_input("adam: epsilon is {}; give 1e-12 or more, such as 1e-8", epsilon);
+  check(*this, p);
   const std::vector<Watched> seen = trace ? watched(p, *trace) : std::vector<Watched>();
   const Kernels& run = kernels(p.device());
   double* sum = reinterpret_cast<double*>(squares.data());

@@ -6,7 +6,8 @@
 namespace poslab {
 
 struct Adam {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, clip = 1.0;  // update() refuses an epsilon below 1e-12
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999;
+  double epsilon = 1e-8, clip = 1.0;  // clip: the largest norm; infinity for none
   Tensor m, v;               // (count) first and second moments
   Tensor squares;            // sum of the squares of the latest gradient, one double
   int64_t step = 0;          // updates done
@@ -16,6 +17,8 @@ struct Adam {
   // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run
   // this twice. A trace sees what is added to a parameter, its value after minus its value before, under "update." and
   // the parameter's name; what the trace puts there is added to the value before. m and v stay as without a trace.
+  // Throws BadInput unless 0 <= lr < infinity, 0 <= beta1, beta2 < 1, 1e-12 <= epsilon < infinity, 0 < clip, and m and
+  // v are as long as the parameters.
   void update(const Params&, Trace* = nullptr);
   // of the gradient before clipping, from the values of `squares`
   static double norm(const std::vector<real>& squares);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -220,6 +221,21 @@ TEST_CASE("params: two of one name, and a step before pack(), are refused") {
   Adam adam(p, 1e-3);
   adam.epsilon = 1e-13;
   CHECK_THROWS_WITH_AS(adam.update(p), doctest::Contains("epsilon is 1e-13; give 1e-12 or more"), BadInput);
+  const double nan = std::nan(""), infinity = HUGE_VAL;
+  const std::tuple<double Adam::*, const char*, std::vector<double>> refused[] = {
+      {&Adam::lr, "adam: lr is", {-1, -1e-300, nan, infinity}},
+      {&Adam::beta1, "adam: beta1 is", {-0.1, 1, 2, nan}},
+      {&Adam::beta2, "adam: beta2 is", {-0.1, 1, 2, nan}},
+      {&Adam::epsilon, "adam: epsilon is", {0, -1e-8, nan, infinity}},
+      {&Adam::clip, "adam: clip is", {0, -1, nan}}};
+  for (const auto& [field, words, values] : refused)
+    for (const double value : values) {
+      Adam other(p, 1e-3);
+      other.*field = value;
+      CAPTURE(value);
+      CHECK_THROWS_WITH_AS(other.update(p), doctest::Contains(words), BadInput);
+    }
+  CHECK_THROWS_WITH_AS(Adam().update(p), doctest::Contains("adam: it has moments of 0 numbers"), BadInput);
   CHECK_THROWS_WITH_AS(Params(1).full("w", {1 << 16, 1 << 15}, 0), doctest::Contains("build a smaller model"),
                        BadInput);
 }
