@@ -116,7 +116,8 @@ class Encoding(Chosen):
         """What `poslab show --view NAME` draws, as numbers: a dict with "title", "reading", "matrices" and "charts".
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
-        compare. force: even if it seems too large for this machine's memory."""
+        compare. force: even if it seems too large for this machine's memory,
+        or to take more than a month."""
         return _inside.view([self.spelled, *map(str, beside)], name, positions=str(positions),
                             **_numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
                                        layer=layer, causal=causal, seed=seed, force=force))

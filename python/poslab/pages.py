@@ -44,7 +44,8 @@ def report(*runs):
 
 def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):
     """The page of `poslab inspect`, which looks inside runs: positions met, activations in a plane, attention. Its
-    numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory.
+    numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory,
+    or to take more than a month.
     Returns a Page."""
     _inside.inspect(_paths(runs), list(lengths), samples, os.fsdecode(out), text, device, force)
     return Page.of(out)

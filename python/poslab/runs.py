@@ -11,6 +11,13 @@ from .model import patterns
 from .tables import read_csv, table
 
 
+def _parsed(text, place, remedy):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise ValueError(f"{place} is damaged: it is no JSON; {remedy}") from None
+
+
 class Run:
     """A run folder: what its training and its tests left. `seen` is what the trace of train() or resume() has kept.
 
@@ -41,7 +48,8 @@ class Run:
         if not os.path.exists(self.file("result.json")):
             raise ValueError(f"{self.path} has no result yet: its training has not come to the end; pl.resume goes on, "
                              "and `metrics` is there meanwhile")
-        return json.loads(Path(self.file("result.json")).read_text(encoding="utf-8"))
+        return _parsed(Path(self.file("result.json")).read_text(encoding="utf-8"), self.file("result.json"),
+                       "pl.evaluate tests the run again, and writes it")
 
     @property
     def lengths(self):
@@ -55,8 +63,10 @@ class Run:
     @property
     def metrics(self):
         """Loss, accuracy and the gradient's norm by step: likewise."""
-        lines = Path(self.file("metrics.jsonl")).read_text(encoding="utf-8").splitlines()
-        return table([json.loads(line) for line in lines])
+        path = self.file("metrics.jsonl")
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        return table([_parsed(line, f"line {number} of {path}", "remove the line, or restore the file from a copy")
+                      for number, line in enumerate(lines, 1)])
 
     def _repr_html_(self):
         done = os.path.exists(self.file("result.json"))
@@ -108,7 +118,7 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     the test.
 
     Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if
-    it seems too large for this machine's memory."""
+    it seems too large for this machine's memory, or to take more than a month."""
     path = os.fsdecode(run)
     _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
     named = {_testing.get(option, option): value for option, value in options.items()}

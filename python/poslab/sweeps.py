@@ -120,12 +120,13 @@ def _lists(options):
 
 
 def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1, threads=None, retry=False, plan=False,
-              draw=False, progress=True):
+              draw=False, force=False, progress=True):
     """Makes tables and figures of a paper anew: `poslab reproduce`, with its options. Takes names such as
     "ruoss2023:table1"; `poslab reproduce` lists them.
 
-    set: options of every run, a dict. plan: only write FOLDER/plan.jsonl; draw: only draw what is done. Returns a
-    Reproduction, which a notebook shows as its page."""
+    set: options of every run, a dict. plan: only write FOLDER/plan.jsonl; draw: only draw what is done. force: even if
+    it seems too large for this machine's memory, or to take more than a month. Returns a Reproduction, which a notebook
+    shows as its page."""
     words = [spelled_value(w) for w in what]
     if not words:
         raise ValueError('reproduce what? Say for example pl.reproduce("ruoss2023:table1", out="runs/table1")')
@@ -133,6 +134,6 @@ def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1,
                 for name, v in (set or {}).items()]
     how = program.words_of({"size": size, "tasks": ",".join(map(spelled_value, tasks)),
                             "encodings": ",".join(map(spelled_value, encodings)), "out": os.fsdecode(out), "jobs": jobs,
-                            "threads": threads, "retry": retry, "plan": plan, "draw": draw})
+                            "threads": threads, "retry": retry, "plan": plan, "draw": draw, "force": force})
     program.run(["reproduce", *words, *how, *settings], progress)
     return Reproduction(out)

@@ -52,6 +52,16 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert list(rounded.lengths["loss"]) != list(run.lengths["loss"])
 
 
+def test_damaged_files_of_a_run_are_named(tmp_path):
+    (tmp_path / "config.toml").touch()
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"st')
+    with pytest.raises(ValueError, match=r"line 2 of .*metrics.jsonl is damaged: it is no JSON; remove the line"):
+        pl.Run(tmp_path).metrics
+    (tmp_path / "result.json").write_text('{"steps": 1')
+    with pytest.raises(ValueError, match=r"result.json is damaged: it is no JSON; pl.evaluate tests the run again"):
+        pl.Run(tmp_path).result
+
+
 def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     run = pl.train(out=tmp_path / "run", progress=False, **TINY)
