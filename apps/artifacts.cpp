@@ -51,30 +51,41 @@ ValueLists setting(const std::string& text) {
   return read_lists(fmt::format("{} = {}", key, value), "--set " + text);
 }
 
+int threads_of_each(const Making& m) { return m.threads ? m.threads : std::max(1, threads() / m.jobs); }
+
+// Trials that are still to be done.
+std::vector<Choices> left_of(const Plan& trials, const SweepFolder& runs) {
+  const std::vector<TrialState> all = states(trials, runs);
+  std::vector<Choices> left;
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (all[i] != TrialState::done && trials[i].impossible.empty()) left.push_back(trials[i].config());
+  return left;
+}
+
+double seconds_of(const std::vector<Choices>& left, const Making& m) {
+  double seconds = 0;
+  for (const Choices& c : left) seconds += estimated_seconds(c, threads_of_each(m)) / m.jobs;
+  return seconds;
+}
+
 // "816 trials, 12 of them done; the others take about 3:10:00 with 2 at once"
 std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m) {
   const std::vector<TrialState> all = states(trials, runs);
-  const int each = m.threads ? m.threads : std::max(1, threads() / m.jobs);
-  size_t done = 0;
-  double seconds = 0;
-  for (size_t i = 0; i < trials.size(); ++i)
-    if (all[i] == TrialState::done)
-      ++done;
-    else if (trials[i].impossible.empty())
-      seconds += estimated_seconds(trials[i].config(), each) / m.jobs;
+  const auto done = std::count(all.begin(), all.end(), TrialState::done);
+  const double seconds = seconds_of(left_of(trials, runs), m);
   std::string text = counted(trials.size(), "trial");
   if (done) text += fmt::format(", {} of them done", done);
   if (seconds > 0) text += fmt::format("; {} about {}", done ? "the others take" : "all take", clock_time(seconds));
   return text + (m.jobs > 1 ? fmt::format(" with {} at once", m.jobs) : "");
 }
 
-// Of those that are still to be done.
-void check_memory(const Plan& trials, const SweepFolder& runs, const Making& m) {
-  const std::vector<TrialState> all = states(trials, runs);
-  std::vector<Choices> left;
-  for (size_t i = 0; i < trials.size(); ++i)
-    if (all[i] != TrialState::done && trials[i].impossible.empty()) left.push_back(trials[i].config());
-  check_memory(left, size_t(m.jobs));
+void check_room(const Plan& trials, const SweepFolder& runs, const Making& m) {
+  const std::vector<Choices> left = left_of(trials, runs);
+  check_room(left, size_t(m.jobs), threads_of_each(m));
+  if (const double seconds = seconds_of(left, m); seconds > month)
+    bad_input("{} take about {} on this machine: more than a month. --plan writes their plan, and several workers or "
+              "`poslab sweep submit` do them on many machines; --force does them here all the same",
+              counted(left.size(), "trial"), clock_time(seconds));
 }
 
 }  // namespace
@@ -152,7 +163,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     if (!m.only_draw) keep_plan(trials, plan, runs);
     return true;
   };
-  if (!m.only_plan && !m.only_draw && !m.force) check_memory(trials, runs, m);
+  if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
   if (m.only_plan) {
     fmt::print(
@@ -163,7 +174,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   }
   Counts counts;
   if (!m.only_draw && !trials.empty()) do {
-      if (!m.force) check_memory(trials, runs, m);
+      if (!m.force) check_room(trials, runs, m);
       tell(stderr, "{}\n", outlook(trials, runs, m));
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());

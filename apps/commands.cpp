@@ -51,7 +51,8 @@ void add_matmul(CLI::App* c, std::string& word) {
 }
 
 void add_force(CLI::App* c, bool& force) {
-  c->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
+  c->add_flag("--force", force,
+              "try it even if it seems too large for this machine's memory, or to take more than a month");
 }
 
 }  // namespace poslab

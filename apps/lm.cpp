@@ -172,7 +172,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   CLI::App* hand_over =
       command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
   hand_over->add_option("run", words->run, "the run folder")->required();
-  hand_over->add_option("--to", words->to, "the folder to make")->type_name("FOLDER");
+  hand_over->add_option("--to,-o,--out", words->to, "the folder to make")->type_name("FOLDER");
 
   return [=] { commands->act("poslab lm"); };
 }

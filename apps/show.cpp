@@ -71,6 +71,8 @@ void check_apart(const std::vector<std::string>& said) {
       if (!part.empty() && !between.count(part)) encodings.push_back(part);
     if (wrong.empty() && (comma || between.count(e))) wrong = e;
   }
+  if (!wrong.empty() && encodings.empty())
+    bad_input("\"{}\" names no encoding; say which, as in poslab show rope", wrong);
   if (!wrong.empty())
     bad_input("{}: there is no {} between encodings here; say poslab show {}", wrong,
               between.count(wrong) ? "word" : "comma", fmt::join(encodings, " "));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 #include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "experiment/build.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -36,6 +38,19 @@ struct SweepWords {
   bool retry = false, force = false, slurm = false, dry = false;
 };
 
+// The sweep of `plan`, which may be its folder, in the folder of --out, if that is said. `goes_on`: trials will be run,
+// so those of a plan's file may be nowhere yet.
+PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
+  const bool folder = fs::is_directory(w.file);
+  if (w.out.empty() && goes_on && !folder) bad_input("which folder shall the trials be kept in? Say --out FOLDER");
+  if (w.out.empty() || folder) {
+    PlacedPlan sweep = find_sweep(w.file);
+    if (!w.out.empty()) sweep.folder = w.out;
+    return sweep;
+  }
+  return {read_plan(w.file), w.out};
+}
+
 void plan_command(const SweepWords& w) {
   if (w.file.ends_with(".jsonl"))
     bad_input(
@@ -50,14 +65,14 @@ void plan_command(const SweepWords& w) {
   tell(stderr, "{}\n", text);
 }
 
-// Whether as many of the largest trials as run at once fit into the memory.
-void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
+// Whether as many of the largest trials as run at once fit into the memory, and none takes a month.
+void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
   std::vector<Choices> all;
   for (const Trial* t : trials_of(plan, shard)) {
     all.push_back(t->config());
     if (!w.device.empty()) all.back().set("device", w.device);
   }
-  check_memory(all, size_t(w.jobs));
+  check_room(all, size_t(w.jobs), w.threads ? w.threads : std::max(1, threads() / w.jobs));
 }
 
 // What is asked of all trials alike, before the first one begins.
@@ -92,13 +107,13 @@ void members_command(const SweepWords& w) {
 }
 
 void run_command(const SweepWords& w) {
-  Plan plan = read_plan(w.file);
+  auto [plan, path] = sweep_of(w, true);
   if (!w.name.empty()) name_trials(plan, w.name);
   const TrialNames names = names_of(plan);
   const Shard shard = read_shard(w.shard);
   check_together(plan, w);
-  if (!w.force) check_memory(plan, shard, w);
-  const SweepFolder folder(w.out);
+  if (!w.force) check_room(plan, shard, w);
+  const SweepFolder folder(path);
   if (!w.kept.empty()) restore(plan, folder, w.kept);
   keep_plan(plan, folder);
   const std::vector<TrialState> all = run_shard(
@@ -109,11 +124,14 @@ void run_command(const SweepWords& w) {
   const Counts counts = count(mine);
   fmt::print("shard {}: {}\n", w.shard, to_string(counts));
   if (const int failed = counts[TrialState::failed])
-    failure("{} of shard {} failed; `poslab sweep status {} --out {}` says why, and --retry tries them again", failed,
-            w.shard, shell_path(w.file), shell_path(w.out));
+    failure("{} of shard {} failed; `poslab sweep status {}` says why, and --retry tries them again", failed, w.shard,
+            shell_path(path));
 }
 
-void status_command(const SweepWords& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
+void status_command(const SweepWords& w) {
+  const auto [plan, path] = sweep_of(w);
+  fmt::print("{}", status(plan, SweepFolder(path)));
+}
 
 void collect_command(const SweepWords& w) {
   std::map<fs::path, std::string> taken;
@@ -132,25 +150,25 @@ void collect_command(const SweepWords& w) {
   if (!w.jsonl.empty()) check_output("--jsonl", w.jsonl, {{"", "", "{\"id\":", "\"samples\":"}});
   if (!w.sqlite.empty()) check_output("--sqlite", w.sqlite, {{"", "", "SQLite format 3"}});
   if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "", "{\"id\":", "\"tested\":"}});
-  const Plan plan = read_plan(w.file);
-  const Collected all = collect(plan, SweepFolder(w.out));
+  const auto [plan, path] = sweep_of(w);
+  const Collected all = collect(plan, SweepFolder(path));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
   if (!w.jsonl.empty()) write_file(w.jsonl, to_json_lines(all.lengths));
   if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(all));
-  if (!w.kept.empty()) fmt::print("{}: {} more\n", w.kept, counted(keep(plan, SweepFolder(w.out), w.kept), "trial"));
+  if (!w.kept.empty()) fmt::print("{}: {} more\n", w.kept, counted(keep(plan, SweepFolder(path), w.kept), "trial"));
   if (w.csv.empty() && w.lengths_csv.empty() && w.jsonl.empty() && w.sqlite.empty() && w.kept.empty())
     fmt::print("{}", to_csv(all.trials));
 }
 
 void submit_command(const SweepWords& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
-  read_plan(w.file);  // a task would only find out in the queue
-  check_output_folder("--out", w.out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
-  make_folder(w.out);
-  const std::string path = w.out + "/job.sh";
+  const std::string out = sweep_of(w, true).folder;  // refuses what a task would only find out in the queue
+  check_output_folder("--out", out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
+  make_folder(out);
+  const std::string path = out + "/job.sh", plan = fs::is_directory(w.file) ? kept_plan(w.file) : w.file;
   const std::string script =
-      job_script({path_of_this_program(), w.file, w.out, w.shards, w.jobs, std::max(1, w.threads), w.time});
+      job_script({path_of_this_program(), plan, out, w.shards, w.jobs, std::max(1, w.threads), w.time});
   write_file(path, script);
   if (w.dry)
     fmt::print("{}", script);
@@ -203,6 +221,7 @@ the CPU they are trained one after the other.
 
 Examples:
   poslab sweep run plan.jsonl --out runs/sweep --jobs 2
+  poslab sweep run runs/sweep --retry
   poslab sweep run plan.jsonl --out runs/sweep --device cuda --population 30)";
 
 const char* collect_footer = R"(
@@ -213,9 +232,9 @@ pandas.read_csv and pandas.read_json(lines=True) read them. --kept adds the fini
 with all that tables are drawn from, for `poslab sweep run --kept` and `poslab reproduce --kept`.
 
 Examples:
-  poslab sweep collect plan.jsonl --out runs/sweep --csv trials.csv --lengths-csv lengths.csv
-  poslab sweep collect plan.jsonl --out runs/sweep --sqlite sweep.db
-  poslab sweep collect plan.jsonl --out runs/sweep --kept kept.jsonl)";
+  poslab sweep collect runs/sweep --csv trials.csv --lengths-csv lengths.csv
+  poslab sweep collect runs/sweep --sqlite sweep.db
+  poslab sweep collect runs/sweep --kept kept.jsonl)";
 
 const char* submit_footer = R"(
 Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes must share FOLDER. All
@@ -235,8 +254,8 @@ std::function<void()> add_sweep(CLI::App* sweep) {
     return commands->add(name, summary, footer, [=] { action(*words); });
   };
   const auto plan_and_folder = [&](CLI::App* c) {
-    c->add_option("plan", words->file, "the plan")->required();
-    c->add_option("-o,--out", words->out, "the folder of the sweep")->type_name("FOLDER")->required();
+    c->add_option("plan", words->file, "the plan, or the folder of a sweep that was begun")->required();
+    c->add_option("-o,--out", words->out, "the folder of the sweep (where its trials are)")->type_name("FOLDER");
   };
   const auto jobs_and_threads = [&](CLI::App* c, const char* threads) {
     add_number(c, "jobs", words->jobs, "trials at once (1)", {1, 1024});
@@ -266,10 +285,10 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   plan_and_folder(members);
   add_number(members, "threads", words->threads, "threads of each trial", {0, 256});
   members->add_option("--device", words->device, "where to train");
-  members->add_flag("--force", words->force, "whatever memory it takes");
+  members->add_flag("--force", words->force, "whatever memory and time it takes");
 
   plan_and_folder(command("status", "what has become of the trials; at any time, also while workers run",
-                          "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));
+                          "\nExample:\n  poslab sweep status runs/sweep", status_command));
 
   CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
                           collect_footer, collect_command);

@@ -174,7 +174,7 @@ std::function<void()> add_t5_export(CLI::App* c) {
   const auto run = std::make_shared<std::string>(), to = std::make_shared<std::string>();
   c->footer(export_footer_of_t5);
   c->add_option("run", *run, "the run folder")->required();
-  c->add_option("--to", *to, "the folder to make")->type_name("FOLDER");
+  c->add_option("--to,-o,--out", *to, "the folder to make")->type_name("FOLDER");
   return [=] {
     if (to->empty()) bad_input("to which folder? Say --to FOLDER");
     const t5::State trained = open_as<t5::QuestionLearner>(t5_kind(), *run).learner->state;

@@ -24,13 +24,18 @@ bool parse(const std::string& text, double& n) {  // libc++ has no from_chars fo
          end == text.data() + text.size();
 }
 
+// An option and its value as they are typed: --steps 5 on a command line, steps = 5 elsewhere.
+std::string given(const std::string& name, const std::string& value) {
+  return fmt::format("{}{}{}", name, name.starts_with("--") ? " " : " = ", value);
+}
+
 template <class Number>
 Number read(const std::string& name, const std::string& text, Range range, const std::string& takes, const char* what) {
   Number n{};
   if (!parse(text, n))
-    bad_input("{} = \"{}\" is not {}; it takes {}", name, text, what, takes);
+    bad_input("{} is not {}; it takes {}", given(name, '"' + text + '"'), what, takes);
   if (!(double(n) >= range.min && double(n) <= range.max))
-    bad_input("{} = {} is out of range; it takes {}", name, text, takes);
+    bad_input("{} is out of range; it takes {}", given(name, text), takes);
   return n;
 }
 
@@ -39,7 +44,7 @@ std::string read_length(const std::string& name, const std::string& text, Range 
   if (!is_share(text)) return fmt::format("{}", read_whole(name, text, range, takes));
   double share{};
   if (!parse(text.substr(0, text.size() - 1), share) || !(share > 0 && share <= 1024))
-    bad_input("{} = {} is no share of the trained length; it takes {}", name, text, takes);
+    bad_input("{} is no share of the trained length; it takes {}", given(name, text), takes);
   return fmt::format("{}L", share);
 }
 
@@ -56,11 +61,11 @@ std::string read_lengths(const std::string& name, const std::string& text, Range
   const size_t colon = text.find(':');
   if (text.empty() || text.find_first_not_of("0123456789:") != text.npos || text.back() == ':' || colon == 0 ||
       text.rfind(':') != colon)
-    bad_input("{} = \"{}\" is no range of lengths; it takes {}, as in 1:100", name, text, takes);
+    bad_input("{} is no range of lengths; it takes {}, as in 1:100", given(name, '"' + text + '"'), takes);
   const int64_t from = read_whole(name, text.substr(0, colon), range, takes),
                 to = colon == text.npos ? from : read_whole(name, text.substr(colon + 1), range, takes);
   if (to < from)
-    bad_input("{} = {} is empty, as {} is less than {}; say the shorter one first", name, text, to, from);
+    bad_input("{} is empty, as {} is less than {}; say the shorter one first", given(name, text), to, from);
   return fmt::format("{}:{}", from, to);
 }
 
@@ -78,7 +83,7 @@ bool read_toggle(const std::string& name, const std::string& text) {
     if (text == yes) return true;
   for (auto no : {"off", "false", "no", "0"})
     if (text == no) return false;
-  bad_input("{} = \"{}\" is neither on nor off", name, text);
+  bad_input("{} is neither on nor off", given(name, '"' + text + '"'));
 }
 
 int64_t read_whole(const std::string& name, const std::string& text, Range range, const std::string& takes) {

@@ -149,8 +149,12 @@ std::string number_in_brackets(const std::string& said, const std::string& name)
 
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   const std::string said = plain(name);
-  if (said.empty())
-    return fmt::format("the name of the {} is missing in \"{}\". Known: {}", kind, name, fmt::join(known, ", "));
+  if (said.empty()) {
+    const std::string missing = kind == "name"             ? "a name"
+                                : kind.starts_with("--") ? "the value of " + kind
+                                                         : "the name of the " + kind;
+    return fmt::format("{} is missing in \"{}\". Known: {}", missing, name, fmt::join(known, ", "));
+  }
   for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
     if (name.starts_with(dash))
       return fmt::format("\"{}\" begins with a dash of printed text; type it anew, with -- in front", name);

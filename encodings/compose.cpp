@@ -131,7 +131,8 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   int total = 0;
   for (const std::string& part : groups) {
     const size_t star = part.rfind('*');
-    if (part.empty()) bad_input("{}: a group is missing beside +; groups are spelled as in none*4+alibi*4", text);
+    if (part.empty() || star == 0)
+      bad_input("{}: an encoding is missing; groups of heads are spelled as in none*4+alibi*4", text);
     if (star == std::string::npos)
       bad_input("{}: how many heads has \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
     const int heads = int(read_whole(fmt::format("{}: heads of {}", text, part.substr(0, star)), part.substr(star + 1),
@@ -249,6 +250,13 @@ std::string each_part(const std::string& spelling, const std::function<std::stri
   return joined(spelling, '&', [&](const std::string& text) { return joined(text, '|', layer); });
 }
 
+std::vector<std::string> split_names(const std::string& kind, const std::string& text, char at) {
+  std::vector<std::string> parts = split(text, at);
+  if (std::find(parts.begin(), parts.end(), "") != parts.end())
+    bad_input("\"{0}\" has no {1} on one side of {2}; name one there, or leave {2} out", text, kind, at);
+  return parts;
+}
+
 bool composed_spelling(const std::string& text) {
   return text.find_first_of("|*&") != std::string::npos || split(text, '+').size() > 1;
 }
@@ -316,12 +324,14 @@ std::string with_standard_lengths(const std::string& spelling) {
 }
 
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
-  if (const size_t and_at = text.find('&'); and_at != std::string::npos)
+  if (const size_t and_at = text.find('&'); and_at != std::string::npos) {
+    split_names("encoding", text, '&');  // refuses an empty side
     return embedding_first(text.substr(0, and_at), text.substr(and_at + 1), run);
+  }
   if (text.find('|') == std::string::npos) return by_heads(text, run);
   Components parts;
   std::vector<std::string> names;
-  for (const std::string& part : split(text, '|')) {
+  for (const std::string& part : split_names("encoding", text, '|')) {
     parts.push_back({by_heads(part, run)});
     names.push_back(parts.back().scheme.spelled());
   }

@@ -22,5 +22,7 @@ ModelShape group(ModelShape, int heads);            // a group of that many of i
 // of(part) in place of each scheme that a composition is made of: "rope|none*2+alibi*6"
 std::string each_part(const std::string& spelling, const std::function<std::string(const std::string&)>& of);
 bool composed_spelling(const std::string& text);    // "rope|none"
+// The parts of "rope|none". Throws BadInput where one is empty. kind: "encoding"
+std::vector<std::string> split_names(const std::string& kind, const std::string& text, char at);
 
 }  // namespace poslab

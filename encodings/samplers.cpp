@@ -8,6 +8,7 @@
 
 #include "autograd/first_outside.h"
 #include "core/error.h"
+#include "encodings/compose.h"
 #include "encodings/own.h"
 
 namespace poslab {
@@ -53,11 +54,14 @@ Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
 }
 
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
-  if (const size_t at = text.find('&'); at != std::string::npos)
+  if (const size_t at = text.find('&'); at != std::string::npos) {
+    split_names("sampler", text, '&');  // refuses an empty side
     return apart(choose("sampler", all_samplers(), text.substr(0, at), run), choose_sampler(text.substr(at + 1), run));
+  }
   if (text.find('|') == std::string::npos) return choose("sampler", all_samplers(), text, run);
   std::vector<Chosen<Sampler>> parts;
-  for (const std::string& part : split(text, '|')) parts.push_back(choose("sampler", all_samplers(), part, run));
+  for (const std::string& part : split_names("sampler", text, '|'))
+    parts.push_back(choose("sampler", all_samplers(), part, run));
   return in_turn(std::move(parts));
 }
 

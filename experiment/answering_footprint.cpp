@@ -54,7 +54,7 @@ Footprint footprint(const Choices& c) {
   f.state = 4 * f.parameters * word;
   f.step = word * s.activations(c.whole("batch"), slots(c, c.whole("train_length")), true);
   f.test = forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
-  f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
+  f.of_step = fmt::format("batch = {}, train_length = {}", c.whole("batch"), c.whole("train_length"));
   f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
 }

@@ -115,7 +115,7 @@ Footprint string_footprint(const Choices& c) {
   f.state = 4 * f.parameters * word;
   f.step = word * activations(c, s, c.whole("batch"), slots(c, c.whole("train_length")), true);
   f.test = string_forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
-  f.of_step = fmt::format("batch {}, train_length {}", c.whole("batch"), c.whole("train_length"));
+  f.of_step = fmt::format("batch = {}, train_length = {}", c.whole("batch"), c.whole("train_length"));
   f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
 }

@@ -48,8 +48,8 @@ const Option& kept_option(const Kind& kind, const std::string& said) {
   for (const Kind* other : all_kinds())
     if (found(*other))
       bad_input(
-          "{} is an option of `poslab {}`, and these are trials of `poslab {}`; leave it out, or plan a sweep "
-          "with command = \"{}\"",
+          "{} is an option of `poslab {}`, not of `poslab {}`; leave it out, or use that command, in a sweep with "
+          "command = \"{}\"",
           name, other->command("train"), kind.command("train"), other->command("train"));
   raise<BadInput>(unknown("option", name, names_of(kept_options(kind))) +
                   " `poslab " + kind.command("train") + " --help` lists all");

@@ -114,10 +114,29 @@ void furnish(const TemporaryFolder& folder) {
   };
   for (const auto& [name, text] : files) write_file(folder / name, text);
   add_strangers(folder);
+  const std::pair<const char*, const char*> damaged[] = {{"config", "config.toml"}, {"metrics", "metrics.jsonl"},
+                                                         {"eval", "eval.csv"}, {"result", "result.json"},
+                                                         {"checkpoint", "checkpoint.safetensors"}};
+  std::filesystem::create_directories(folder / "damaged");
+  for (const auto& [name, file] : damaged) {
+    const std::string copy = folder / "damaged/" + name;
+    std::filesystem::copy(folder / "run", copy, std::filesystem::copy_options::recursive);
+    write_file(copy + "/" + file, "{[ =broken\n" + read_file(copy + "/" + file));
+  }
+  std::filesystem::copy(folder / "run", folder / "damaged/lacks", std::filesystem::copy_options::recursive);
+  const std::string config = read_file(folder / "run/config.toml");
+  write_file(folder / "damaged/lacks/config.toml", config.substr(0, config.find("train_length")));
   Program plan(folder, "sweep plan " + folder / "sweep.toml", "", "plan.jsonl");
   REQUIRE(plan.status() == 0);
   const std::string both = read_file(folder / "plan.jsonl");  // the plan, and how many trials it has
   write_file(folder / "plan.jsonl", both.substr(both.find('{'), both.rfind('}') + 1 - both.find('{')) + "\n");
+  write_file(folder / "long.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nsteps = 4000000000\n");
+  Program long_plan(folder, "sweep plan " + folder / "long.toml", "", "long.jsonl");
+  REQUIRE(long_plan.status() == 0);
+  const std::string long_lines = read_file(folder / "long.jsonl");
+  write_file(folder / "long.jsonl", long_lines.substr(0, long_lines.rfind('}') + 1).substr(long_lines.find('{')) + "\n");
+  std::filesystem::create_directories(folder / "taken/sweep");
+  std::filesystem::copy(folder / "plan.jsonl", folder / "taken/sweep/plan.jsonl");
   write_file(folder / "edited.jsonl", "{\"id\":\"0123456789abcdef\",\"task\":\"even_pairs\",\"encoding\":\"rope\"}\n");
 }
 

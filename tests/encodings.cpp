@@ -293,8 +293,9 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
         "alibi&rope: alibi adds nothing to the embedding; before & stands a scheme that does, such as sincos");
   CHECK(refused("sincos&learned") ==
         "sincos&learned: learned adds to the embedding too; after & stands a scheme of the logits, such as alibi");
-  CHECK(refused("sincos&").find("the name of the encoding is missing") != std::string::npos);
-  CHECK(refused("rope|") .find("the name of the encoding is missing") != std::string::npos);
+  CHECK(refused("sincos&") == "\"sincos&\" has no encoding on one side of &; name one there, or leave & out");
+  CHECK(refused("rope| |none") == "\"rope| |none\" has no encoding on one side of |; name one there, or leave | out");
+  CHECK(refused("*4") == "*4: an encoding is missing; groups of heads are spelled as in none*4+alibi*4");
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
   CHECK_THROWS_WITH_AS(
       sampler_for(choose_encoding("rope|alibi"), choose_sampler("randomized")),

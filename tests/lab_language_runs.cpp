@@ -68,8 +68,8 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
 
   const auto refused = [](const std::string& toml) { return refusal([&] { make_plan(toml, "my.toml"); }); };
   CHECK(holds(refused("d_ff = 24\n"),
-              "my.toml, line 1: d_ff is an option of `poslab lm train`, and these are trials of "
-              "`poslab train`; leave it out, or plan a sweep with command = \"lm train\""));
+              "my.toml, line 1: d_ff is an option of `poslab lm train`, not of `poslab train`; leave it out, or use "
+              "that command, in a sweep with command = \"lm train\""));
   CHECK(holds(refused(tiny_models + "task = \"even_pairs\"\n"), "line 14: task is an option of `poslab train`"));
   CHECK(holds(refused(tiny_models + "d_f = 3\n"), "unknown option \"d_f\"; did you mean \"d_ff\"?"));
   CHECK(holds(refused(tiny_models + "key_heads = 0\n"), "my.toml, line 14: "));

@@ -328,13 +328,16 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
     write(fs::path(run) / name, text);
     CAPTURE(name);
     CAPTURE(text);
-    CHECK(holds(refusal<Failure>({run}, out), said));
+    CHECK(holds(refusal<std::runtime_error>({run}, out), said));
     write(fs::path(run) / name, before);
   };
-  broken("config.toml", "task = ", "config.toml is damaged");
+  broken("config.toml", "preset = \"none\"\ntask = ", "/config.toml, line 2: ");
   broken("config.toml", "task = \"even_pairs\"\nencoding = \"none\"\npositions = \"sequential\"",
-         "lacks \"train_length\"");
-  broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo", "metrics.jsonl, line 2");
+         "/config.toml lacks train_length, a number of at least 1; restore it from a copy, or train again");
+  broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo",
+         "/metrics.jsonl is damaged: line 2 reads \"{\"step\":1,\"lo\", which is no object with the numbers step, "
+         "loss; remove the line, or restore the file from a copy");
+  broken("metrics.jsonl", "{\"step\":0,\"loss\":\"low\"}\n", "line 1 reads");
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");
   broken("eval.csv", header, "no length");

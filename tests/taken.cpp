@@ -80,6 +80,13 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
 
 }  // namespace
 
+TEST_CASE("taken: a duration of a day or more is in days") {
+  for (const auto& [seconds, words] : {std::pair{0.4, "0:00"}, {59.6, "1:00"}, {3765., "1:02:45"}, {86399., "23:59:59"},
+                                       {86400., "1 day"}, {129600., "1.5 days"}, {864000., "10 days"},
+                                       {86400 * 1618., "1,600 days"}, {1.4e14, "1,600,000,000 days"}})
+    CHECK(clock_time(seconds) == words);
+}
+
 TEST_CASE("estimate: of a test of every kind") {
   const std::map<std::string, Settings> tested = {{"strings", {{"eval_lengths", "150:150"}}},
                                                   {"language", {{"eval_times", "6"}}},

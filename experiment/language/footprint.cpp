@@ -67,7 +67,7 @@ Footprint footprint(const Choices& c) {
   f.state = 4 * f.parameters * word;
   f.step = word * (s.activations(B, T, true) + B * T * 2 * V);  // logits and their gradients
   f.test = forward(spec_of(c), c, longest_test(c)).bytes;
-  f.of_step = fmt::format("batch {}, train_length {}", B, T);
+  f.of_step = fmt::format("batch = {}, train_length = {}", B, T);
   f.of_test = fmt::format("eval_times to {} tokens", longest_test(c));
   return f;
 }

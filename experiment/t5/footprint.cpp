@@ -73,7 +73,7 @@ Footprint footprint(const Choices& c) {
   f.step = word * (e.activations(questions, T, true) + questions * T * memory_width(spec) +
                    d.activations(questions, usual_answer, true));
   f.test = forward(spec, longest_test(c), c.whole("eval_samples"), usual_answer).bytes;
-  f.of_step = fmt::format("tokens {}", c.whole("tokens"));
+  f.of_step = fmt::format("tokens = {}", c.whole("tokens"));
   f.of_test = fmt::format("eval_lengths to {}", longest_test(c));
   return f;
 }

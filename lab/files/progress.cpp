@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -54,7 +55,18 @@ void reserve_standard_files() {
     if (::fcntl(file, F_GETFD) < 0) ::open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
 }
 
+std::string rounded(double n) {
+  const double unit = std::pow(10, std::max(0., std::floor(std::log10(n)) - 1));
+  std::string text = fmt::format("{:.0f}", std::round(n / unit) * unit);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 std::string clock_time(double seconds) {
+  if (const double days = seconds / 86400; days >= 1) {
+    const std::string text = days < 9.95 ? fmt::format("{:.2g}", days) : rounded(days);
+    return text + (text == "1" ? " day" : " days");
+  }
   const int64_t s = int64_t(seconds + 0.5);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   return fmt::format("{}:{:02}", s / 60, s % 60);

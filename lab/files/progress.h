@@ -10,7 +10,8 @@
 
 namespace poslab {
 
-std::string clock_time(double seconds);  // 0:07, 1:02:45
+std::string rounded(double n);           // to two significant digits, in groups of three: 250,000
+std::string clock_time(double seconds);  // 0:07, 1:02:45; from a day on 2.5 days, 1,600 days
 size_t columns();                       // of the terminal at stderr; 80 if it does not say
 
 // Where the calling thread shows its bars and remarks: stderr, but while a LogFile of its own lives, that file.

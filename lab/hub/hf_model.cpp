@@ -28,6 +28,9 @@ void must_be_folder(const std::string& folder) {
         "{} is no folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
         "`hf download NAME --local-dir FOLDER` does",
         folder);
+  if (std::filesystem::exists(folder + "/config.toml") && !std::filesystem::exists(folder + "/config.json"))
+    bad_input("{} is a run of poslab, and --hf names a checkpoint of Hugging Face's form; name the run without --hf",
+              folder);
 }
 
 HfModel open_hf_model(const std::string& folder) {

@@ -22,7 +22,7 @@ struct AlignRequest {
   int samples = 16;         // strings, texts or questions at each length
   std::string tasks = {};   // of a T5's run: others than its own
   std::string device = {};  // "": that of the run
-  bool force = false;       // even if it seems too large for the memory
+  bool force = false;       // even if it seems too large for the memory, or to take a month
   std::string task = {}, questions = {};  // of a checkpoint, as in lab/runs/t5/questions.h
 };
 // The seed of the questions that a checkpoint is aligned on; `poslab t5 eval --hf` asks those of other seeds.

@@ -52,7 +52,9 @@ Output csv_output(const std::string& first_columns) { return {"", "", first_colu
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
   if (path.starts_with("/dev/") || path.starts_with("/proc/")) return;
   std::error_code error;
-  if (fs::is_directory(path, error) || fs::is_other(path, error)) return;  // which write_file knows what to do with
+  if (path.empty() && kinds.front().ending.empty()) bad_input("{} '': name the file to write", option);
+  if (fs::is_directory(path, error)) bad_input("cannot write {}: it is a folder; choose another path", path);
+  if (fs::is_other(path, error)) return;  // write_file knows what to do with it
   const Output& kind = by_ending(option, path, kinds);
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !fs::exists(parent, error))
     bad_input("cannot write {}: there is no such folder; choose another path", path);

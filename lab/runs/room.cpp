@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/error.h"
 #include "core/parallel.h"
@@ -20,12 +19,13 @@ constexpr double flops_a_thread = 50e9;
 // Below both, nobody waits or wonders.
 constexpr double few_seconds = 10, few_bytes = 1e9;
 
-// Two significant digits, in groups of three: 250,000.
-std::string about(double n) {
-  const double unit = std::pow(10, std::max(0., std::floor(std::log10(n)) - 1));
-  std::string text = fmt::format("{:.0f}", std::round(n / unit) * unit);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
+bool on_cpu(const Choices& c) { return !c.has("device") || device(c) == Device::cpu; }
+
+struct Seconds { double training, testing; };
+Seconds seconds_of(const Choices& c, int threads, int64_t done = 0) {
+  const Work w = work(c);
+  const double rate = flops_a_thread * threads;
+  return {double(c.count("steps") - done) * w.step / rate, w.test / rate};
 }
 
 }  // namespace
@@ -33,20 +33,33 @@ std::string about(double n) {
 void check_memory(const Choices& c, size_t at_once) {
   const Footprint f = footprint(c);
   const double needed = f.bytes() * double(at_once), there = machine_bytes();
-  if ((c.has("device") && device(c) != Device::cpu) || needed <= there) return;
+  if (!on_cpu(c) || needed <= there) return;
   bad_input(
       "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step ({}), {} "
       "for a test ({}); this machine has {}. Smaller ones need less; "
       "--force tries it all the same",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
-      about(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
+      rounded(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
 }
 
-void check_memory(const std::vector<Choices>& trials, size_t at_once) {
+void check_time(const Choices& c, int threads, int64_t done) {
+  if (!on_cpu(c)) return;
+  const Seconds s = seconds_of(c, threads, done);
+  if (s.training + s.testing <= month) return;
+  const Footprint f = footprint(c);
+  bad_input(
+      "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller or fewer ones "
+      "take less; --force tries it all the same",
+      clock_time(s.training), c["steps"], f.of_step, clock_time(s.testing), f.of_test,
+      counted(size_t(threads), "thread"));
+}
+
+void check_room(const std::vector<Choices>& trials, size_t at_once, int threads) {
   const Choices* largest = nullptr;
   double most = 0;
   for (const Choices& c : trials) {
-    const double bytes = c.has("device") && device(c) != Device::cpu ? 0 : footprint(c).bytes();
+    check_time(c, threads);
+    const double bytes = on_cpu(c) ? footprint(c).bytes() : 0;
     if (bytes > most) most = bytes, largest = &c;
   }
   if (largest) check_memory(*largest, std::min(at_once, trials.size()));
@@ -54,16 +67,15 @@ void check_memory(const std::vector<Choices>& trials, size_t at_once) {
 
 std::string estimate(const Choices& c, int64_t done) {
   const Footprint f = footprint(c);
-  const Work w = work(c);
-  const double rate = flops_a_thread * threads();
+  const Seconds s = seconds_of(c, threads(), done);
   return fmt::format("about {} parameters and {} of memory; on {} training takes about {}, testing {}",
-                     about(f.parameters), gigabytes(f.bytes()), counted(size_t(threads()), "thread"),
-                     clock_time(double(c.count("steps") - done) * w.step / rate), clock_time(w.test / rate));
+                     rounded(f.parameters), gigabytes(f.bytes()), counted(size_t(threads()), "thread"),
+                     clock_time(s.training), clock_time(s.testing));
 }
 
 double estimated_seconds(const Choices& c, int threads) {
-  const Work w = work(c);
-  return (double(c.count("steps")) * w.step + w.test) / (flops_a_thread * threads);
+  const Seconds s = seconds_of(c, threads);
+  return s.training + s.testing;
 }
 
 Use use_of(const Learner& l, const std::string& what, const Taken& takes, const std::string& with) {
@@ -76,7 +88,7 @@ void begin(const Use& u, bool force) {
   if (needed > there && !force) {
     std::string parts;
     if (model)
-      parts = fmt::format(": {} for the model of {} parameters, {}", gigabytes(model), about(u.parameters),
+      parts = fmt::format(": {} for the model of {} parameters, {}", gigabytes(model), rounded(u.parameters),
                           gigabytes(u.takes.bytes));
     bad_input(
         "about {} of memory is needed{} for {} ({}); this machine has {}. Smaller ones need less; --force tries it all "
@@ -84,6 +96,11 @@ void begin(const Use& u, bool force) {
         gigabytes(needed), parts, u.what, u.with, gigabytes(there));
   }
   const double seconds = u.takes.flops / (flops_a_thread * threads());
+  if (seconds > month && !force)
+    bad_input("{} takes about {} on {}{}: more than a month. Smaller or fewer ones take less; --force tries it all the "
+              "same",
+              u.what, clock_time(seconds), counted(size_t(threads()), "thread"),
+              u.with.empty() ? "" : fmt::format(" ({})", u.with));
   if (Progress::shown && (seconds >= few_seconds || needed >= few_bytes))
     tell(log_of_thread(), "{} takes about {} of memory and, on {}, about {}\n", u.what, gigabytes(needed),
          counted(size_t(threads()), "thread"), clock_time(seconds));

@@ -1,6 +1,7 @@
 #include "lab/runs/run_folder.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/names.h"
@@ -49,7 +51,8 @@ void check_leftovers(const std::string& partial) {
 void RunFolder::check_free(const std::string& path) {
   if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
   std::error_code error;
-  if (fs::is_regular_file(path, error)) bad_input("{} exists already, and is a file; choose another --out", path);
+  if (fs::exists(path, error) && !fs::is_directory(path, error))
+    bad_input("{} exists already, and is no folder; choose another --out", path);
   if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.toml", error))
     bad_input("{0} exists already, and is no run; choose another --out, as in {1}", path,
               shell_path(fs::path(path) / "r1"));
@@ -116,6 +119,10 @@ RunFolder RunFolder::open(const std::string& path) {
     return open(beside.has_parent_path() ? beside.parent_path().string() : ".");
   if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
     return open(folder_of_checkpoint(path));
+  if (path.empty()) bad_input("the name of the run folder is empty; say which run, as in runs/r1");
+  if (const fs::path parent = fs::path(path).parent_path();
+      fs::is_regular_file(path) && fs::exists(parent / "config.toml"))
+    bad_input("{} is a file of the run {}; name that folder", path, parent.empty() ? "." : parent.string());
   if (const std::string near = run_near(path); !fs::is_directory(path))
     bad_input("there is no run folder {}{}", path, near.empty() ? "; `poslab train` makes one" : near);
   if (is_hf_folder(path))
@@ -123,6 +130,9 @@ RunFolder RunFolder::open(const std::string& path) {
         "{0} is a checkpoint of Hugging Face's form and no run; `poslab lm eval --hf {0}`, lm generate, inspect and "
         "view read it",
         shell_path(path));
+  if (fs::exists(fs::path(path) / "plan.jsonl") && !fs::exists(fs::path(path) / "config.toml"))
+    bad_input("{0} is the folder of a sweep; name a run in it, or go on with all of them by `poslab sweep run {1}`", path,
+              shell_path(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
       bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
@@ -181,6 +191,23 @@ void StepLog::sync() {
   write_all(file_, waiting_, path_);
   waiting_.clear();
   confirm(file_, path_);
+}
+
+std::vector<Json> read_steps(const std::string& path, const std::vector<std::string>& numbers) {
+  std::vector<Json> all;
+  std::istringstream lines(read_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    Json entry = try_json(line);
+    const auto has = [&](const std::string& name) {
+      return entry.contains(name) && (entry[name].is_number() || (entry[name].is_null() && name != "step"));
+    };
+    if (!entry.is_object() || !has("step") || !std::all_of(numbers.begin(), numbers.end(), has))
+      failure("{} is damaged: line {} reads \"{}\", which is no object with the numbers step{}{}; remove the line, or "
+              "restore the file from a copy",
+              path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
+    all.push_back(std::move(entry));
+  }
+  return all;
 }
 
 }  // namespace poslab

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,5 +71,9 @@ class StepLog {
   std::string path_, before_, waiting_;
   int file_ = -1;
 };
+
+// The lines of such a file. Throws Failure, which names file and line, for one that is no object with a number "step"
+// and numbers, or null, of these names.
+std::vector<nlohmann::ordered_json> read_steps(const std::string& path, const std::vector<std::string>& numbers);
 
 }  // namespace poslab

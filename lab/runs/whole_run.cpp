@@ -133,7 +133,7 @@ std::string train_run(const Kind& kind, const Settings& settings, bool force, Tr
   use_threads_of(c);
   kind.check(c);
   RunFolder::check_free(c["out"]);
-  if (!force) check_memory(c);
+  if (!force) check_memory(c), check_time(c, threads());
   return train_and_test(create_run(c), trace);
 }
 
@@ -149,6 +149,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
       done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_path(path));
+  if (!force) check_time(c, threads(), run.learner->adam().step);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);
 }

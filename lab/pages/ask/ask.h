@@ -17,7 +17,7 @@ struct Options {
   std::string attention;   // LAYER.HEAD, LAYER.max or max; "": is not drawn
   bool json = false;
   bool page = false;       // a page is written at the end
-  bool force = false;      // even if it seems too large for the memory
+  bool force = false;      // even if it seems too large for the memory, or to take a month
   bool utf8 = true;        // whether the terminal has more than ASCII
 };
 

@@ -32,37 +32,6 @@ bool is_a_log(const fs::path& path) {
          name == fs::path(SweepFolder("").journal()).filename();
 }
 
-std::vector<fs::path> folders_in(const fs::path& folder) {
-  std::vector<fs::path> all;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory(error) && !entry.is_symlink(error)) all.push_back(entry.path());
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-// The folders with trials of a plan: the one that the plan lies in, and those not far below it.
-std::vector<fs::path> folders_of(const Plan& plan, const fs::path& path) {
-  std::vector<fs::path> near = {fs::absolute(path).parent_path()}, found;
-  for (size_t from = 0, depth = 0; depth < 2; ++depth)
-    for (const size_t to = near.size(); from < to; ++from)
-      for (const fs::path& more : folders_in(near[from])) near.push_back(more);
-  const auto has_one = [&](const fs::path& folder) {
-    return std::any_of(plan.begin(), plan.end(), [&](const Trial& t) { return is_run(folder / t.id); });
-  };
-  std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
-  return found;
-}
-
-std::string folder_of(const Plan& plan, const fs::path& path) {
-  const std::vector<fs::path> found = folders_of(plan, path);
-  if (found.size() == 1) return fs::proximate(found[0]).string();
-  bad_input("report: the trials of {} are {}; name the folder that `poslab sweep run` was given by --out",
-            path.string(),
-            found.empty() ? "not in its folder nor near below it"
-                          : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
-}
-
 class Finder {
  public:
   Inputs found;
@@ -78,21 +47,13 @@ class Finder {
                 : text.find(',') != std::string::npos ? "; runs have spaces between, no commas"
                                                       : run_near(text));
     }
-    if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
-      const Plan plan = read_plan(text);
-      return trials(plan, folder_of(plan, path));
-    }
+    if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) return trials(find_sweep(text));
     if (!fs::is_directory(path))
       return pass(fmt::format("{} is a file, no run folder{}", text,
                               is_run(path.parent_path()) ? "; name " + path.parent_path().string() : ""));
     if (is_run(path)) return run(text);
     if (is_hf_folder(text)) return checkpoint(text);
-    if (fs::exists(kept_plan(text))) {  // compare and reproduce have their trials in a folder below
-      const Plan plan = read_plan(kept_plan(text));
-      const std::vector<fs::path> found = folders_of(plan, kept_plan(text));
-      const bool below = found.size() == 1 && !fs::equivalent(found[0], path);
-      return trials(plan, below ? fs::proximate(found[0]).string() : text);
-    }
+    if (fs::exists(kept_plan(text))) return trials(find_sweep(text));
     const std::vector<fs::path> inside = folders_in(path);
     if (std::none_of(inside.begin(), inside.end(), is_run))
       return pass(fmt::format("{} has no config.toml; is it the folder of a run?", text));
@@ -124,7 +85,8 @@ class Finder {
       found.runs.push_back(folder);
   }
 
-  void trials(const Plan& plan, const std::string& path) {
+  void trials(const PlacedPlan& sweep) {
+    const auto& [plan, path] = sweep;
     const SweepFolder folder(path);
     std::vector<TrialState> missing;
     size_t restored = 0;

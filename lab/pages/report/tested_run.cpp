@@ -17,7 +17,9 @@
 #include "lab/hub/hf_model.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
+#include "lab/runs/run_folder.h"
 #include "lab/runs/text_source.h"
+#include "lab/runs/toml.h"
 
 namespace poslab::report {
 namespace {
@@ -25,10 +27,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string text_of_file(const std::string& folder, const std::string& name, const std::string& remedy) {
-  const fs::path path = fs::path(folder) / name;
-  if (!fs::exists(path)) bad_input("report: {} has no {}; {}", folder, name, remedy);
-  return read_file(path.string());
+// Of a file that each run has.
+std::string path_in(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name;
+  if (!fs::exists(path)) bad_input("report: {} has no {}; is it the folder of a run?", folder, name);
+  return path;
 }
 
 [[noreturn]] void damaged(const std::string& folder, const std::string& where, const std::string& why) {
@@ -36,11 +39,11 @@ std::string text_of_file(const std::string& folder, const std::string& name, con
 }
 
 void read_config(TestedRun& run) {
-  const std::string text = text_of_file(run.folder, "config.toml", "is it the folder of a run?");
-  toml::table table;
-  try {
-    table = toml::parse(text);
-  } catch (const toml::parse_error& e) { damaged(run.folder, "config.toml", std::string(e.description())); }
+  const std::string path = path_in(run.folder, "config.toml"), text = read_file(path);
+  const toml::table table = parse_toml(text, path);
+  const auto missing = [&](const std::string& key) {
+    bad_input("report: {} lacks {}; restore it from a copy, or train again", path, key);
+  };
   for (auto&& [key, value] : table) {
     std::ostringstream shown;
     if (const auto* s = value.as_string())
@@ -55,7 +58,7 @@ void read_config(TestedRun& run) {
   }
   const auto need = [&](const char* key) {
     const auto it = run.config.find(key);
-    if (it == run.config.end()) damaged(run.folder, "config.toml", fmt::format("it lacks \"{}\"", key));
+    if (it == run.config.end()) missing(key);
     return it->second;
   };
   run.task = need(run.kind->studied.c_str());
@@ -70,19 +73,12 @@ void read_config(TestedRun& run) {
   }
   run.setting = setting_of(std::move(run.setting));
   run.train_length = table["train_length"].value_or(0);
-  if (run.train_length < 1) damaged(run.folder, "config.toml", "it lacks \"train_length\", a number of at least 1");
+  if (run.train_length < 1) missing("train_length, a number of at least 1");
 }
 
 void read_training(TestedRun& run) {
-  std::istringstream lines(text_of_file(run.folder, "metrics.jsonl", "is it the folder of a run?"));
-  std::string line;
-  for (int n = 1; std::getline(lines, line); ++n) {
-    const Json entry = try_json(line);
-    if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
-      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
+  for (const Json& entry : read_steps(path_in(run.folder, "metrics.jsonl"), {"loss"})) {
     const Json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
-    if (!loss.is_number() && !loss.is_null())
-      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", in_short(loss)));
     const Json accuracy = entry.value("accuracy", Json());
     run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>(),
                             accuracy.is_number() ? accuracy.get<double>() : std::nan("")});
@@ -140,7 +136,7 @@ void read_own_lengths(TestedRun& run) {
 
 void read_pictures(TestedRun& run) {
   if (!fs::exists(fs::path(run.folder) / "pictures.json")) return;
-  run.pictures = try_json(text_of_file(run.folder, "pictures.json", ""));
+  run.pictures = try_json(read_file(path_in(run.folder, "pictures.json")));
   const json& p = run.pictures;
   if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
     damaged(run.folder, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");

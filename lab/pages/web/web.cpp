@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <sstream>
 
 #include "core/error.h"
 #include "experiment/config.h"
@@ -26,11 +25,8 @@ constexpr std::string_view place = R"(<script type="application/json" id="runs">
 
 // [[step, loss, accuracy, gradient_norm], ...]: some 300 of the steps that were logged, null where training diverged.
 json log_of(const RunFolder& run) {
-  std::istringstream lines(read_file(run.file("metrics.jsonl")));
   std::vector<json> all;
-  for (std::string line; std::getline(lines, line);) {
-    const Json entry = try_json(line);
-    if (!entry.is_object()) failure("{} is damaged: a line of it is no object", run.file("metrics.jsonl"));
+  for (const Json& entry : read_steps(run.file("metrics.jsonl"), {"loss"})) {
     json row = json::array();
     for (const char* name : {"step", "loss", "accuracy", "grad_norm"}) row.push_back(json(entry.value(name, Json())));
     all.push_back(row);

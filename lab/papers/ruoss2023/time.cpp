@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
+#include "lab/runs/run_folder.h"
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
@@ -43,14 +43,11 @@ struct Test {
 // tests.jsonl of a run (lab/runs/curve.h): means over the tested lengths beyond `trained`.
 std::vector<Test> tests(const Outcome& o, int trained) {
   std::vector<Test> all;
-  std::istringstream lines(read_file(o.folder + "/tests.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    const Json entry = try_json(line);
-    if (!entry.is_object()) failure("{}/tests.jsonl is damaged; remove the folder and run this again", o.folder);
+  for (const Json& entry : read_steps(o.folder + "/tests.jsonl", {"seconds"})) {
     if (entry.at("seconds").is_null()) continue;  // the run was moved and its clock lost
     std::vector<double> beyond;
     for (size_t i = 0; i < entry.at("lengths").size(); ++i)
-      if (entry["lengths"][i] > trained) beyond.push_back(entry.at("accuracies").at(i));
+      if (entry.at("lengths")[i] > trained) beyond.push_back(entry.at("accuracies").at(i));
     all.push_back({entry.at("step"), entry.at("seconds"), poslab::mean(beyond)});
   }
   return all;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "core/ascii.h"
@@ -38,6 +37,40 @@ std::string name_from(const std::string& text, const Choices& c) {
 }  // namespace
 
 std::string kept_plan(const std::string& folder) { return folder + "/plan.jsonl"; }
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error)) all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+PlacedPlan find_sweep(const std::string& path) {
+  const bool folder = fs::is_directory(path);
+  if (folder && !fs::exists(kept_plan(path)))
+    bad_input("{} is no folder of a sweep: it has no plan.jsonl; name the --out of `poslab sweep run`, or a plan",
+              path);
+  const std::string file = folder ? kept_plan(path) : path;
+  PlacedPlan sweep{read_plan(file), path};
+  std::vector<fs::path> near = {fs::absolute(file).parent_path()}, found;
+  for (size_t from = 0, depth = 0; depth < 2; ++depth)
+    for (const size_t to = near.size(); from < to; ++from)
+      for (const fs::path& more : folders_in(near[from])) near.push_back(more);
+  const auto has_one = [&](const fs::path& at) {
+    return std::any_of(sweep.plan.begin(), sweep.plan.end(),
+                       [&](const Trial& t) { return fs::exists(at / t.id / "config.toml"); });
+  };
+  std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
+  if (found.size() != 1 && !folder)
+    bad_input("the trials of {} are {}; name the folder that `poslab sweep run` was given by --out", path,
+              found.empty() ? "not in its folder nor near below it"
+                            : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
+  if (found.size() == 1 && (!folder || !fs::equivalent(found[0], path)))
+    sweep.folder = fs::proximate(found[0]).string();
+  return sweep;
+}
 
 void keep_plan(const Plan& plan, const SweepFolder& folder) {
   check_output_folder("--out", folder.path(), "plan.jsonl", {"", "", "{\"id\":"});

@@ -3,8 +3,10 @@
 //   plan.jsonl     the plans that were run here, put together
 //   named/NAME     a link to the trial's folder
 #pragma once
+#include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "lab/runs/sweep/state.h"
 
@@ -14,6 +16,15 @@ namespace poslab::sweep {
 // where the folder has a sweep of the other kind of runs.
 void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not be there
+
+// A sweep by one path: its folder, or a plan with the trials in its own folder or not far below, as compare and
+// reproduce have them. Throws BadInput: there is no plan, or there are trials in no such folder or in several.
+struct PlacedPlan {
+  Plan plan;
+  std::string folder;
+};
+PlacedPlan find_sweep(const std::string& path);
+std::vector<std::filesystem::path> folders_in(const std::filesystem::path&);  // in order, without links
 
 // Gives each trial that can be run a name from a template: {option} stands for the option's value or word. Characters
 // that do not suit a file's name become "_". Throws BadInput: no such option, two trials of one name.

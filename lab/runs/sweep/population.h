@@ -20,7 +20,7 @@ constexpr int most_together = most_own_queues;
 struct Training {
   int threads = 1;          // of each trial
   std::string device = {};  // "": that of the trial
-  bool force = false;       // also if it seems too large for the memory
+  bool force = false;       // also if it seems too large for the memory, or to take a month
 };
 
 Device device_of(const Trial&, const Training&);  // of `poslab train`

@@ -24,8 +24,8 @@ Plan one_of(const Plan& plan, const std::string& id, const std::string& path) {
   for (const Trial& t : plan)
     if (!id.empty() && t.id.starts_with(id)) one.push_back(t);
   if (one.size() != 1)
-    bad_input("{} of {} have an id that begins with \"{}\"; write more or less of it, as {}",
-              counted(one.size(), "trial"), path, id, plan[0].id);
+    bad_input("{} of {} have an id that begins with \"{}\"; write {} it, as {}", counted(one.size(), "trial"), path, id,
+              one.empty() ? "another or less of" : "more of", plan[0].id);
   return one;
 }
 
@@ -56,7 +56,8 @@ Repeated held_to(const Kept& before, const Kept& now) {
 
 Repeated rerun(const std::string& trial, const std::string& out, int threads) {
   const size_t hash = trial.find('#');
-  if (hash == std::string::npos) bad_input("{} names no trial; write FOLDER#ID, as results/table1-tiny#4a8dbb", trial);
+  if (hash == std::string::npos || hash == 0 || hash + 1 == trial.size())
+    bad_input("{} names no trial; write FOLDER#ID, as results/table1-tiny#4a8dbb", trial);
   const std::string folder = trial.substr(0, hash), plan_path = folder + "/plan.jsonl";
   if (std::filesystem::exists(folder + "/config.toml"))
     bad_input("{} is a run, and rerun takes a trial of a sweep; to do it again, say poslab train --config {} --out NEW",
