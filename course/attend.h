@@ -20,11 +20,12 @@ inline Values some(int n, double seed) {  // numbers without a pattern, from -1 
 // What is wrong. Each member stands for what the formula has without it.
 struct Form {
   double scale = 1 / std::sqrt(double(D));
-  bool causal = false, strict = false, turned = false;  // j <= i; j < i; j >= i
-  bool to_zero = false;                                 // masked logits are 0, not -infinity
-  bool by_query = false;                                // the softmax runs over queries
-  bool divided = true, of_largest = false;              // by the sum; by the largest exponential alone
-  bool mean_of_values = false;                          // weights are not used
+  bool causal = false, strict = false, turned = false;  // j <= i + offset; <; >=
+  int offset = 0;
+  bool to_zero = false;                     // masked logits are 0, not -infinity
+  bool by_query = false;                    // the softmax runs over queries
+  bool divided = true, of_largest = false;  // by the sum; by the largest exponential alone
+  bool mean_of_values = false;              // weights are not used
   int lengths[B] = {Tk, Tk};
   double temperature = 1;
   std::function<double(int h, int i, int j)> bias = [](int, int, int) { return 0.; };
@@ -44,7 +45,8 @@ inline Attended attended(const Values& q, const Values& k, const Values& v, cons
         for (int j = 0; j < Tk; ++j) {
           double s = 0;
           for (int d = 0; d < D; ++d) s += q[at(b, i, h, d, Tq)] * k[at(b, j, h, d, Tk)];
-          const bool seen = j < f.lengths[b] && (!f.causal || (f.strict ? j < i : f.turned ? j >= i : j <= i));
+          const int slot = i + f.offset;
+          const bool seen = j < f.lengths[b] && (!f.causal || (f.strict ? j < slot : f.turned ? j >= slot : j <= slot));
           e[i][j] = seen ? std::exp(f.temperature * (f.scale * s + f.bias(h, i, j))) : f.to_zero ? 1. : 0.;
           z[i] += e[i][j], column[j] += e[i][j];
         }

@@ -82,6 +82,8 @@ def read(output, cases):
         what, *words = line.split("\t")
         if what == "case":
             cases.append({"title": words[1], "result": "died", "got": "and said nothing"})
+        elif what == "at its end":
+            cases[-1]["hint"] = words[0]
         elif what == "passed":
             cases[-1].update(result="passed")
         elif what == "hole":

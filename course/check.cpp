@@ -22,6 +22,11 @@ std::vector<Case>& cases() {
 }
 struct Wrong {};  // this case has said what is wrong
 
+std::string& hint_at_end() {
+  static std::string hint;
+  return hint;
+}
+
 // A line of the output. What the student's code prints may end without a newline, and texts may have some.
 void say(std::vector<std::string> words) {
   for (std::string& word : words)
@@ -89,6 +94,11 @@ void wrong(const std::string& formula, const std::string& at, const std::string&
   throw Wrong();
 }
 
+void explain_end(const std::string& hint) {
+  hint_at_end() = hint;
+  say({"at its end", hint});
+}
+
 void check(const std::string& formula, const Shape& shape, const Values& got, const Values& expected,
            const std::vector<Mistake>& mistakes, double tolerance) {
   if (near(got, expected, tolerance)) return;
@@ -121,12 +131,13 @@ int main(int count, char** words) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   for (size_t n = count > 1 ? size_t(std::atoi(words[1])) : 0; n < course::cases().size(); ++n) {
     course::say({"case", std::to_string(n), course::cases()[n].title});
+    course::hint_at_end().clear();
     try {
       course::cases()[n].run();
       course::say({"passed"});
     } catch (const course::Wrong&) {  // it has said so
     } catch (const course::Hole& h) { course::say({"hole", h.key}); } catch (const std::exception& e) {
-      course::say({"wrong", "no exception", "", "", e.what(), ""});
+      course::say({"wrong", "no exception", "", "", e.what(), course::hint_at_end()});
     }
   }
   course::say({"end"});

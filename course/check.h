@@ -48,6 +48,9 @@ void check(const std::string& formula, const Values& got, const Values& expected
            double tolerance = 1e-4);
 void check(const std::string& formula, double got, double expected, const std::vector<Mistake>& = {});
 
+// The usual mistake behind an exception or a signal that ends the case from here on.
+void explain_end(const std::string& hint);
+
 // Fails the case unless work() throws BadInput. Wrong and Hole, which are no std::exception, go through.
 template <class Work>
 void must_refuse(const std::string& what, const Work& work, const std::string& hint) {

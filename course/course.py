@@ -83,12 +83,13 @@ def begin(folder, step, solved, again):
 def told(case, number):
     """A case that is not passed, in the words of its step."""
     if case["result"] == "died":
-        return f"  {number}. {case['title']}: the program died here, {case['got']}"
-    lines = [f"  {number}. {case['title']}", f"     {case['formula']}"]
-    if case["expected"] or case["got"]:
-        at = f"at {case['at']}: " if case["at"] else ""
-        lines.append(f"     {at}expected {case['expected'] or 'none'}, got {case['got']}")
-    if case["hint"]:
+        lines = [f"  {number}. {case['title']}: the program died here, {case['got']}"]
+    else:
+        lines = [f"  {number}. {case['title']}", f"     {case['formula']}"]
+        if case["expected"] or case["got"]:
+            at = f"at {case['at']}: " if case["at"] else ""
+            lines.append(f"     {at}expected {case['expected'] or 'none'}, got {case['got']}")
+    if case.get("hint"):
         lines.append(f"     usual reason: {case['hint']}")
     return "\n".join(lines)
 

@@ -37,17 +37,18 @@ inline Values some(int n, double seed) {  // numbers without a pattern, from -1 
   return all;
 }
 
-// One sequence of T tokens and a scheme of one layer: its logits, (1, H, T, T).
+// One sequence of T tokens and a scheme of one layer: its logits, (1, H, queries, T). Queries are the last slots.
 struct Layer {
   poslab::ModelShape shape;
   poslab::Params params{7};
   poslab::PositionLayers all;
   Layer(const std::string& spelling, const poslab::ModelShape& m)
       : shape(m), all((poslab::Params(params) / "encoding"), scheme(spelling), m) {}
-  Tensor logits(const Values& q, const Values& k, const poslab::Positions& p) const {
+  Tensor logits(const Values& q, const Values& k, const poslab::Positions& p, int queries = 0) const {
     const poslab::NoGrad only_looking;
-    const Shape heads = {1, p.time(), shape.heads, shape.head_dim()};
-    return all.layers[0]->logits({Tensor::from(heads, q), Tensor::from(heads, k), {}}, p, {});
+    const auto heads = [&](int slots) { return Shape{1, slots, shape.heads, shape.head_dim()}; };
+    const Tensor of_keys = Tensor::from(heads(p.time()), k);
+    return all.layers[0]->logits({Tensor::from(heads(queries ? queries : p.time()), q), of_keys, {}}, p, {});
   }
 };
 

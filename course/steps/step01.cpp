@@ -27,18 +27,25 @@ CASE("how many values a shape has") {
                                 {"the product begins at 0; begin at 1", {0}}};
   };
   check("size of (2, 3, 4) = 2 * 3 * 4", double(size_of({2, 3, 4})), 24, hints(9, 4));
-  check("size of () = 1, the empty product", double(size_of({})), 1, {{"the product begins at 0; begin at 1", {0}}});
+  check("size of (2, 0, 3) = 0", double(size_of({2, 0, 3})), 0, {{"a size of 0 is left out of the product", {6}}});
   check("size of (60000, 60000), which no int holds", double(size_of({60000, 60000})), 3.6e9,
         {{"the product is an int and overflows; make it an int64_t", {double(int32_t(uint32_t(3600000000u)))}}});
+}
+
+CASE("how many values a shape without axes has") {
+  explain_end("the product begins with the first size, and () has no first size; begin at 1");
+  check("size of () = 1, the empty product", double(size_of({})), 1, {{"the product begins at 0; begin at 1", {0}}});
 }
 
 CASE("sizes by axis, also from the end") {
   const Tensor x = counted({2, 3, 5});
   check("dim(0), dim(1), dim(2) of (2, 3, 5)", {double(x.dim(0)), double(x.dim(1)), double(x.dim(2))}, {2, 3, 5});
-  check("dim(-1), dim(-2), dim(-3) of (2, 3, 5)", {double(x.dim(-1)), double(x.dim(-2)), double(x.dim(-3))}, {5, 3, 2},
-        {{"axis -1 is the last one: add dims(), not dims() - 1", {3, 2, 2}},
-         {"axis -1 counts from the end, and here it counts from the front", {2, 3, 5}},
-         {"axis -i is taken as axis i: add dims() to a negative one", {3, 5, 5}}});
+  check("dim(-1), dim(-2) of (2, 3, 5)", {double(x.dim(-1)), double(x.dim(-2))}, {5, 3},
+        {{"axis -1 is the last one: add dims(), not dims() - 1", {3, 2}},
+         {"axis -1 counts from the end, and here it counts from the front", {2, 3}},
+         {"axis -i is taken as axis i: add dims() to a negative one", {3, 5}}});
+  explain_end("axis -dims() is the first one: refuse i < -dims(), not i <= -dims()");
+  check("dim(-3) of (2, 3, 5)", double(x.dim(-3)), 2);
   must_refuse(
       "dim(3) of (2, 3, 5)", [&] { x.dim(3); }, "axis 3 of three does not exist: refuse i >= dims()");
   must_refuse(
@@ -47,10 +54,30 @@ CASE("sizes by axis, also from the end") {
 
 CASE("a reshape works out the size that is -1") {
   const Tensor x = counted({4, 6});
-  check("(4, 6) as (3, -1) is (3, 8)", values(x.reshape({3, -1}).shape()), {3, 8},
-        {{"-1 becomes the number of all values; divide it by the product of the known sizes", {3, 24}}});
+  explain_end(
+      "the lines below yours refuse it: -1 becomes size() divided by the product of the others; leave it out of "
+      "the product");
+  check("(4, 6) as (3, -1) is (3, 8)", values(x.reshape({3, -1}).shape()), {3, 8});
+  explain_end("the lines below yours refuse it: -1 may be at any axis");
   check("(4, 6) as (-1, 2, 3) is (4, 2, 3)", values(x.reshape({-1, 2, 3}).shape()), {4, 2, 3});
   check("values keep their order", x.reshape({-1, 2}), values(x));
+}
+
+CASE("a reshape that does not fit") {
+  const Tensor x = counted({4, 6});
+  must_refuse(
+      "(4, 6) as (-2, 12)",
+      [&] {
+        x.reshape({-2, 12});
+      },
+      "any size below 0 is worked out; -1 alone asks for it");
+  explain_end("a known size is 0: do not divide by 0");
+  must_refuse(
+      "(4, 6) as (0, -1)",
+      [&] {
+        x.reshape({0, -1});
+      },
+      "no size makes 24 values of a 0");
 }
 
 CASE("steps of a dense tensor") {
@@ -59,6 +86,13 @@ CASE("steps of a dense tensor") {
          {"each step is the size of its own axis; it is the product of all sizes to the right", {4, 5, 6}},
          {"a step has its own size in it; it is the product of the sizes to the right alone", {120, 30, 6}}});
   check("steps of (7): 1", steps(dense({7})), {1});
+  check("steps of (2, 60000, 60000): 3.6e9, which no int holds", steps(dense({2, 60000, 60000})), {3.6e9, 60000, 1},
+        {{"the step is an int and overflows; make it an int64_t", {double(int32_t(3600000000u)), 60000, 1}}});
+}
+
+CASE("steps of a shape without axes") {
+  explain_end("it begins at the last axis, and () has no last axis");
+  check("steps of (): none", double(dense({}).size()), 0);
 }
 
 CASE("which shape two shapes broadcast to") {
@@ -67,8 +101,11 @@ CASE("which shape two shapes broadcast to") {
       return values(broadcast("add", a, b));
     } catch (const BadInput&) { return {-1}; }  // refused
   };
+  explain_end("shapes that do not fit are refused, but not by bad_input(...), which throws BadInput");
   check("(4, 1) and (1, 5): (4, 5)", of({4, 1}, {1, 5}), {4, 5},
-        {{"a size of 1 must give way to the other", {4, 1}}, {"a size of 1 must give way to the other", {1, 5}}});
+        {{"a size of 1 must give way to the other", {4, 1}},
+         {"a size of 1 must give way to the other", {1, 5}},
+         {"it is refused, and 1 meets any size, whichever shape it is in", {-1}}});
   check("(2, 3, 5) and (5): (2, 3, 5)", of({2, 3, 5}, {5}), {2, 3, 5},
         {{"shapes are put together from the left; they are from the right", {5, 3, 5}},
          {"they are put together from the left, where 5 does not meet 2; they are from the right", {-1}}});
@@ -83,12 +120,12 @@ CASE("which shape two shapes broadcast to") {
 CASE("steps of a tensor that repeats") {
   const auto of = [](const Shape& x, const Shape& over) { return steps(broadcast_strides(x, over)); };
   check("(4, 1) over (4, 5): 1, 0", of({4, 1}, {4, 5}), {1, 0},
-        {{"an axis of size 1 repeats: its step is 0, and not that of a dense tensor", {1, 1}}});
+        {{"an axis of size 1 repeats: its step is 0, and not that of a dense tensor", {1, 1}},
+         {"the steps are those of the large shape; take those of x, and 0 where x repeats", {5, 0}}});
   check("(5) over (3, 5): 0, 1", of({5}, {3, 5}), {0, 1},
         {{"steps belong to the last axes; here they stand at the first", {1, 0}}});
   check("(2, 1, 3) over (4, 2, 6, 3): 0, 3, 0, 1", of({2, 1, 3}, {4, 2, 6, 3}), {0, 3, 0, 1},
-        {{"the steps are those of the large shape; take those of x, and 0 where x repeats", {0, 18, 0, 1}},
-         {"an axis of size 1 repeats: its step is 0", {0, 3, 3, 1}}});
+        {{"an axis of size 1 repeats: its step is 0", {0, 3, 3, 1}}});
 }
 
 CASE("a sum that broadcasts") {

@@ -1,4 +1,7 @@
 // Step 2: the tape and backward. autograd/tape.cpp, autograd/arithmetic.cpp
+#include <future>
+#include <memory>
+
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "check.h"
@@ -54,12 +57,30 @@ CASE("what is recorded") {
   check("one input that wants a gradient is enough", double(tape_length()), 1,
         {{"all inputs are asked to want a gradient; any one of them is enough", {0}}});
   clear_tape();
+  const Tensor d = x * constant;
+  check("whichever it is", double(tape_length()), 1,
+        {{"the last input alone is asked to want a gradient; any one of them is enough", {0}}});
+  clear_tape();
   {
     const NoGrad looking;
     twice(x, called, 3);
+    check("nothing is recorded while a NoGrad lives", double(tape_length()), 0,
+          {{"no_grad is not asked: while it is above 0 nothing is recorded", {1}}});
+    const NoGrad inner;
+    twice(x, called, 4);
   }
-  check("nothing is recorded while a NoGrad lives", double(tape_length()), 0,
-        {{"no_grad is not asked: while it is above 0 nothing is recorded", {1}}});
+  check("nor while two live, one inside another", double(tape_length()), 0,
+        {{"each NoGrad counts no_grad up by one: with one inside another it is 2, and nothing is recorded", {1}}});
+}
+
+CASE("each thread has a tape of its own") {
+  clear_tape();
+  std::vector<int> called;
+  const Tensor x = leaf({1}, {3}), loss = twice(x, called, 1);
+  must_refuse(
+      "backward() of a loss whose op is on the tape of another thread",
+      [&] { std::async(std::launch::async, [&] { backward(loss); }).get(); },
+      "the result does not say in which pass it was made: in_this_pass(y.require_grad())");
 }
 
 CASE("an op with several results") {
@@ -92,6 +113,39 @@ CASE("backward calls the derivatives from the end") {
         {{"steps stay on the tape, and the next backward would run them again", {3}}});
 }
 
+CASE("a step is taken off before it is called, and then freed") {
+  clear_tape();
+  const Tensor x = leaf({1}, {5});
+  Values left, alive;
+  std::weak_ptr<int> held[3];  // by the derivatives of three ops in a row
+  Tensor y = x;
+  for (std::weak_ptr<int>& mine : held) {
+    const auto memory = std::make_shared<int>();
+    mine = memory;
+    y = record("next", Tensor::full({1}, 1), {y}, [&, y, memory](const real* dy) {
+      left.push_back(double(tape_length()));
+      alive.push_back(double(std::count_if(held, held + 3, [](const auto& h) { return !h.expired(); })));
+      y.grad_accumulator().at[0] = *dy;
+    });
+  }
+  backward(y);
+  check("steps on the tape while the last of three is called, the second, the first", left, {2, 1, 0},
+        {{"a step is still on the tape while its derivative is called: take it off first", {3, 2, 1}},
+         {"steps stay on the tape until all were called: take it off before each is called", {3, 3, 3}}});
+  check("of three derivatives those that still hold memory", alive, {3, 2, 1},
+        {{"a step that was called is kept: with it goes the memory of the forward pass", {3, 3, 3}}});
+}
+
+CASE("the gradient of the loss is 1, whatever it was") {
+  clear_tape();
+  std::vector<int> called;
+  const Tensor x = leaf({1}, {5}), loss = twice(x, called, 1);
+  loss.grad_accumulator().at[0] = 7;
+  backward(loss);
+  check("d loss / d loss = 1, so d loss / dx = 2", x.grad(), {2},
+        {{"1 is added to what was in the loss's gradient; it is set to 1", {16}}, {"it is left as it was", {14}}});
+}
+
 CASE("what nothing flows into is left out") {
   clear_tape();
   std::vector<int> called;
@@ -100,6 +154,36 @@ CASE("what nothing flows into is left out") {
   check("ops of which the loss knows nothing are not called", doubles(called), {2},
         {{"an op is called although nothing has flowed into its result: skip it unless its y has_grad()", {2, 1}}});
   check("d loss / dx", x.grad(), {2});
+  clear_tape(), called.clear();
+  const Tensor y = twice(x, called, 1), beside = twice(y, called, 2), last = twice(y, called, 3);
+  const Tensor after = twice(y, called, 4);
+  backward(last);
+  check("those behind them are", doubles(called), {3, 1},
+        {{"it ends at the first op that nothing has flowed into; go on with the one before it", {}},
+         {"it ends at the first op that nothing has flowed into; go on with the one before it", {3}}});
+}
+
+CASE("a constant gets no gradient") {
+  clear_tape();
+  const Tensor x = leaf({2}, {3, -1}), constant = Tensor::from<double>({2}, {1, 2});
+  explain_end(
+      "a gradient is written where there is no room for one: x wants no gradient where its accumulator is null");
+  backward(sum_all(x + constant));
+  check("d (x + c) / dx = 1", x.grad(), {1, 1});
+}
+
+CASE("a gradient that was cleared begins anew") {
+  clear_tape();
+  const Tensor x = leaf({2}, {3, -1});
+  const Accumulator dx = x.grad_accumulator();
+  dx.at[0] = dx.at[1] = 100;
+  x.clear_grad();
+  backward(sum_all(x + Tensor::full({2}, 1)));
+  check(
+      "d (x + 1) / dx = 1", x.grad(), {1, 1},
+      {{"what was there before is added to, though the accumulator is `empty`: ask for it once, as the second time it "
+        "says that it is not",
+        {101, 101}}});
 }
 
 CASE("a tensor that is read twice gets both gradients") {
@@ -126,7 +210,8 @@ CASE("a repeated input gets the sum over all its places") {
          {"only the last place counts: later ones overwrite earlier ones (= for +=)", {4, 5, 6}},
          {"it is the mean over the places that b was repeated to; it is their sum", {2.5, 3.5, 4.5}}});
   check("dc_i = sum_j a_ij", c.grad(), {6, 15},
-        {{"only the first place counts: c was repeated, and its gradient is the sum over all columns", {1, 4}},
+        {{"the places of c are filled round and round; c_i is repeated along row i", {9, 12}},
+         {"only the first place counts: c was repeated, and its gradient is the sum over all columns", {1, 4}},
          {"only the last place counts: later ones overwrite earlier ones (= for +=)", {3, 6}},
          {"it is the mean over the places that c was repeated to; it is their sum", {2, 5}}});
 }
@@ -144,6 +229,21 @@ CASE("the derivative of a product") {
          {"dy is missing: db = dy a, by the chain rule", {1, 2, 3}}});
 }
 
+CASE("the derivatives of a product and a quotient with a repeated factor") {
+  const Values w = {1, 10, 100, 2, 20, 200};
+  const char* of_result = "dy has the shape of the result, `over`, and here it is read with that of a factor";
+  const Tensor a = leaf({2, 3}, {1, 2, 3, 4, 5, 6}), b = leaf({3}, {-4, 5, 0.5});
+  clear_tape();
+  backward(sum_all(a * b * Tensor::from({2, 3}, w)));
+  check("da_ij = dy_ij b_j", a.grad(), {-4, 50, 50, -8, 100, 100}, {{of_result, {-4, 50, 50, -4, 50, 50}}});
+  check("db_j = sum_i dy_ij a_ij", b.grad(), {9, 120, 1500}, {{of_result, {5, 70, 900}}});
+  a.clear_grad(), b.clear_grad();
+  backward(sum_all(a / b * Tensor::from({2, 3}, w)));
+  check("da_ij = dy_ij / b_j", a.grad(), {-0.25, 2, 200, -0.5, 4, 400}, {{of_result, {-0.25, 2, 200, -0.25, 2, 200}}});
+  check("db_j = -sum_i (dy_ij / b_j) (a_ij / b_j)", b.grad(), {-9 / 16., -120 / 25., -1500 / 0.25},
+        {{of_result, {-5 / 16., -70 / 25., -900 / 0.25}}});
+}
+
 CASE("the derivative of a quotient") {
   clear_tape();
   const Tensor a = leaf({2}, {6, -3}), b = leaf({2}, {2, 4});
@@ -153,6 +253,15 @@ CASE("the derivative of a quotient") {
         {{"the minus is missing: 1 / b falls where b grows", {1.5, -1.875}},
          {"b is divided by once; it is b^2", {-6 / 2. * 1, 3 / 4. * 10}},
          {"db is -dy / b^2; the factor a is missing", {-0.25, -0.625}}});
+}
+
+CASE("the derivative of a quotient with a constant") {
+  clear_tape();
+  const Tensor a = leaf({2}, {6, -3}), b = leaf({2}, {2, 4});
+  backward(sum_all(a / Tensor::from<double>({2}, {2, 4})));
+  check("da = dy / b", a.grad(), {0.5, 0.25}, {{"a gets none; it gets its own also where b is a constant", {0, 0}}});
+  backward(sum_all(Tensor::from<double>({2}, {6, -3}) / b));
+  check("db = -(dy / b) (a / b)", b.grad(), {-1.5, 0.1875});
 }
 
 CASE("two uses of one result") {

@@ -34,6 +34,18 @@ Values softmax_of(const Values& of) {
 }
 Tensor leaf(const Values& all) { return Tensor::from(shape, all).require_grad(); }
 
+// One that had a gradient of 100s, which was cleared.
+Tensor cleared_leaf(const Values& all) {
+  const Tensor in = leaf(all);
+  std::fill_n(in.grad_accumulator().at, in.size(), real(100));
+  in.clear_grad();
+  return in;
+}
+Mistake added_to_old(Values gives) {
+  for (double& v : gives) v += 100;
+  return {"+= although dx was empty: its memory holds anything; there it is =", gives};
+}
+
 }  // namespace
 
 CASE("softmax of a row") {
@@ -55,19 +67,24 @@ CASE("softmax of a row") {
 
 CASE("softmax of large numbers") {
   const Values large = {1000, 1001, 1003, -1001, -999.5, -1000};
-  check("exp(x - max) / sum exp(x - max), which is the same and never overflows", softmax(Tensor::from(shape, large)),
-        softmax_of(x),
-        {{"exp(1000) is infinite: subtract the row's largest number first",
-          each([](int i, int, int) { return i == 0 ? std::nan("") : std::nan(""); })},
-         {"exp(1000) is infinite: subtract the row's largest number first",
-          each([&](int i, int, int at) { return i == 0 ? std::nan("") : softmax_of(x)[size_t(at)]; })},
-         {"the largest number of all rows is subtracted; exp(-2003) is 0, and 0 / 0 no number. Each row has its own",
-          each([&](int i, int, int at) { return i == 1 ? std::nan("") : softmax_of(x)[size_t(at)]; })}});
+  check(
+      "exp(x - max) / sum exp(x - max), which is the same and never overflows", softmax(Tensor::from(shape, large)),
+      softmax_of(x),
+      {{"exp(1000) is infinite: subtract the row's largest number first",
+        each([](int i, int, int) { return i == 0 ? std::nan("") : std::nan(""); })},
+       {"exp(1000) is infinite: subtract the row's largest number first",
+        each([&](int i, int, int at) { return i == 0 ? std::nan("") : softmax_of(x)[size_t(at)]; })},
+       {"a larger number than the row's largest is subtracted; exp(-2003) is 0, and 0 / 0 no number. Each row has its "
+        "own, and it may be below 0",
+        each([&](int i, int, int at) { return i == 1 ? std::nan("") : softmax_of(x)[size_t(at)]; })}});
+  const Values middle = {-1000, 0, -1000, 1000, 2000, 1000};
+  check("the same, where the largest number is in the middle", softmax(Tensor::from(shape, middle)), {0, 1, 0, 0, 1, 0},
+        {{"exp(1000) is infinite: subtract the row's largest number, not its first or last one", not_finite}});
 }
 
 CASE("the derivative of softmax") {
   clear_tape();
-  const Tensor in = leaf(x);
+  const Tensor in = cleared_leaf(x);
   backward(sum_all(softmax(in) * Tensor::from(shape, w)));
   const Values y = softmax_of(x);
   const auto dot = [&](int i) {
@@ -75,15 +92,20 @@ CASE("the derivative of softmax") {
     for (int k = 0; k < n; ++k) s += w[size_t(i * n + k)] * y[size_t(i * n + k)];
     return s;
   };
-  check("dx_ij = y_ij (dy_ij - sum_k dy_ik y_ik)", in.grad(),
-        each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(i)); }),
-        {{"the sum over the row is missing: all y of a row depend on each x of it",
+  const Values expected = each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(i)); });
+  check("dx_ij = y_ij (dy_ij - sum_k dy_ik y_ik)", in.grad(), expected,
+        {added_to_old(expected),
+         {"the sum over the row is missing: all y of a row depend on each x of it",
           each([&](int, int, int at) { return y[size_t(at)] * w[size_t(at)]; })},
          {"that is the slope of a sigmoid, y (1 - y) dy: the other places of the row are missing",
           each([&](int, int, int at) { return y[size_t(at)] * (1 - y[size_t(at)]) * w[size_t(at)]; })},
          {"the factor y_ij is missing", each([&](int i, int, int at) { return w[size_t(at)] - dot(i); })},
          {"the sum has no y in it: it is sum_k dy_ik y_ik",
-          each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - sum(w, i * n, n)); })}});
+          each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - sum(w, i * n, n)); })},
+         {"the sum goes on from row to row; it begins at 0 in each row",
+          each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(0) - (i ? dot(1) : 0)); })},
+         {"it is the sum of the dy_ik y_ik, not their mean",
+          each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(i) / n); })}});
 }
 
 CASE("the derivative of softmax is added to what is there") {
@@ -117,6 +139,8 @@ CASE("cross-entropy of two rows") {
          {"the sum is divided by the number of classes; it is the mean over rows", {(a + b) / n}},
          {"the sign is turned round: the loss is -ln p", {-(a + b) / 2}},
          {"the logarithm is to base 2; it is the natural one", {(a + b) / 2 / std::log(2.)}},
+         {"the target is read from the first row; it is that of its own row, x[i n + target_i]",
+          {(a + b + x[3] - x[0]) / 2}},
          {"it is the last row alone", {b}},
          {"it is the first row alone", {a}},
          {"the mean of p at the target; its logarithm is missing", {(std::exp(-a) + std::exp(-b)) / 2}}});
@@ -131,24 +155,34 @@ CASE("cross-entropy of large numbers") {
          {"exp(1000) is infinite: subtract the row's largest number first", {INFINITY}},
          {"the largest number is subtracted in the sum and not at the target", {expected - 1003 / 2. + 999.5 / 2}}});
   const Values sure = {0, 0, 200, -200, 0, 0};
-  check("a row that is sure and wrong has a large loss, and not an infinite one",
-        double(cross_entropy(Tensor::from(shape, sure), Ids({2}, {0, 0})).item()), (200 + 200 + std::log(2.)) / 2,
-        {{"the logarithm is taken of a p that is 0: subtract before it, ln sum exp - x", {INFINITY}}});
+  check(
+      "a row that is sure and wrong has a large loss, and not an infinite one",
+      double(cross_entropy(Tensor::from(shape, sure), Ids({2}, {0, 0})).item()), (200 + 200 + std::log(2.)) / 2,
+      {{"the logarithm is taken of a p that is 0: subtract before it, ln sum exp - x", {INFINITY}},
+       {"a small number is added to a p that is 0: the loss ends at its logarithm; subtract before it, ln sum exp - x",
+        {std::log(1e9)}}});
 }
 
 CASE("the derivative of cross-entropy") {
   clear_tape();
-  const Tensor in = leaf(x);
+  const Tensor in = cleared_leaf(x);
   backward(cross_entropy(in, targets()) * 3);
   const Values p = softmax_of(x);
   const auto slope = [&](double factor, bool one) {
     return each([&](int i, int j, int at) { return factor * (p[size_t(at)] - (one && j == right[i] ? 1 : 0)); });
   };
   check("dx_ij = dloss (p_ij - [j = target_i]) / rows", in.grad(), slope(1.5, true),
-        {{"the loss is a mean: divide by the number of rows", slope(3, true)},
+        {added_to_old(slope(1.5, true)),
+         {"the loss is a mean: divide by the number of rows", slope(3, true)},
          {"dloss is missing: the loss may be multiplied by something", slope(0.5, true)},
          {"the 1 at the target is missing", slope(1.5, false)},
          {"it is divided by the classes, and not by the rows", slope(1, true)},
+         {"p is not divided by its sum: the forward pass leaves it so for this one", each([&](int i, int j, int at) {
+            const double top = i == 0 ? 4 : 0.5;
+            return 1.5 * (std::exp(x[size_t(at)] - top) - (j == right[i] ? 1 : 0));
+          })},
+         {"the target is that of the first row; it is that of its own row, dx[i n + target_i]",
+          each([&](int i, int j, int at) { return 1.5 * (p[size_t(at)] - (i == 0 && j != 1 ? 1 : 0)); })},
          {"the sign is turned round: it is p - 1 at the target", slope(-1.5, true)},
          {"the 1 at the target has to be multiplied by dloss / rows as well",
           each([&](int i, int j, int at) { return 1.5 * p[size_t(at)] - (j == right[i] ? 1 : 0); })}});

@@ -69,15 +69,18 @@ CASE("three loops, add") {
 CASE("three loops, other sizes") {
   const int m = 2, n = 5, k = 4;
   const Values a = numbers(m * k, 3), b = numbers(k * n, 4);
-  check("c_ij = sum_p a_ip b_pj, a (2, 4), b (4, 5)", {m, n}, three_loops(m, n, k, a, b, 0, false),
-        product(m, n, k, a, b));
+  const Values c = product(m, n, k, a, b);
+  Values short_rows(c.begin(), c.begin() + k);
+  short_rows.insert(short_rows.end(), c.begin() + n, c.end()), short_rows.push_back(0);
+  check("c_ij = sum_p a_ip b_pj, a (2, 4), b (4, 5)", {m, n}, three_loops(m, n, k, a, b, 0, false), c,
+        {{"there are n numbers in a row of c, and not k", short_rows}});
   check("the same of an a that is stored transposed", {m, n},
         three_loops(m, n, k, transposed(m, k, a), b, 0, false, true), product(m, n, k, a, b));
 }
 
 namespace {
 
-constexpr int m = 40, k = 530, n = 520;  // b has more than 1 MB, so that it is worked off in blocks
+constexpr int m = 40, k = 530, n = 525;  // b has more than 1 MB, so that it is worked off in blocks
 
 struct Large {
   Values a = numbers(m * k, 5), b = numbers(k * n, 6), c = product(m, n, k, a, b);
@@ -86,9 +89,10 @@ const Large& large() {
   static const Large all;
   return all;
 }
-double before(int from, int to, int i, int j) {  // the sum over some p alone
+// The sum over some p alone, with the factors of p + a_off and p + b_off
+double before(int from, int to, int i, int j, int a_off = 0, int b_off = 0) {
   double sum = 0;
-  for (int p = from; p < to; ++p) sum += large().a[size_t(i * k + p)] * large().b[size_t(p * n + j)];
+  for (int p = from; p < to; ++p) sum += large().a[size_t(i * k + p + a_off)] * large().b[size_t((p + b_off) * n + j)];
   return sum;
 }
 void compare(const std::string& formula, const Tensor& got, const Values& expected,
@@ -101,15 +105,42 @@ void compare(const std::string& formula, const Tensor& got, const Values& expect
 CASE("blocks of a large product") {
   clear_tape();
   const Tensor c = matmul(Tensor::from({m, k}, large().a), Tensor::from({k, n}, large().b));
-  Values last(large().c.size()), first = last;
+  Values last(large().c.size()), first = last, same_a = last, same_b = last, same_columns = last;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
-      last[size_t(i * n + j)] = before(512, k, i, j);
-      first[size_t(i * n + j)] = before(0, 512, i, j);
+      const size_t at = size_t(i * n + j);
+      last[at] = before(512, k, i, j);
+      first[at] = large().c[at] - last[at];
+      same_a[at] = first[at] + before(512, k, i, j, -512);
+      same_b[at] = first[at] + before(512, k, i, j, 0, -512);
+      same_columns[at] = large().c[size_t(i * n + j % 512)];
     }
   compare("c_ij = sum_p a_ip b_pj, 512 of the inner places at a time", c, large().c,
           {{"the second block of inner places has overwritten the first: give `add` to multiply", last},
-           {"the first block of inner places alone", first}});
+           {"the first block of inner places alone", first},
+           {"the second block reads the first inner places of a once more: give inner place `from` to left()", same_a},
+           {"the second block has the first rows of b once more: begin at row `from` of b", same_b},
+           {"the second panels have the first columns of b once more: begin at column `j` of b", same_columns}});
+}
+
+CASE("blocks of many rows") {
+  const int rows = 200, above = 192, room = 384, inner = 512, columns = 520;  // a block has 192 rows
+  const Values a = numbers(room * inner, 12), b = numbers(inner * columns, 13);
+  const std::vector<real> ra = reals(a), rb = reals(b);
+  std::vector<real> c(size_t(room * columns), real(7));
+  kernels(Device::cpu).matmul({c.data(), true}, ra.data(), rb.data(), {.m = rows, .n = columns, .k = inner});
+  const int some = rows - above;
+  const auto product_of_rows = [&](int from) {
+    return product(some, columns, inner, Values(a.begin() + from * inner, a.begin() + (from + some) * inner), b);
+  };
+  const auto last = c.begin() + above * columns, end = c.begin() + rows * columns;
+  check("c_ij = sum_p a_ip b_pj, of the rows from 192 on", {some, columns}, of_reals({last, end}),
+        product_of_rows(above),
+        {{"the second block has the first rows of a: give row `i` to left()", product_of_rows(0)},
+         {"the second block is not there: it begins at row `i` of c", Values(size_t(some * columns), 7)}});
+  check("numbers written below the last row of c",
+        double(std::count_if(end, c.end(), [](real v) { return v != 7; }) > 0), 0,
+        {{"the last block has fewer rows: at most p.m - i", {1}}});
 }
 
 CASE("blocks where b is stored transposed") {
@@ -120,7 +151,9 @@ CASE("blocks where b is stored transposed") {
   const Tensor right = Tensor::from({inner, rows}, b);
   const Tensor c = matmul(left, right);
   backward(sum_all(c * Tensor::from({columns, rows}, a)));
-  compare("da = dc b^T", left.grad(), product(columns, inner, rows, a, transposed(inner, rows, b)));
+  compare("da = dc b^T", left.grad(), product(columns, inner, rows, a, transposed(inner, rows, b)),
+          {{"b is read as if it was not stored transposed: p.b_transposed is not asked",
+            product(columns, inner, rows, a, b)}});
 }
 
 CASE("blocks where a is stored transposed") {
@@ -153,6 +186,19 @@ CASE("the derivatives of a product") {
         {{"a is not transposed", product(n, n, n, a, dc)},
          {"the factors stand the other way round: it is a^T dc, not dc a^T", product(n, n, n, dc, transposed(n, n, a))},
          {"that is dc b^T, the derivative by a", product(n, n, n, dc, transposed(n, n, b))}});
+}
+
+CASE("the derivatives of a product with a constant") {
+  const Tensor one = Tensor::full({2, 2}, 1);
+  const Tensor left = Tensor::full({2, 2}, 1).require_grad(), right = Tensor::full({2, 2}, 1).require_grad();
+  explain_end(
+      "a gradient is written where there is no room for one: a factor wants no gradient where its accumulator is "
+      "null");
+  clear_tape();
+  backward(sum_all(matmul(left, one)));
+  check("da = dc b^T", left.grad(), {2, 2, 2, 2});
+  backward(sum_all(matmul(one, right)));
+  check("db = a^T dc", right.grad(), {2, 2, 2, 2});
 }
 
 CASE("the derivatives of a product of other sizes, in batches") {

@@ -66,6 +66,27 @@ CASE("a causal mask") {
                [](Form& f) { f.to_zero = true; })});
 }
 
+CASE("queries that are the last slots") {
+  const Sample x;
+  const auto of = [&](int offset) {
+    return attended(x.q, x.k, x.v, with([=](Form& f) { f.causal = true, f.offset = offset; })).a;
+  };
+  check("a_ij = 0 where j > i + offset, with offset 1", attention_weights(x.scores(), {.causal = true, .offset = 1}),
+        of(1), {{"the slot of query i is x.offset + i, and here it is i", of(0)}});
+}
+
+CASE("pieces") {
+  const Sample x;
+  Scores s = x.scores();
+  s.pieces = {{x.tq, x.tk, -far, 0}};  // the keys before the query
+  const Values before = attended(x.q, x.k, x.v, with([](Form& f) { f.causal = f.strict = true; })).a;
+  check("a_ij = 0 for pairs that no piece holds, j >= i, and for all j where i = 0", attention_weights(s, {}), before,
+        {{"query 0 sees no key, and 0 / 0 is no number: its weights are 0", not_finite}});
+  s.pieces.push_back({x.tq, x.tk, 0, far});
+  check("a_ij = softmax_j(q_i . k_j / sqrt(D)), whichever piece holds the pair", attention_weights(s, {}),
+        attended(x.q, x.k, x.v).a, {{"the first piece alone is asked; there are x.pieces", before}});
+}
+
 CASE("keys beyond the end of a string") {
   const Sample x;
   const Ids lengths({B}, {2, 3});

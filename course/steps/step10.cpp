@@ -92,6 +92,12 @@ CASE("the gradient is rotated back") {
           plus_one(rotated(w, B, T, H, D, a, 1))},
          {"= for +=: what flowed into x before is lost; y is added to unless y.empty", back},
          {"nothing flows back", Values(w.size(), 1.)}});
+  x.clear_grad();
+  backward(sum_all(rotate(x, Tensor::from({1, T, D / 2}, a), Pairing::interleaved) * Tensor::from({B, T, H, D}, w)));
+  Values more = plus_one(back);
+  for (size_t n = 0; n < more.size(); ++n) more[n] += back[n];
+  check("(dx, dx') = ... where dx is empty", x.grad(), back,
+        {{"+= although y.empty: its memory holds anything; there it is =", more}});
 }
 
 namespace {
@@ -129,6 +135,29 @@ CASE("queries and keys are rotated by their positions") {
          {"neither is rotated", rope_logits(q, k, p, H, D, 1, false, false)},
          {"keys are rotated back: then p_i + p_j counts, and not the distance", rope_logits(q, k, p, H, D, -1)}},
         1e-3);
+}
+
+CASE("queries that are the last slots") {
+  const int H = 2, D = 8, T = 4, queries = 2;
+  const Layer layer("rope", {.layers = 1, .heads = H, .d_model = H * D});
+  const Values k = some(T * H * D, 2), p = {0, 3, 4, 50}, last = some(queries * H * D, 1);
+  // The queries' rows of the logits where the queries begin at that slot
+  const auto rows = [&](int first) {
+    Values q(size_t(first * H * D), 0.), some_rows;
+    q.insert(q.end(), last.begin(), last.end()), q.resize(size_t(T * H * D), 0.);
+    const Values all = rope_logits(q, k, p, H, D);
+    for (int h = 0; h < H; ++h) {
+      const auto head = all.begin() + h * T * T;
+      some_rows.insert(some_rows.end(), head + first * T, head + (first + queries) * T);
+    }
+    return some_rows;
+  };
+  explain_end(
+      "queries and keys are not rotated by their own slots: queries are the last slots, of_last(of_keys, .); "
+      "keys are all slots, of_keys");
+  check("s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D), queries at slots 2 and 3",
+        layer.logits(last, k, Positions::of_tokens(1, p), queries), rows(T - queries),
+        {{"queries are the last slots, and here they are the first ones", rows(0)}}, 1e-3);
 }
 
 CASE("only the distance counts") {

@@ -49,6 +49,26 @@ CASE("a subset is sorted, or in any order") {
     wrong("not sorted: in random order", "", "any order", "increasing", "`sorted` is not asked");
 }
 
+CASE("every order is equally likely") {
+  constexpr int draws = 20000;
+  double share[3][3] = {};  // of slot i and number p, as a share of what is fair
+  for (uint32_t draw = 0; draw < draws; ++draw) {
+    Rng rng = rng_of(draw);
+    const std::vector<double> p = subset(3, 0, 3, false, rng);
+    for (size_t i = 0; i < 3; ++i) share[i][size_t(p[i])] += 3. / draws;
+  }
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t p = 0; p < 3; ++p)
+      if (std::abs(share[i][p] - 1) > 0.04)
+        wrong("not sorted: each number of 0, 1, 2 is equally often at each place", fmt::format("[{}], {}", i, p),
+              "1 times its share", fmt::format("{:.2f}", share[i][p]),
+              i == p && share[i][p] == 0
+                  ? "a number may stay where it is: the place to exchange with is one of 0 .. i, i "
+                    "included"
+                  : "every order is equally likely: exchange place i with one of 0 .. i, from the "
+                    "end, and not with any place");
+}
+
 CASE("every number is equally likely") {
   const int pool = 12;
   const Values share = shares(4, 2, pool);
@@ -109,12 +129,28 @@ CASE("random offsets, for schemes that read distances alone") {
         {{"the offsets of one side are missing: there are 2 T - 1", {3}}});
   const std::vector<double>& d = p.distances().value;
   check("a token's distance to itself is 0", d[size_t(T - 1)], 0);
+  Values left(d.begin(), d.begin() + T - 1), right(d.begin() + T, d.end()), minus_right, mirrored(right);
+  for (const double r : right) minus_right.push_back(-r);
+  std::reverse(mirrored.begin(), mirrored.end());
+  check("the left side is -r_{T-1} .. -r_1, where the right one is r_1 .. r_{T-1}", left,
+        Values(minus_right.rbegin(), minus_right.rend()),
+        {{"the left side has no minus", mirrored},
+         {"the left side is not mirrored: it ends with -r_1, beside the 0", minus_right},
+         {"the left side is not mirrored, and has no minus", right}});
   for (int n = 1; n < T; ++n) {
-    check("-r on the left, r on the right", d[size_t(T - 1 - n)], -d[size_t(T - 1 + n)],
-          {{"the left side has no minus", {d[size_t(T - 1 + n)]}}});
     if (!(d[size_t(T - 1 + n)] > d[size_t(T - 2 + n)]))
       wrong("offsets grow with the distance", fmt::format("[{}]", T - 1 + n), "more than the one before", "less",
             "the smallest offset belongs to the nearest slots");
+  }
+  const Chosen<Sampler> all = sampler("randomized_offsets:max_position=6");
+  for (uint32_t draw = 0; draw < 20; ++draw) {
+    Rng other = rng_of(draw);
+    const Values of_all = all->draw(all.choices, {1, T, {}}, other).distances().value;
+    const Values r(of_all.begin() + T, of_all.end());
+    check("T = 6 slots of N = 6 positions: r is 1 .. 5", r, {1, 2, 3, 4, 5},
+          {{r.front() < 1 ? "two slots are never 0 apart: 1 is the smallest r"
+                          : "N positions are N - 1 apart at most: N - 1 is the largest r",
+            r}});
   }
   const Chosen<Sampler> any = sampler("randomized_offsets:max_position=50,unsorted");
   for (const auto& [options, sorted] : {std::pair{s, true}, {any, false}}) {
