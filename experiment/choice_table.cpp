@@ -57,6 +57,13 @@ Option lr_option() { return {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, a
 Option warmup_option(int standard) {
   return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
 }
+Option cooling_option(double standard) {
+  return {"cooling", standard, {0, 1}, "share of the steps, the last ones, in which the learning rate falls to 0"};
+}
+double cooled(const Choices& c, int64_t step) {
+  const double steps = c.whole("steps"), cooling = c.number("cooling") * steps;
+  return cooling > 0 ? std::clamp((steps - double(step)) / cooling, 0., 1.) : 1;
+}
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }

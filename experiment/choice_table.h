@@ -47,7 +47,9 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std:
 Option encoding_option(const std::string& standard, const std::string& help);
 Option temperature_option(const std::string& help);
 Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
-Option warmup_option(int standard);
+Option warmup_option(int standard), cooling_option(double standard);
+// The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
+double cooled(const Choices&, int64_t step);
 // Defaults, then the preset that `settings` names, then `settings`. Throws BadInput: unknown option or name, a number
 // out of range.
 Choices configure(const ChoiceTable&, const Settings&);

@@ -232,6 +232,7 @@ std::vector<ChoiceOption> make_options() {
                  {"train_length", 40, {1, 1 << 20}, "longest training input"},
                  {"curriculum", names_of(all_curricula()), "which length a step uses"},
                  {"seed", 0, {0, 999999999999999}, "of all random numbers"}});
+  add(training, {cooling_option(0)}, newer);
 
   add(test, {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
              {"eval_samples", 512, {1, 1 << 14}, "sequences for each length"},

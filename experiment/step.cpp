@@ -35,6 +35,7 @@ StepInputs draw_step(const Choices& c, int64_t step, int length) {
 PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   const Choices& c = state.config;
   const int64_t step = state.adam.step;
+  state.adam.lr = c.number("lr") * cooled(c, step);
   Tensor logits, loss;
   // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
   Stoppable until_update(state.params.device() == Device::cpu && !trace);

@@ -11,6 +11,7 @@
 #include "experiment/lengths.h"
 #include "experiment/pca.h"
 #include "experiment/state.h"
+#include "experiment/step.h"
 #include "experiment/t5/t5.h"
 #include "tasks/task.h"
 
@@ -129,6 +130,22 @@ TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if a
   for (const auto& [step, share] : {std::pair{0, 0.1}, {4, 0.5}, {9, 1.}, {79, 1.}, {80, 1.}, {90, 0.5}, {99, 0.05}})
     CHECK(rate("0.2", step) == doctest::Approx(share));
   CHECK(rate("0", 99) == doctest::Approx(1));
+}
+
+TEST_CASE("strings: the learning rate falls in the last steps, if any cool, and stays at 0 after them") {
+  const auto rates = [](const Settings& more) {  // of 4 steps, and of one more
+    Settings all = {{"steps", "4"}, {"lr", "0.01"}};
+    all.insert(all.end(), more.begin(), more.end());
+    State state(small_run(all));
+    std::vector<double> made;
+    for (int64_t step = 0; step < 5; ++step) {
+      finish_step(state.config, start_step(state, draw_step(state.config, step)));
+      made.push_back(state.adam.lr);
+    }
+    return made;
+  };
+  CHECK(rates({}) == std::vector<double>(5, 0.01));
+  CHECK(rates({{"cooling", "0.5"}}) == std::vector{0.01, 0.01, 0.01, 0.005, 0.});
 }
 
 TEST_CASE("inspect: a scheme without logits has no sorted ones, and all else") {

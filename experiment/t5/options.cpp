@@ -62,7 +62,7 @@ const ChoiceTable& all_choices() {
                      "share of the steps in which the longest grow to train_length, slowly at first"},
                     lr_option(),
                     warmup_option(200),
-                    {"cooling", 0.2, {0, 1}, "share of the steps, the last ones, in which it falls to 0"},
+                    cooling_option(0.2),
                     clip_option(),
                     seed_option()},
        .evaluation = {Option::wholes("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},

@@ -101,9 +101,8 @@ std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrie
 }  // namespace
 
 double learning_rate(const Choices& c, int64_t step) {
-  const double steps = c.whole("steps"), cooling = c.number("cooling") * steps, left = steps - double(step);
   const double rising = double(step + 1) / std::max(1, c.whole("warmup"));
-  return c.number("lr") * std::min({1., rising, cooling > 0 ? left / cooling : 1.});
+  return c.number("lr") * std::min(rising, cooled(c, step));
 }
 
 StepResult train_step(State& s, const Batch& batch, Trace* trace) {
