@@ -1,21 +1,18 @@
-// Trains the lanes of the first screen with the engine under node, and writes what they have learned at some steps into
-// web/page/snapshots.json, and the weights of two of them into weights.bin beside it: ./dev web snapshots, three
-// minutes.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
+// Trains the lanes of the first screen with the engine under node, each on a thread of its own, and writes what they
+// have learned at some steps into web/page/snapshots.json, and the weights of two of them into weights.bin beside it:
+// ./dev web snapshots, three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
 import {readFile, rename, writeFile} from 'node:fs/promises';
+import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 
 import {Lab} from './lab.mjs';
+import {to_halves} from './page/halves.mjs';
 import {by_name, in_runs, strip_lengths} from './page/lane.mjs';
 import {FIRST_LANES, first_state} from './page/link.mjs';
-import {to_halves} from './page/halves.mjs';
 import {options_of} from './page/take.mjs';
 
-const STRINGS = 64, TESTED_AT = [0, 100, 200, 400, 600, 900, 1200, 1600, 2000];
-const [engine, out] = process.argv.slice(2);
-const lab = await Lab.start(await readFile(engine));
-const state = {
-  ...first_state(),
-  steps: 2000
-};
+const STRINGS = 64, TESTED_AT = [0, 100, 200, 400, 800, 1400, 2100, 2800, 3600];
+// Without dropout, and in ever smaller steps at the end: else not all of them sort their longest strings.
+const state = {...first_state(), steps: TESTED_AT.at(-1)}, more = {dropout: '0', cooling: '0.4'};
 const edge = state.train_length;
 const lengths =
     [...new Set([
@@ -25,9 +22,8 @@ const lengths =
 const round = x => Math.round(x * 1e4) / 1e4;
 
 // Two scenes of the lecture: the trained length at fixed distances between neighbours, and how attention disperses.
-let gaps, dispersion;
-function look_closer(model) {
-  gaps = [1, 2, 3, 4, 5, 6, 8, 10].map(
+function closer(model) {
+  const gaps = [1, 2, 3, 4, 5, 6, 8, 10].map(
       gap =>
           [gap, round(model.test({lengths: [edge], strings: STRINGS, positions: `stretched:gap=${gap}`})[0].accuracy)]);
   const far = 3 * edge, {temperature} = model.align(far),
@@ -38,27 +34,20 @@ function look_closer(model) {
                                            entropy}) => ({length, largest: round(largest), entropy: round(entropy)}));
   // Whether sharper attention also answers better is another question: the accuracy at that length.
   const right = tau => round(model.test({lengths: [far], strings: STRINGS, temperature: tau})[0].accuracy);
-  dispersion = [
+  const dispersion = [
     {name: 'as trained', rows: rows(1), accuracy: right(1)}, {
       name: `temperature ${temperature}, aligned at length ${far}`,
       rows: rows(temperature),
       accuracy: right(temperature)
     }
   ];
+  return {gaps, dispersion};
 }
 
-// The weights of the lanes that one can look into, one after the other, for web/page/weights.bin.
-const weights = [];
-let weights_end = 0;
-function keep(model) {
-  const bytes = to_halves(model.call('weights').numbers.subarray(0, model.parameters)), at = weights_end;
-  weights.push(bytes);
-  weights_end += bytes.length;
-  return {at, bytes: bytes.length};
-}
-
-function recorded(spec) {
-  const model = lab.train_new(options_of(state, spec)), log = [], tests = [];
+// What the page has of a lane: {lane, closer, weights: of the lanes that one can look into}
+async function recorded({spec, engine}) {
+  const lab = await Lab.start(await readFile(engine)), model = lab.train_new(options_of(state, spec));
+  const log = [], tests = [];
   for (const until of TESTED_AT) {
     const steps = model.step(until - model.done), last = steps.at(-1);
     if (last) log.push([last.step, round(last.loss), round(last.accuracy), round(last.gradient_norm)]);
@@ -68,25 +57,41 @@ function recorded(spec) {
   const seen = in_runs(model.seen(strip_lengths(edge), state.steps)), baselines = by_name(model.baselines(lengths));
   for (const key of Object.keys(baselines))
     baselines[key] = baselines[key].map(([length, value]) => [length, round(value)]);
-  if (spec.positions === 'randomized') look_closer(model);
-  const made = {spec, parameters: model.parameters, command: model.command(), log, tests, baselines, seen};
-  if (spec.encoding === 'rope') made.weights = keep(model);
-  model.free();
-  console.log(spec.encoding, spec.positions, made.tests.at(-1).curve.filter(([n]) => n % 20 === 0).join('  '));
-  return made;
+  return {
+    lane: {spec, parameters: model.parameters, command: model.command(), log, tests, baselines, seen},
+    closer: spec.positions === 'randomized' ? closer(model) : {},
+    weights: spec.encoding === 'rope' ? to_halves(model.call('weights').numbers.subarray(0, model.parameters)) : null,
+    version: lab.version
+  };
 }
 
-const {steps, train_length, layers, heads, d_model, batch, lr, max_position, task} = state;
-const lanes = FIRST_LANES.map(recorded);
-const made = {
-  version: lab.version,
-  state: {steps, train_length, layers, heads, d_model, batch, lr, max_position, task},
-  lanes,
-  gaps,
-  dispersion
-};
-const files = [[out, `${JSON.stringify(made)}\n`], [out.replace(/\w+\.json$/, 'weights.bin'), Buffer.concat(weights)]];
-for (const [file, data] of files) {
-  await writeFile(`${file}.partial`, data);
-  await rename(`${file}.partial`, file);
+async function all_of(engine, out) {
+  const made = await Promise.all(FIRST_LANES.map(lane => new Promise((done, failed) => {
+    new Worker(new URL(import.meta.url), {workerData: {spec: {...lane, more}, engine}})
+        .on('message', done)
+        .on('error', failed);
+  })));
+  let end = 0;  // the weights lie one after the other
+  for (const {lane, weights} of made) {
+    console.log(lane.spec.encoding, lane.spec.positions,
+                lane.tests.at(-1).curve.filter(([n]) => n % 20 === 0).join('  '));
+    if (weights) lane.weights = {at: end, bytes: weights.length};
+    end += weights?.length ?? 0;
+  }
+  const {steps, train_length, layers, heads, d_model, batch, lr, max_position, task} = state;
+  const snapshots = {
+    version: made[0].version,
+    state: {steps, train_length, layers, heads, d_model, batch, lr, max_position, task},
+    lanes: made.map(({lane}) => lane),
+    ...Object.assign({}, ...made.map(m => m.closer))
+  };
+  const weights = Buffer.concat(made.flatMap(m => m.weights ?? []));
+  for (const [file, data] of
+           [[out, `${JSON.stringify(snapshots)}\n`], [out.replace(/\w+\.json$/, 'weights.bin'), weights]]) {
+    await writeFile(`${file}.partial`, data);
+    await rename(`${file}.partial`, file);
+  }
 }
+
+if (isMainThread) await all_of(...process.argv.slice(2));
+else parentPort.postMessage(await recorded(workerData));

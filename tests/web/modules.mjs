@@ -17,12 +17,28 @@ import {calibrated_bias} from '../../web/page/bias.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
 import {spelled_options, with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
+import {learned_words} from '../../web/page/start.mjs';
 import {bibtex, csv, curves_csv, file_name, options_of, sources_of, task_words} from '../../web/page/take.mjs';
 import {Turns} from '../../web/page/turns.mjs';
 
 const recorded = JSON.parse(readFileSync(new URL('../../web/page/snapshots.json', import.meta.url)));
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
+test('the lanes of the first screen have learned what it says', () => {
+  const edge = recorded.state.train_length;
+  assert.equal(recorded.lanes.length, 4);
+  for (const {spec, tests} of recorded.lanes) {
+    const trained = tests.at(-1).curve.filter(([length]) => length <= edge);
+    assert.ok(trained.some(([length]) => length === edge));
+    for (const [length, accuracy] of trained)
+      assert.ok(accuracy > .98, `${spec.encoding}, ${spec.positions}: ${accuracy} at length ${length}`);
+  }
+  const lanes = recorded.lanes.map((lane, n) => Lane.recorded(lane.spec, n, lane));
+  assert.match(
+      learned_words(lanes, edge), /up to 20 digits .*: at each length (all|9[89](\.\d)? % or more) of the digits/);
+  const others = [...lanes, {curve: [[1, 1], [20, .8555], [40, .1]]}];
+  assert.match(learned_words(others, edge), /at each length 85\.5 % or more of/);
+});
 test('a link holds the whole state', () => {
   const state = {
     ...first_state(),
@@ -367,7 +383,7 @@ test('what the lecture says in words is what was recorded', () => {
   assert.equal(state.train_length, 20);                          // "strings of up to 20 digits", 40 slots
   assert.equal(state.max_position, '400');                       // "40 of 400", "ten apart"
   const best = Math.max(...gaps.map(([, a]) => a)), lost = (best - gaps[0][1]) / best;
-  assert.ok(lost > .3 && lost < .4, `${lost}`);                  // "costs a third of the digits"
+  assert.ok(lost > .17 && lost < .23, `${lost}`);                // "costs a fifth of the digits"
   const [plain, sharp] = dispersion.map(curve => curve.accuracy);
   assert.ok(plain > .9 && sharp < plain, `${plain} ${sharp}`);   // "right at length 60", "sharper is not better"
   const longest = dispersion[0].rows.at(-1);

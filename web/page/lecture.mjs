@@ -246,7 +246,7 @@ export const SCENES = [
   },
   {
     title: 'The gap',
-    line: 'No position is new here, and no length. Spacing alone costs a third of the digits.',
+    line: 'No position is new here, and no length. Spacing alone costs a fifth of the digits.',
     draw: scene_gap,
     notes: 'The model of the scene before, tested with positions at equal distances in place of random ones. ' +
         'Nothing is longer here than in training, and each of these gaps occurs there. But 40 slots drawn from ' +

@@ -8,6 +8,14 @@ import {Lane} from './lane.mjs';
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const STILL = .85;  // more than the most frequent digit of each place gets
 
+// What the lanes have learned, by their curves: the smallest share of right digits at a trained length.
+export function learned_words(lanes, edge) {
+  const trained = lanes.flatMap(({curve}) => curve.filter(([length]) => length <= edge));
+  const least = Math.floor(1000 * Math.min(...trained.map(([, accuracy]) => accuracy))) / 1000;
+  return `Four small transformers have learned to sort strings of up to ${edge} digits from 0 to 4: at each length ` +
+      `${least === 1 ? 'all' : `${percent(least)} or more`} of the digits are right.`;
+}
+
 export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
   // Past the edge nothing is drawn before someone has guessed and dragged there.
@@ -109,9 +117,8 @@ export function start_view(app) {
               'div', {}, element('h1', {}, 'Past the edge'),
               element(
                   'p', {class: 'lead'},
-                  `Four small transformers have learned to sort strings of up to ${edge} digits from 0 to 4. They ` +
-                      'differ in one thing: how they know where a digit stands. What happens when the strings get ' +
-                      'longer?'),
+                  `${learned_words(asked_of, edge)} They differ in one thing: how they know where a digit stands. ` +
+                      'What happens when the strings get longer?'),
               guess),
           element(
               'div', {},

@@ -110,7 +110,8 @@ const OF_FIELD = {
   encoding: ['relative_mode', 'alibi_symmetric', 'rope_pairing'],
   positions: ['first_position', 'resample']
 };
-const UNSHOWN = [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum'];
+const UNSHOWN =
+    [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum', 'cooling'];
 export function set_field(lane, field, value) {
   const gone = OF_FIELD[field] ?? [];
   lane[field] = value;
