@@ -92,7 +92,7 @@ std::pair<Shape, std::vector<double>> positions_of(nb::handle x) {
   if (nb::isinstance<Tensor>(x) && recording() && nb::cast<Tensor>(x).requires_grad())
     bad_input("positions: they get no gradient, and these want one; give x.detach()");
   const nb::object array =
-      numpy().attr("ascontiguousarray")(as_array(x, "positions", "fiub", "numbers"), "dtype"_a = "float64");
+      numpy().attr("ascontiguousarray")(as_array(x, "positions", "fiu", "numbers"), "dtype"_a = "float64");
   const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
   if (a.size() == 0) bad_input("positions: there are none; give one for each slot");
   return {shape_of(a, "positions"), std::vector<double>(a.data(), a.data() + a.size())};

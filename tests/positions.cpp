@@ -103,13 +103,13 @@ TEST_CASE("positions that are no numbers are refused where they enter, with thei
     CHECK_THROWS_WITH_AS(action(), words.c_str(), BadInput);
   };
   refuses([&] { Positions::of_tokens(1, {0, 1, nan}); },
-          "positions: number 2 of sequence 0 is nan; give finite numbers");
+          "positions: number 2 of sequence 0 is nan; give numbers from -2^32 to 2^32");
   refuses([&] { Positions::of_tokens(2, {0, 1, 2, inf, 4, nan}); },
-          "positions: number 0 of sequence 1 is inf; give finite numbers");
+          "positions: number 0 of sequence 1 is inf; give numbers from -2^32 to 2^32");
   refuses([&] { Positions::of_ids(2, 2, {0, 1, 2, 3, 4, 5, 6, -inf}); },
-          "positions: number 1 of sequence 1 is -inf; give finite numbers");
+          "positions: number 1 of sequence 1 is -inf; give numbers from -2^32 to 2^32");
   refuses([&] { Positions::of_offsets(1, {-1, nan, 1}); },
-          "positions: number 1 of sequence 0 is nan; give finite numbers");
+          "positions: number 1 of sequence 0 is nan; give numbers from -2^32 to 2^32");
 }
 
 TEST_CASE("positions of one's own are of all layers, or of as many as the model has") {

@@ -23,9 +23,9 @@ def spelled_value(value):
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
-    """A whole number, also of NumPy."""
+    """A whole number, also of NumPy; True is none."""
     try:
-        number = operator.index(value)
+        number = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
         raise ValueError(f"{name} is {value!r}; give a whole number") from None
     if not least <= number <= most:
@@ -40,7 +40,7 @@ def switch(name, value):
     return bool(value)
 
 
-def _numbers(**said):
+def numbers(**said):
     """Arguments that are whole numbers, seeds and steps of 64 bits, or switches."""
     return {name: switch(name, value) if name in ("causal", "force")
             else whole(name, value, 0, 2**64 - 1) if name in ("seed", "step") else whole(name, value)
@@ -119,8 +119,8 @@ class Encoding(Chosen):
         compare. force: even if it seems too large for this machine's memory,
         or to take more than a month."""
         return _inside.view([self.spelled, *map(str, beside)], name, positions=str(positions),
-                            **_numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
-                                       layer=layer, causal=causal, seed=seed, force=force))
+                            **numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
+                                      layer=layer, causal=causal, seed=seed, force=force))
 
     def positions(self, length=32, **how):
         """The distance that it makes of each pair of slots, key minus query: (heads that differ, length, length).
@@ -145,8 +145,8 @@ class Encoding(Chosen):
         .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). train_length: what a window of 0.5L is half
         of."""
         return _inside.Built(self.spelled, str(positions), temperature=str(temperature),
-                             **_numbers(layers=layers, heads=heads, d_model=d_model, causal=causal, pool=pool,
-                                        train_length=train_length, seed=seed))
+                             **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal, pool=pool,
+                                       train_length=train_length, seed=seed))
 
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).
@@ -169,7 +169,7 @@ class Sampler(Chosen):
         The same seed and step give the same positions. classes (sequences, length): 0 a digit, 1 another symbol, 2 an
         empty slot, for one that reads them."""
         return _inside.draw(self.spelled, classes=classes,
-                            **_numbers(length=length, sequences=sequences, seed=seed, step=step))
+                            **numbers(length=length, sequences=sequences, seed=seed, step=step))
 
 
 class Temperature(Chosen):
@@ -177,8 +177,8 @@ class Temperature(Chosen):
 
     def factor(self, length=32, *, causal=True, heads=8, d_model=64, seed=0):
         """The factor on the logits of each query: (1, length, 1 or heads). 1 for one that changes queries and keys."""
-        return _inside.factors(self.spelled, **_numbers(length=length, causal=causal, heads=heads, d_model=d_model,
-                                                        seed=seed))
+        return _inside.factors(self.spelled, **numbers(length=length, causal=causal, heads=heads, d_model=d_model,
+                                                       seed=seed))
 
 
 class Task(Chosen):
@@ -192,7 +192,7 @@ class Task(Chosen):
     def batch(self, sequences, length, *, seed=0, step=0):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
         output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy."""
-        return _inside.task_batch(self.spelled, **_numbers(sequences=sequences, length=length, seed=seed, step=step))
+        return _inside.task_batch(self.spelled, **numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):
         """The answer to an input, both as they are written: reverse_string.answer("001") is "100"."""
@@ -207,7 +207,7 @@ class Task(Chosen):
     def baselines(self, length, samples=512, *, seed=0):
         """What can be reached without understanding: accuracies by chance, by the most frequent symbol of each slot
         (majority), and by the same answer in every slot, from how many of each symbol there are (content_only)."""
-        return dict(_inside.task_baselines(self.spelled, **_numbers(length=length, samples=samples, seed=seed)))
+        return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 
 class _Default:

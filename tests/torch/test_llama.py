@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from transformers import (DynamicCache, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM, StaticCache)
 
 import poslab.torch as pt
 from poslab import formulas
@@ -145,6 +146,45 @@ def test_a_cache_gives_what_one_pass_gives(encoding):
             past = model(at[:, n:n + 1], past_key_values=past.past_key_values, use_cache=True)
             parts.append(past.logits)
     assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-4)
+
+
+@pytest.mark.parametrize("encoding", ["rope", "t5", "rope|none", "cope:npos=8", "selective_rope"])
+def test_a_static_cache_gives_what_one_pass_gives(encoding):
+    model, at = pt.patch(model_of(), encoding, temperature="log_n:length=8"), tokens(2, 14)
+    cache, ones = StaticCache(config=model.config, max_cache_len=40), torch.ones_like(at)
+    with torch.no_grad():
+        parts = [model(at[:, n:m], attention_mask=mask, past_key_values=cache, use_cache=True).logits
+                 for n, m, mask in ((0, 6, None), (6, 9, ones[:, :9]), (9, 10, ones[:, :10]), (10, 14, None))]
+        assert torch.allclose(torch.cat(parts, 1), model(at).logits, atol=1e-4)
+    how = {"max_new_tokens": 8, "num_beams": 2, "do_sample": False, "pad_token_id": 0}
+    static, dynamic = (model.generate(at, cache_implementation=kind, **how) for kind in ("static", "dynamic"))
+    assert torch.equal(static, dynamic)
+
+
+def test_a_static_cache_with_positions_or_padding_that_do_not_count_is_refused():
+    model, at = pt.patch(model_of(), "rope"), tokens(2, 8)
+    for positions in (torch.arange(8) + 1, torch.arange(8) - 8, torch.arange(8) + 2**40):
+        cache = StaticCache(config=model.config, max_cache_len=20)
+        with pytest.raises(ValueError, match="position_ids are .* patch.. counts slots"):
+            model(at, past_key_values=cache, position_ids=positions[None])
+    mask = torch.ones_like(at)
+    mask[1, 5:] = 0
+    cache = StaticCache(config=model.config, max_cache_len=20)
+    a = model(at, attention_mask=mask, past_key_values=cache).logits
+    assert torch.allclose(a[1, :5], model(at[1:, :5]).logits[0], atol=1e-4)
+    more = torch.cat([mask, torch.ones(2, 1, dtype=int)], 1)
+    with pytest.raises(ValueError, match="none while decoding"):
+        model(at[:, :1], attention_mask=more, past_key_values=cache)
+    with pytest.raises(ValueError, match="padding must be on the right"):
+        model(at, attention_mask=torch.ones(2, 1, 8, 8, dtype=bool).tril())
+
+
+def test_a_cache_that_drops_slots_is_named():
+    class Short(DynamicCache):
+        def update(self, *how, **more):
+            return tuple(x[:, :, -4:] for x in super().update(*how, **more))
+    with pytest.raises(ValueError, match="this Short gave 4 keys of 8 slots.*use a DynamicCache"):
+        pt.patch(model_of(), "rope")(tokens(1, 8), past_key_values=Short())
 
 
 def test_what_an_encoding_learns_is_trained_and_stored():

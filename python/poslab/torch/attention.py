@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from .. import _poslab as engine
-from ..chosen import Sampler, samplers, whole
+from ..chosen import Sampler, numbers, samplers, whole
 from .bridge import at_one_place, call, of_engine, shared
 
 
@@ -19,12 +19,9 @@ class Scheme(nn.Module):
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=2048, train_length=40, seed=0):
         super().__init__()
-        if not isinstance(causal, bool):
-            raise ValueError(f"poslab.torch: causal is {causal!r}; it is True or False")
-        self.how = {"encoding": str(encoding), "positions": str(positions), "temperature": str(temperature),
-                    "layers": layers, "heads": whole("heads", heads), "d_model": whole("d_model", d_model),
-                    "head_dim": head_dim or 0, "causal": causal,
-                    "pool": pool, "train_length": train_length, "seed": seed}
+        self.how = {"encoding": str(encoding), "positions": str(positions), "temperature": str(temperature)}
+        self.how |= numbers(layers=layers, heads=heads, d_model=d_model, head_dim=0 if head_dim is None else head_dim,
+                            causal=causal, pool=pool, train_length=train_length, seed=seed)
         self.passes = 0
         self._build()
         for name, tensor in self._built.parameters.items():
@@ -109,9 +106,10 @@ class Scheme(nn.Module):
                              "give it to the layer when it is made")
         if getattr(how.get("positions"), "requires_grad", False) and torch.is_grad_enabled():
             raise ValueError("poslab.torch: positions get no gradient, and these want one; give positions.detach()")
-        positions, lengths = (None if how.get(name) is None else torch.as_tensor(how[name]).numpy(force=True)
-                              for name in ("positions", "lengths"))
-        how |= {"positions": positions, "step": step} | ({"lengths": lengths} if "lengths" in how else {})
+        for name in {"positions", "lengths"} & how.keys():
+            if isinstance(how[name], torch.Tensor):
+                how[name] = how[name].numpy(force=True)
+        how |= {"step": step} | {name: whole(name, how[name]) for name in {"layer"} & how.keys()}
         theirs = dict(self.named_parameters(remove_duplicate=False))
         built = self._built_with(theirs)
         parameters = [(own, theirs[name]) for name, own in built.parameters.items()]
@@ -164,8 +162,14 @@ class Attention(nn.Module):
         if self.shares and options:
             raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; say it "
                              "there")
-        self.scheme = encoding if self.shares else Scheme(encoding, d_model, heads, layers=layer + 1, **options)
-        self.heads, self.key_heads, self.layer = heads, key_heads or heads, layer
+        if "layers" in options:
+            raise ValueError("poslab.torch: layers belongs to a Scheme that several of them share; say layer, which is "
+                             "the number of this one")
+        self.layer, self.heads = whole("layer", layer, 0), whole("heads", heads, 1)
+        self.key_heads = self.heads if key_heads is None else whole("key_heads", key_heads, 1)
+        if self.heads % self.key_heads:
+            raise ValueError(f"poslab.torch: key_heads is {key_heads}; it must divide the {heads} heads")
+        self.scheme = encoding if self.shares else Scheme(encoding, d_model, heads, layers=self.layer + 1, **options)
         self.head_dim = self.scheme.how["head_dim"] or d_model // heads
         self.query = nn.Linear(d_model, heads * self.head_dim, bias=bias)
         self.key = nn.Linear(d_model, self.key_heads * self.head_dim, bias=bias)
@@ -200,9 +204,11 @@ class Attention(nn.Module):
         if cache is not None:
             if torch.is_grad_enabled() and q.requires_grad:
                 raise ValueError("poslab.torch: a cache has no gradients; decode under torch.no_grad()")
-            k, v, x_keys = cache.append(k, v, x)
-            positions = cache.positions() if positions is None else positions
+            k, v, x_keys = cache.with_newest(self, k, v, x)
+            positions = cache.positions(k.shape[1]) if positions is None else positions
         read = self.scheme(q, k, v, x, x_keys, layer=self.layer, positions=positions, lengths=lengths)
+        if cache is not None:
+            cache.length = k.shape[1]               # a call that was refused has not been
         return self.output(read.flatten(-2))
 
     def logits(self, x, **how):
@@ -221,15 +227,15 @@ class Attention(nn.Module):
 
 
 class Cache:
-    """Keys and values of a layer, before any position enters, so that all encodings can go on from them.
+    """Keys and values of one layer, before any position enters, so that all encodings can go on from them.
 
     A sampler that is not sequential draws once, for all slots that it may come to have."""
 
     def __init__(self, layer, capacity, sequences=1):
-        scheme, size = layer.scheme, (sequences, capacity)
+        scheme, size = layer.scheme, (whole("sequences", sequences, 1), whole("capacity", capacity, 1))
         if not scheme.how["causal"]:
             raise ValueError("poslab.torch: only causal attention can go on from a cache; say causal=True")
-        self.length, self.capacity = 0, capacity
+        self.length, self.capacity, self._layer = 0, size[1], layer
         self._kept = [torch.empty(*size, layer.key_heads, layer.head_dim) for _ in range(2)]
         self._kept.append(torch.empty(*size, scheme.how["d_model"]))
         self._positions = None
@@ -239,18 +245,19 @@ class Cache:
                 raise ValueError(f"poslab.torch: {scheme.how['positions']} draws no position for each slot, which a "
                                  "cache needs; choose another sampler, such as sequential")
 
-    def append(self, *newest):
-        """All keys, values and states, the newest (B, T, ...) after the others."""
-        until = self.length + newest[0].shape[1]
+    def with_newest(self, layer, *newest):
+        """All keys, values and states, the newest (B, T, ...) after the `length` slots that it has."""
+        if layer is not self._layer:
+            raise ValueError("poslab.torch: this cache is of another layer; each has one of its own, of layer.cache()")
+        until = whole("length", self.length, 0) + newest[0].shape[1]
         if until > self.capacity or newest[0].shape[0] != len(self._kept[0]):
             raise ValueError(f"poslab.torch: this cache is for {len(self._kept[0])} sequences of {self.capacity} "
                              f"slots, and was given {newest[0].shape[0]} of {until}; make a larger one with "
                              "layer.cache()")
         for kept, new in zip(self._kept, newest):
             kept[:, self.length:until] = new
-        self.length = until
         return [kept[:, :until] for kept in self._kept]
 
-    def positions(self):
-        """Those of all slots that it has; None for the sampler's own."""
-        return None if self._positions is None else self._positions[0, :self.length]
+    def positions(self, slots=None):
+        """Those of the first slots, or of all that it has; None for the sampler's own."""
+        return None if self._positions is None else self._positions[0, :self.length if slots is None else slots]

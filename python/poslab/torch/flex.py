@@ -5,19 +5,22 @@ import copy
 
 import torch
 
+from ..chosen import whole
 from .attention import Scheme
 
 
 def score_mod(scheme, length, *, layer=0, device="cpu"):
-    """For flex_attention(q, k, v, score_mod=...) with sequences of up to `length` slots on that device.
+    """For flex_attention(q, k, v, score_mod=...) with queries and keys in slots 0 to length - 1, on that device.
 
     It has a number for each head and distance, or for each pair where that does not do, as the parameters are now, and
-    their gradients. ValueError for an encoding that is none, such as one that turns queries and keys."""
+    their gradients. Query i is in slot i: where the queries are the last of the slots, add to i how many come before
+    them. IndexError for other slots and heads, of PyTorch. ValueError for an encoding that is none, such as one that
+    turns queries and keys, or whose numbers for a pair depend on how many slots there are."""
     gain, bias = (table.to(device) for table in _tables(scheme, length, layer))
 
     def modified(score, batch, head, query, key):
-        at = _place(bias, length, query, key)
-        return score * gain[(head, *at)] + bias[(head, *at)]
+        at = _place(bias, length, head, query, key)
+        return score * gain[at] + bias[at]
 
     return modified
 
@@ -29,20 +32,25 @@ def mask_mod(scheme, length, *, layer=0, device="cpu"):
     seen = (bias.detach() > -torch.inf).to(device)
 
     def visible(batch, head, query, key):
-        return seen[(head, *_place(seen, length, query, key))]
+        return seen[_place(seen, length, head, query, key)]
 
     return visible
 
 
-def _place(table, length, query, key):
-    return (key - query + length - 1,) if table.dim() == 2 else (query, key)
+def _place(table, length, head, query, key):
+    """Where a table has the number of a pair: beyond its end for slots and heads that it is not for, also where a
+    distance of such slots, or a negative index, is one that the table has."""
+    head, query, key = (torch.as_tensor(at) for at in (head, query, key))
+    inside = (head >= 0) & (query >= 0) & (query < length) & (key >= 0) & (key < length)
+    place = (key - query + length - 1,) if table.dim() == 2 else (query, key)
+    return head, *(torch.where(inside, at, table.shape[-1]) for at in place)
 
 
 def _tables(scheme, length, layer):
     """Gain and bias of a pair: (H, 2 length - 1) by distance, or (H, length, length)."""
     if not isinstance(scheme, Scheme):
         raise ValueError(f"poslab.torch: {scheme!r} is no Scheme; say pt.Scheme({str(scheme)!r}, d_model, heads)")
-    heads = scheme.how["heads"]
+    length, heads = whole("length", length, 1, 2**16), scheme.how["heads"]
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 
     def logits_of(scheme, slots, score):
@@ -54,13 +62,14 @@ def _tables(scheme, length, layer):
         bias, one = logits_of(scheme, slots, 0.0), logits_of(scheme, slots, 1.0)
         return torch.where(bias > -torch.inf, one - bias, 1.0), bias
 
+    other = copy.deepcopy(scheme)               # with parameters that hide nothing, as zeros do
+    drawn = torch.Generator().manual_seed(1)
+    for p in other.parameters():
+        p.data += torch.randn(p.shape, generator=drawn) / 2
+
     def fits(slots):
-        """Whether the engine's result for any queries, keys and parameters is that of these tables."""
-        drawn = torch.Generator().manual_seed(1)
+        """Whether the engine's result for any queries and keys is that of these tables."""
         q, k, v = torch.randn(3, 1, slots, heads, size, generator=drawn)
-        other = copy.deepcopy(scheme)
-        for p in other.parameters():
-            p.add_(torch.randn(p.shape, generator=drawn) / 2)
         try:
             gain, bias = parts(other, slots)
         except ValueError as error:
@@ -71,15 +80,21 @@ def _tables(scheme, length, layer):
         read = torch.einsum("bhij,bjhd->bihd", torch.nan_to_num(logits.softmax(-1)), v)
         return torch.allclose(read, other(q, k, v, layer=layer), atol=1e-4)
 
+    def by_distance(table):                     # distances 1 - length .. length - 1
+        return torch.cat([table[:, -1, :], table[:, 0, 1:]], -1)
+
+    def same(a, b):
+        return torch.allclose(a, b, atol=1e-5)
+
     with torch.no_grad():
         if scheme.adds_to_embedding or not fits(min(length, 24)):
             raise ValueError(f"poslab.torch: {scheme.how['encoding']} is no score_mod: it does more than to scale a "
                              "logit, to add to it and to mask it; use the Scheme itself")
-    gain, bias = parts(scheme, length)
-    slot = torch.arange(length)
-    row = torch.cat([bias[:, -1, :], bias[:, 0, 1:]], -1)           # distances 1 - length .. length - 1
-    gains = torch.cat([gain[:, -1, :], gain[:, 0, 1:]], -1)
-    place = slot[None, :] - slot[:, None] + length - 1
-    if torch.allclose(row[:, place], bias, atol=1e-5) and torch.allclose(gains[:, place], gain, atol=1e-5):
-        return gains, row
-    return gain, bias
+        tables, fewer, slot = parts(other, length), (length + 1) // 2, torch.arange(length)
+        if not all(same(t[:, :fewer, :fewer], first) for t, first in zip(tables, parts(other, fewer))):
+            raise ValueError(f"poslab.torch: {scheme.how['encoding']} with positions {scheme.how['positions']} and "
+                             f"temperature {scheme.how['temperature']} is no score_mod: its number for a pair depends "
+                             "on how many slots there are; use the Scheme itself")
+        distance = slot[None, :] - slot[:, None] + length - 1
+        all_alike = all(same(by_distance(t)[:, distance], t) for t in tables)
+    return tuple(by_distance(t) if all_alike else t for t in parts(scheme, length))

@@ -12,7 +12,8 @@ KNOWN = ("llama", "mistral", "qwen2", "qwen3")
 
 
 def patch(model, encoding, *, temperature="none", positions="sequential", train_length=None, seed=0):
-    """Gives a model of transformers this encoding, in place, and returns it. It trains, and generates with its cache.
+    """Gives a model of transformers this encoding, in place, and returns it. It trains, and generates with its cache,
+    which may be static.
 
         model = AutoModelForCausalLM.from_pretrained(folder)
         pt.patch(model, "rerope:window=512")
@@ -48,8 +49,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     inner.register_forward_pre_hook(_next_pass)
     for block in inner.layers:
         block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
-        if scheme.reads_states:
-            block.self_attn.register_forward_pre_hook(_keep_states, with_kwargs=True)
+        block.self_attn.register_forward_pre_hook(_keep_slots, with_kwargs=True)
     model.set_attn_implementation("poslab")
     return model
 
@@ -100,15 +100,19 @@ def _register():
     AttentionMaskInterface.register("poslab", flash_attention_mask)     # (B, Tk) where something is padding, or None
 
 
-def _keep_states(module, args, kwargs):
-    """For encodings that read them: the states of this pass, and those of all keys, which are kept with the cache."""
+def _keep_slots(module, args, kwargs):
+    """How many slots there are with this pass: a static cache gives keys beyond them. For encodings that read them also
+    the states of this pass, and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
     cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
+    seen = 0 if cache is None else int(cache.get_seq_length(module.layer_idx))
+    module.poslab_slots, module.poslab_cache = seen + x.shape[1], type(cache).__name__
+    if not module.poslab[0].reads_states:
+        return
     if cache is not None:
         if not isinstance(cache, _WithStates):
             cache.__class__ = type(f"{type(cache).__name__}WithStates", (_WithStates, type(cache)), {})
         kept = cache.__dict__.setdefault("poslab_states", {})
-        seen = cache.get_seq_length(module.layer_idx)
         if seen:
             keys = torch.cat([kept[module.layer_idx][:, :seen], x], 1)
         kept[module.layer_idx] = keys
@@ -151,7 +155,11 @@ def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.
     if dropout:
         raise ValueError("poslab.torch: attention has no dropout of weights; set model.config.attention_dropout = 0 "
                          "before the model is made")
-    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+    slots = module.poslab_slots
+    if key.shape[2] < slots:
+        raise ValueError(f"poslab.torch: this {module.poslab_cache} gave {key.shape[2]} keys of {slots} slots, and "
+                         "patch() needs all of them; use a DynamicCache")
+    q, k, v = query.transpose(1, 2), key[:, :, :slots].transpose(1, 2), value[:, :, :slots].transpose(1, 2)
     if abs(scaling * q.shape[-1] ** 0.5 - 1) > 1e-6:
         raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by "
                          f"1 / sqrt({q.shape[-1]}); patch() does not fit it")
@@ -160,10 +168,10 @@ def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.
     if attention_mask is not None:
         mask = attention_mask.bool()
         lengths = mask.sum(-1)
-        slots = torch.arange(k.shape[1])
-        if mask.shape[1] != k.shape[1] or q.shape[1] != k.shape[1] or (mask != (slots < lengths[:, None])).any():
+        decodes = q.shape[1] != slots and not mask.all()
+        if mask.shape != (len(q), slots) or decodes or (mask != (torch.arange(slots) < lengths[:, None])).any():
             raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
                              "tokenizer.padding_side = 'right', or generate from one text at a time")
     if module.layer_idx == 0:
-        _must_count(kwargs.get("position_ids"), lengths, q.shape[1], k.shape[1])
+        _must_count(kwargs.get("position_ids"), lengths, q.shape[1], slots)
     return scheme(q, k, v, x, x_keys, layer=module.layer_idx, lengths=lengths), None
