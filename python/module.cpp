@@ -132,6 +132,7 @@ NB_MODULE(_poslab, m) {
         return all;
       },
       "Version, commit, instruction set, engine of products and threads, as `poslab version` prints them.");
+  say_errors_in_one_line(m);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));
   // What is recorded may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));

@@ -101,10 +101,11 @@ void add_ops(nb::module_& m) {
      "running sums along the axis; exclusive: without the number itself");
   op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
      "zeros for a share of the numbers, the rest / (1 - rate); which ones is a function of seed and step");
-  op(m, "rotate", rotated, "x"_a, "angles"_a, "pairing"_a,
+  op(m, "rotate", rotated, "x"_a, "angles"_a, "pairing"_a = "interleaved",
      "pairs of channels rotated: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
      "channels (2m, 2m+1), as --encoding rope does; or \"half\", channels (m, m + D/2)");
-  op(m, "rotate", rotated_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a, "the same by cosines and sines");
+  op(m, "rotate", rotated_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "interleaved",
+     "the same by cosines and sines");
   m.def(
       "linear",
       [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {

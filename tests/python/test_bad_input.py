@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import poslab as pl
-from poslab import formulas
+from poslab import _poslab, formulas
 
 X = pl.Tensor(np.arange(6.0).reshape(2, 3))
 Q = pl.Tensor(np.ones((1, 4, 2, 8)))
@@ -35,6 +35,10 @@ class Plain(pl.Encoding):
     """Without positions."""
 
     name = "plainly"
+
+
+class OneLine(str):
+    """Words of a TypeError, which are a line."""
 
 
 class Hostile:
@@ -186,7 +190,32 @@ BAD = {
     "an infinite scale": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1e39)), "scale is inf"),
     "an option of NaN": (lambda: pl.encodings.rope(base=float("nan")), "base = nan is out of range"),
     "a token of no class": (lambda: pl.samplers.abacus.draw(5, classes=np.full((1, 5), 9)), "class 9 of a token"),
-    "no pairing": (lambda: pl.rotate(Q, np.zeros((1, 4, 4))), TypeError),
+    "half an axis": (lambda: pl.slice(X, 0.5, 1, 2), OneLine(r"slice: \(Tensor, 0.5, 1, 2\) does not fit; give "
+                                                            r"slice\(x, axis: int, start: int, stop: int\)")),
+    "no angles": (lambda: pl.rotate(Q), OneLine("or rotate.x, cosine, sine, pairing: str = 'interleaved'.")),
+    "a keyword of none": (lambda: pl.softmax(y=3), OneLine(r"softmax: \(y=3\) does not fit; give softmax\(x\)")),
+    "an axis beyond 32 bits": (lambda: pl.sum(X, 2**31), OneLine("2147483648.*an int of 32 bits")),
+    "an offset beyond 32 bits": (lambda: pl.Span(offset=-2**31 - 1), OneLine(r"Span: \(offset=-2147483649\)")),
+    "a mask that is 1": (lambda: pl.Span(causal=1), OneLine(r"Span: \(causal=1\).*causal: bool = False")),
+    "no data": (lambda: pl.Tensor(), OneLine(r"Tensor: \(\) does not fit; give Tensor\(data, requires_grad: bool")),
+    "a piece of none": (lambda: pl.Piece(None, Q), OneLine(r"Piece: \(None, Tensor\) does not fit")),
+    "a method with too many": (lambda: X.item(3), OneLine(r"item: \(3\) does not fit; give item\(\)")),
+    "an attribute of 3": (lambda: setattr(X, "requires_grad", 3), OneLine(r"\(3\) does not fit.*bool")),
+    "a product with None": (lambda: X @ None, OneLine(r"__matmul__: \(None\)")),
+    "a layer in quotes": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(Q, Q, layer="0"),
+                          OneLine("logits: .*layer='0'")),
+    "a step of an embedding": (lambda: pl.encodings.sincos.build(heads=2, d_model=16).embed(Q, 2**31),
+                               OneLine("embed: .Tensor, 2147483648. .*32 bits")),
+    "a trained view in quotes": (lambda: pl.encodings.rope.view(5), OneLine("view: .*views?: str")),
+    "positions beyond 2^32": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(
+        Q, Q, positions=np.arange(4) + 2**33), "number 0 of sequence 0 is 8589934592; give numbers from -2.32 to 2.32"),
+    "positions beyond 2^63": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(
+        Q, Q, positions=np.arange(4, dtype="uint64") + 2**63), "sequence 0 is 9.22.*e.18; give numbers from"),
+    "positions that are a mask": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(
+        Q, Q, positions=[True] * 4), "positions: cannot read a list of dtype bool"),
+    "true slots": (lambda: pl.encodings.rope.matrix(True), "length is True; give a whole number"),
+    "slots beyond 64 bits": (lambda: pl.samplers.randomized.draw(2**64), "length is 18446744073709551616; give a whole"),
+    "sequences of truth": (lambda: pl.tasks.reverse_string.batch(np.bool_(1), 5), "give a whole number"),
     "angles of another shape": (lambda: pl.rotate(Q, np.zeros((1, 4, 3)), "half"), "cosines are"),
     "a mask that does not broadcast": (lambda: pl.where([1, 0], X, X), "where: .* do not broadcast"),
     "an empty operand": (lambda: X + np.zeros((0, 3)), "every size must be positive"),
@@ -300,7 +329,11 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input(name):
     do, expected = BAD[name]
-    if isinstance(expected, str):
+    if isinstance(expected, OneLine):
+        with pytest.raises(TypeError, match=expected) as error:
+            do()
+        assert "\n" not in str(error.value)
+    elif isinstance(expected, str):
         with pytest.raises(ValueError, match=expected):
             do()
     else:
@@ -308,6 +341,34 @@ def test_bad_input(name):
             do()
     np.testing.assert_array_equal((X + X).numpy(), 2 * np.arange(6.0).reshape(2, 3))   # and the module goes on
     pl.clear_tape()
+
+
+def functions_of(scope):
+    for name, value in vars(scope).items():
+        if type(value).__name__ in ("nb_func", "nb_method"):
+            yield f"{scope.__name__}.{name}", value
+        elif name == "_inside" or isinstance(value, type) and value.__module__.startswith("poslab"):
+            yield from functions_of(value)
+
+
+def test_a_call_that_fits_no_function_is_one_line():
+    all_of = dict(functions_of(_poslab))
+    assert len(all_of) >= 150
+    for name, function in all_of.items():
+        try:
+            function(no_such_name=1)
+        except TypeError as error:
+            assert "\n" not in str(error) and "does not fit; give " in str(error), name
+        except ValueError:
+            assert "kwargs" in function.__nb_signature__[0][0], name
+
+
+def test_rotate_pairs_channels_as_rope_does():
+    angles = np.random.default_rng(0).normal(size=(1, 4, 4))
+    interleaved = pl.rotate(Q, angles, "interleaved").numpy()
+    assert np.array_equal(pl.rotate(Q, angles).numpy(), interleaved)
+    assert np.allclose(pl.rotate(Q, np.cos(angles), np.sin(angles)).numpy(), interleaved, atol=1e-6)
+    assert pl.encodings.rope(pairing="interleaved") == pl.encodings.rope
 
 
 def test_there_are_enough():

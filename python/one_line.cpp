@@ -1,0 +1,117 @@
+// A call that fits no signature is a TypeError of one line, with what was given and what it takes. nanobind lists
+// signatures on lines of their own and has no hook for that, so each of its functions is called through ours: the
+// function that a call goes to (PEP 590) lies behind the head of the object, and is left alone where it does not.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <sstream>
+#include <unordered_map>
+
+#include "python/convert.h"
+
+namespace poslab::python {
+namespace {
+
+using Call = PyObject* (*)(PyObject* function, PyObject* const* args, size_t count, PyObject* names);
+
+struct Function {
+  PyVarObject head;
+  Call call;
+};
+
+std::unordered_map<PyObject*, Call>& nanobinds() {  // what each function of the module went to
+  static std::unordered_map<PyObject*, Call> all;
+  return all;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+}
+
+// A number, a short text, or the type.
+std::string given(nb::handle x) {
+  const std::string kind = type_of(x);
+  if (kind != "int" && kind != "float" && kind != "str" && kind != "bool") return x.is_none() ? "None" : kind;
+  const std::string value = nb::cast<std::string>(nb::repr(x));
+  return value.size() > 40 ? kind : value;
+}
+
+bool is_wide(nb::handle x) {
+  int overflow = 0;
+  if (!PyLong_Check(x.ptr())) return false;
+  const long long n = PyLong_AsLongLongAndOverflow(x.ptr(), &overflow);
+  return overflow || n != int(n);
+}
+
+// "    1. rotate(x: object, pairing: str) -> poslab._poslab.Tensor" as rotate(x, pairing: str)
+std::string signature(std::string line, const std::string& name) {
+  line = line.substr(line.find(". ") + 2);
+  line = name + line.substr(line.find('('));
+  line = line.substr(0, line.rfind(" -> "));
+  for (const char* noise : {"(self, /)", "(self)"}) replace_all(line, noise, "()");
+  for (const char* noise :
+       {"self, ", ": object | None", ": object", ", /", "poslab._poslab.", "_inside.", "collections.abc."})
+    replace_all(line, noise, "");
+  return line;
+}
+
+std::string in_one_line(const std::string& text, PyObject* const* args, size_t count, PyObject* names) {
+  std::istringstream lines(text);
+  std::string line, name = text.substr(0, text.find('(')), takes;
+  const bool method = text.find("(self") != std::string::npos;
+  if (name == "__init__") name = type_of(args[0]);
+  if (name.empty()) name = "value";               // of an attribute that is set
+  while (std::getline(lines, line))
+    if (line.starts_with("    ")) takes += (takes.empty() ? "" : " or ") + signature(line, name);
+  const size_t named = names ? nb::len(nb::handle(names)) : 0;
+  std::vector<std::string> all;
+  bool wide = false;
+  for (size_t n = method; n < count + named; ++n) {
+    const std::string word = n < count ? "" : nb::cast<std::string>(nb::handle(names)[n - count]) + "=";
+    all.push_back(word + given(args[n])), wide |= is_wide(args[n]);
+  }
+  return fmt::format("{}: ({}) does not fit; give {}{}", name, fmt::join(all, ", "), takes,
+                     wide ? ", an int of 32 bits, and a seed of 64" : "");
+}
+
+PyObject* called(PyObject* function, PyObject* const* args, size_t count, PyObject* names) {
+  PyObject* result = nanobinds().find(function)->second(function, args, count, names);
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  nb::python_error error;
+  const std::string text = text_of(error.value());
+  if (text.find("(): incompatible function arguments. The following") == std::string::npos) {
+    error.restore();
+    return nullptr;
+  }
+  constexpr size_t number = 0xffff'ffff;  // of arguments; bits above are flags
+  try {
+    PyErr_SetString(PyExc_TypeError, in_one_line(text, args, count & number, names).c_str());
+  } catch (...) { PyErr_SetString(PyExc_TypeError, text.c_str()); }
+  return nullptr;
+}
+
+void replace(nb::handle function) {
+  auto* own = reinterpret_cast<Function*>(function.ptr());
+  Dl_info from;
+  if (!dladdr(reinterpret_cast<void*>(own->call), &from) || !from.dli_fname || !std::strstr(from.dli_fname, "nanobind"))
+    return;
+  nanobinds().emplace(function.ptr(), std::exchange(own->call, called));
+}
+
+}  // namespace
+
+void say_errors_in_one_line(nb::handle scope) {
+  for (const nb::handle x : nb::list(nb::borrow<nb::dict>(scope.attr("__dict__").attr("copy")()).values())) {
+    const std::string kind = type_of(x);
+    if (kind == "nb_func" || kind == "nb_method")
+      replace(x);
+    else if (kind == "property")
+      for (const char* part : {"fget", "fset"}) {
+        if (const nb::object f = x.attr(part); type_of(f) == "nb_func" || type_of(f) == "nb_method") replace(f);
+      }
+    else if (PyType_Check(x.ptr()) || kind == "module")
+      say_errors_in_one_line(x);
+  }
+}
+
+}  // namespace poslab::python
