@@ -2,9 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "encodings/compose.h"
+#include "encodings/samplers.h"
 #include "lab/runs/toml.h"
+#include "tasks/task.h"
 
 namespace poslab {
+
+namespace {
+
+// Whether the option names a thing that this process has not, as a class of Python is for the program.
+bool names_a_stranger(const std::string& option, const std::string& value) {
+  if (composed_spelling(value)) return false;
+  const auto lacks = [name = value.substr(0, value.find(':'))](const auto& list) {
+    return std::ranges::none_of(list, [&](const auto& one) { return one.name == name; });
+  };
+  return (option == "encoding" && lacks(all_encodings())) || (option == "task" && lacks(all_tasks())) ||
+         (option == "positions" && lacks(all_samplers()));
+}
+
+}  // namespace
 
 Settings read_toml(const std::string& text, const std::string& source, const Kind& kind, SpelledFiles files) {
   Settings settings;
@@ -12,7 +31,14 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
     at_line(source, node, [&, &key = key, &node = node] {
       const std::string name = current_name(std::string(key.str()));
       if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
-      settings.emplace_back(name, option_text(kind, name, node, files));
+      try {
+        settings.emplace_back(name, option_text(kind, name, node, files));
+      } catch (const BadInput&) {
+        const std::string stored = files == SpelledFiles::none ? node.value_or(std::string()) : "";
+        if (stored.empty() || !names_a_stranger(name, stored)) throw;
+        bad_input("{} \"{}\" is in no list here; if it is a class written in Python, import that there, and use "
+                  "pl.load, pl.evaluate or pl.resume on the run", name, stored);
+      }
     });
   return settings;
 }

@@ -3,6 +3,7 @@
 import abc
 import json
 import os
+import subprocess
 import types
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import poslab as pl
+from built import PROGRAM
 
 TINY = {"preset": "tiny", "task": "even_pairs", "steps": 8, "eval_lengths": "1:4", "eval_samples": 8,
         "positions": "randomized", "max_position": 64, "progress": False}
@@ -291,3 +293,24 @@ def test_positions_stay_for_a_call_within_which_others_are_drawn():
     built = pl.encodings["inner*1+alibi*1"].build(heads=2, d_model=16)
     for _ in range(20):
         np.testing.assert_array_equal(built.logits(q, q).numpy()[:, 1], alone[:, 1])
+
+
+def test_the_program_says_that_a_run_of_a_class_is_for_python(tmp_path):
+    class Unheard(pl.Encoding):
+        pass
+
+    class Silent(pl.Task):
+        def answer(self, x):
+            return [x[0]]
+
+    class Steps(pl.Sampler):
+        pass
+    usual = {"encoding": "none", "task": "even_pairs", "positions": "sequential"}
+    for option, own in (("encoding", Unheard), ("task", Silent), ("positions", Steps)):
+        out = tmp_path / option
+        pl.train(preset="tiny", steps=2, eval_samples=8, out=out, progress=False, **(usual | {option: own}))
+        for words in (["ask", out, "01"], ["eval", out], ["resume", out], ["view", out, "-o", tmp_path / "v"],
+                      ["inspect", out, "-o", tmp_path / "i"], ["graph", out, "-o", tmp_path / "g.svg"]):
+            said = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+            assert said.returncode == 2, words
+            assert f'{option} "{own.name}" is in no list here' in said.stderr and "pl.load" in said.stderr, words

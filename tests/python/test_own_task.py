@@ -60,7 +60,7 @@ def test_a_twin_of_a_task_trains_with_its_bits(tmp_path):
     one, other = (pl.evaluate(run, lengths="3:4", progress=False).rows("eval.csv") for run in (ours, theirs))
     assert one == other and len(one) == 2
     said = subprocess.run([PROGRAM, "eval", ours.path], capture_output=True, text=True)
-    assert said.returncode == 2 and 'unknown task "ends"' in said.stderr       # the program does not know the class
+    assert said.returncode == 2 and 'task "ends" is in no list here' in said.stderr
 
 
 def test_options_inputs_and_words(tmp_path):
