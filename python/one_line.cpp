@@ -25,7 +25,8 @@ std::unordered_map<PyObject*, Call>& nanobinds() {  // what each function of the
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
 }
 
 // A number, a short text, or the type.

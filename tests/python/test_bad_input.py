@@ -214,7 +214,8 @@ BAD = {
     "positions that are a mask": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(
         Q, Q, positions=[True] * 4), "positions: cannot read a list of dtype bool"),
     "true slots": (lambda: pl.encodings.rope.matrix(True), "length is True; give a whole number"),
-    "slots beyond 64 bits": (lambda: pl.samplers.randomized.draw(2**64), "length is 18446744073709551616; give a whole"),
+    "slots beyond 64 bits": (lambda: pl.samplers.randomized.draw(2**64),
+                             "length is 18446744073709551616; give a whole"),
     "sequences of truth": (lambda: pl.tasks.reverse_string.batch(np.bool_(1), 5), "give a whole number"),
     "angles of another shape": (lambda: pl.rotate(Q, np.zeros((1, 4, 3)), "half"), "cosines are"),
     "a mask that does not broadcast": (lambda: pl.where([1, 0], X, X), "where: .* do not broadcast"),

@@ -172,7 +172,8 @@ def test_caches_of_any_parts_are_one_pass_or_refused():
         if n % 4:                               # a call for each part
             continue
         name, seed = str(rng.choice(SOFTMAX)), int(rng.integers(2**31))
-        layer = pt.Attention(name, H * D, H, causal=True, seed=seed, train_length=8, key_heads=int(rng.choice([1, 2, 4])),
+        layer = pt.Attention(name, H * D, H, causal=True, seed=seed, train_length=8,
+                             key_heads=int(rng.choice([1, 2, 4])),
                              temperature=str(rng.choice(TEMPERATURES))).requires_grad_(False)
         batch, slots = int(rng.integers(1, 3)), int(rng.integers(1, 20))
         capacity, x = slots + int(rng.integers(-3, 4)), normal(rng, batch, slots, H * D)
