@@ -23,7 +23,7 @@ inline uint64_t next_pass() {
 }
 inline thread_local uint64_t pass = next_pass();
 
-inline Tensor in_this_pass(Tensor y) { return MadeIn::of(y) = pass, y; }
+inline const Tensor& in_this_pass(const Tensor& y) { return MadeIn::of(y) = pass, y; }
 inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }
 
 [[noreturn]] inline void refuse_stale(const std::string& what) {

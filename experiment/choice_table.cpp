@@ -61,8 +61,10 @@ Option cooling_option(double standard) {
   return {"cooling", standard, {0, 1}, "share of the steps, the last ones, in which the learning rate falls to 0"};
 }
 double cooled(const Choices& c, int64_t step) {
-  const double steps = c.whole("steps"), cooling = c.number("cooling") * steps;
-  return cooling > 0 ? std::clamp((steps - double(step)) / cooling, 0., 1.) : 1;
+  const double share = c.number("cooling");
+  if (share == 0) return 1;
+  const double steps = c.whole("steps");
+  return std::clamp((steps - double(step)) / (share * steps), 0., 1.);
 }
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};

@@ -42,10 +42,10 @@ void check(const Adam& a, const Params& p) {
   if (!(a.epsilon >= 1e-12 && std::isfinite(a.epsilon)))
     bad_input("adam: epsilon is {}; give 1e-12 or more, such as 1e-8", a.epsilon);
   if (!(a.clip > 0)) bad_input("adam: clip is {}; give more than 0, such as 1, or infinity for no clipping", a.clip);
-  for (const Tensor& moments : {a.m, a.v})
-    if (!moments || size_t(moments.size()) != size_t(p.count()))
+  for (const Tensor* moments : {&a.m, &a.v})
+    if (!*moments || size_t(moments->size()) != size_t(p.count()))
       bad_input("adam: it has moments of {} numbers, and there are {} parameters; make one for these parameters",
-                moments ? moments.size() : 0, p.count());
+                *moments ? moments->size() : 0, p.count());
 }
 
 }  // namespace

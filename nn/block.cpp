@@ -1,12 +1,8 @@
 #include "nn/block.h"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "autograd/composed.h"
-#include "autograd/tape.h"
-#include "core/error.h"
+#include "nn/traced.h"
 
 namespace poslab {
 namespace {
@@ -16,63 +12,7 @@ Tensor drawn(const Params& p, const char* name, int in, int out) {
   return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
 }
 
-Tensor last_queries(const Tensor& x, int n) {
-  return !x || x.dim(1) <= n ? x : slice(x, 1, x.dim(1) - n, x.dim(1));
-}
-
-// Sees what the fused attention does not compute.
-void look(const std::string& of, Trace& trace, const LayerPass& pass, const Heads& in, const Span& span) {
-  const NoGrad only_looking;
-  if (trace.wants(of + "statistics"))
-    trace.look(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
-  if (!trace.queries || !trace.wants(of + "logits")) return;
-  const int n = std::min(trace.queries, in.q.dim(1));
-  const Heads some{last_queries(in.q, n), in.k, last_queries(in.x, n), in.x_keys, last_queries(in.temperature, n)};
-  Span of_some = span;
-  of_some.offset += in.q.dim(1) - n;
-  trace.look(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
-}
-
 }  // namespace
-
-Tensor reweighed(Trace* trace, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
-                 const Tensor& v) {
-  if (!trace || !trace->wants(name)) return heads;
-  std::optional<NoGrad> only_looking(std::in_place);
-  const Tensor was = weights(), now = (*trace)(name, was);
-  if (now.data() == was.data()) return heads;
-  const std::vector<real> given = heads.values(), mixed = composed::mix(was, v).values();
-  for (size_t n = 0; n < given.size(); ++n)
-    if (std::abs(given[n] - mixed[n]) > 1e-3 * (1 + std::abs(given[n])))
-      bad_input("trace: {}: what these heads read is more than values times weights, so others have no place there; "
-                "replace {}heads", name, name.substr(0, name.rfind('.') + 1));
-  const int B = was.dim(0), H = was.dim(1), Tq = was.dim(2);
-  const std::vector<real> a = was.values(), b = now.values();
-  std::vector<real> same;                                            // (B, H, Tq)
-  for (size_t row = 0, Tk = size_t(was.dim(3)); row < a.size() / Tk; ++row)
-    same.push_back(std::equal(&a[row * Tk], &a[row * Tk] + Tk, &b[row * Tk]));
-  const Tensor kept = permute(Tensor::from({B, H, Tq, 1}, same).to(was.device()), {0, 2, 1, 3});
-  only_looking.reset();
-  return where(kept, heads, composed::mix(now, v));
-}
-
-Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span) {
-  const Tensor heads = pass.encoding.attend(in, v, pass.positions, span);
-  if (!pass.trace) return heads;
-  const std::string of = name + ".attention.";
-  look(of, *pass.trace, pass, in, span);
-  const auto weights = [&] { return pass.encoding.weights(in, pass.positions, span); };
-  return traced(pass.trace, name, ".attention.heads", reweighed(pass.trace, of + "weights", weights, heads, v));
-}
-
-// The fused norm is one of the sum itself; where it may not be that, or a gradient is to be seen, it is computed again.
-ResidualNorm traced(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
-                    double epsilon) {
-  if (!trace || !trace->wants(name + part)) return h;
-  const Tensor s = traced(trace, name, part, h.s);
-  if (s.data() == h.s.data() && !recording()) return h;
-  return {s, rms_norm(s, gain, epsilon)};
-}
 
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;

@@ -36,21 +36,6 @@ struct LayerPass {
   }
 };
 
-// What each head has read: (B, Tq, H, Dv), of v like k. A trace may change it, under the name NAME.attention.heads, and
-// the weights (B, H, Tq, Tk), and see statistics (B, H, Tq, row_figures), and the logits (B, H, n, Tk) of the last n
-// queries, n at most Trace::queries. Throws BadInput if logits are asked of a scheme that has none.
-Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&);
-
-// Heads (B, Tq, H, Dv), or sum_j a_ij v_j for those queries whose weights (B, H, Tq, Tk) a trace changes under `name`.
-// There gradients go to v, and to the new weights if these require one, and to no logit. `weights` is called if the
-// trace wants them. Throws BadInput if they are changed where heads are more than v times weights, as in Shaw's scheme.
-Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
-                 const Tensor& v);
-
-// A sum under the name NAME + part, which a trace may change, and the norm of what is then there.
-ResidualNorm traced(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
-                    double epsilon);
-
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);

@@ -4,6 +4,7 @@
 
 #include "autograd/tape.h"
 #include "encodings/grouped_heads.h"
+#include "nn/traced.h"
 
 namespace poslab {
 // N(0, 1 / in), cut off at two standard deviations. What is added to the sum has 1 / sqrt(2 layers) of that, so that

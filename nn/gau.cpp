@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/tape.h"
+#include "nn/traced.h"
 
 namespace poslab {
 

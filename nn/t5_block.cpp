@@ -4,6 +4,7 @@
 
 #include "autograd/tape.h"
 #include "core/error.h"
+#include "nn/traced.h"
 
 namespace poslab {
 

@@ -174,7 +174,7 @@ TEST_CASE("ask command: what cannot be asked") {
   refused("012", "\"2\" in \"012\" is no symbol of reverse_string; its symbols are 0 1");
   refused("01 ''", "an empty string");
   refused("01 --file x", "give one of the two");
-  refused("01 --attention=3.1", "layer = 3");
+  refused("01 --attention=3.1", "layer 3 is out of range; it takes 1 .. 2");
   refused("01 --attention=1.3", "head");
   refused("--attention 0110", "no layer and head");
   refused("01 --positions none", "unknown test_positions");
