@@ -370,8 +370,8 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   });
 
   add_up_norms(d, left.norms, a.batch);
-  add_up_later({d.q_bias, left.query_biases, C, 2 * C, row_tiles});
-  add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, row_tiles});
+  if (d.q_bias) add_up_later({d.q_bias, left.query_biases, C, 2 * C, row_tiles});
+  if (d.q_rel_bias) add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, row_tiles});
   add_up_later({d.r, left.r, int64_t(a.rows) * C, int64_t(a.rows) * C, a.batch});
   add_up_later({d.bias, left.biases, int64_t(a.rows) * block_heads, int64_t(a.rows) * block_heads, a.batch});
 

@@ -212,7 +212,8 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
-        const int ahead = int(e0 - row0 * x.keys) + found[v] % run, down = quotient(ahead, x.keys);
+        const int place_in_run = larger(found[v], 0) % run;     // without one, of any pair that there is
+        const int ahead = int(e0 - row0 * x.keys) + place_in_run, down = quotient(ahead, x.keys);
         const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
         const int j = ahead - down * x.keys;
         const bool there = found[v] >= 0 && (of_g || piece_of<plain>(x, b, i, j) >= 0);
@@ -220,7 +221,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
           const int at = column + u * warp, head = quotient(at, sum.n);
           if (!there || at >= columns) continue;
           if constexpr (of_g) {
-            weight[v][u] = weights[(e0 + found[v] % run) * columns + at];
+            weight[v][u] = weights[(e0 + place_in_run) * columns + at];
           } else {
             weight[v][u] = weights[(weight_row(x, b, head, 0) * x.keys + int64_t(j) * x.queries) + i];
             if (sum.y) y[v][u] = sum.y[query_row(x, b, i, head) * sum.n + at - head * sum.n];
