@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from built import HANGS
 
 import poslab as pl
 from poslab import _poslab, formulas
@@ -427,8 +428,8 @@ def test_a_fork_computes_the_same():
     queue = fork.Queue()
     child = fork.Process(target=in_child, args=(queue, a))
     child.start()
-    assert queue.get(timeout=30) == before
-    child.join(30)
+    assert queue.get(timeout=HANGS) == before
+    child.join(HANGS)
     assert child.exitcode == 0 and pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item() == before
 
 
@@ -438,4 +439,4 @@ def test_python_may_end_with_a_graph_that_holds_arrays():
             "    x = pl.from_numpy(np.ones(1000, 'float32')).require_grad()\n"
             "    global y; y = pl.exp(x) * x\n"
             "t = threading.Thread(target=work); t.start(); t.join(); work()\n")
-    assert subprocess.run([sys.executable, "-c", code], env={**os.environ}, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], env={**os.environ}, timeout=HANGS).returncode == 0
