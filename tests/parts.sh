@@ -69,6 +69,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     races) build/release/poslab_race_tests ;;
     memcheck) tests/memcheck/run.sh build/release 'planted|a training' ;;
     asan-smoke | tsan-smoke) tests/smoke.sh "build/${1%-smoke}/poslab" 10 ;;
+    short) ASAN_OPTIONS=$huge tests/sanitizers/run.sh build/short/poslab_short_tests ;;
     tsan-planted) one planted_race ;;
     asan-python | tsan-python) watched_python "${1%-python}" ;;
     smoke) tests/smoke.sh build/release/poslab ;;
@@ -225,7 +226,7 @@ run_tests() {   # [PRESET...]
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release memcheck python wasm web wheel notebooks double cuda site course docs spine arm lines
+    set -- release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lines
     of_release=all                             # the benchmark, too, which no test calls
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
@@ -263,6 +264,7 @@ run_tests() {   # [PRESET...]
       wasm) ready wasm wasm -- training_steps ;;
       web) ready web web page -- web_ready ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
+      short) ready short short -- build short poslab_short_tests ;;
       tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
       release)
         # shellcheck disable=SC2086             # words
