@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -25,6 +26,12 @@ struct TemporaryFolder {
   ~TemporaryFolder() { std::filesystem::remove_all(path); }
   std::string operator/(const std::string& name) const { return path + "/" + name; }
 };
+
+// Waits until it is so, however busy the machine; after ten minutes it never will be.
+inline bool eventually(const std::function<bool()>& so) {
+  for (int i = 0; i < 120000 && !so(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return so();
+}
 
 // "2: heads = 3 does not ..." of what it throws, as the program would print it; "" if it throws nothing.
 inline std::string refusal(const std::function<void()>& action) {
@@ -75,6 +82,12 @@ class Program {
     if (child_ == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr), _exit(127);
   }
   pid_t process() const { return child_; }
+  double processor_seconds() const {  // so far, while it runs
+    clockid_t clock{};
+    timespec used{};
+    clock_getcpuclockid(child_, &clock), clock_gettime(clock, &used);
+    return double(used.tv_sec) + double(used.tv_nsec) / 1e9;
+  }
   void send(int signal) const { kill(child_, signal); }
   bool running() { return status_ < 0 && waitpid(child_, &raw_, WNOHANG) == 0; }
   int status() {  // waits; 128 + signal if one ended it

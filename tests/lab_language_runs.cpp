@@ -100,20 +100,20 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   {
     Program worker(folder, words(torn));
     const SweepFolder half(torn);
-    for (int i = 0; i < 2000 && !fs::exists(half.run(plan[0]) + "/clock.jsonl"); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    REQUIRE(eventually([&] { return fs::exists(half.run(plan[0]) + "/clock.jsonl"); }));
     worker.send(SIGKILL);
     CHECK(worker.status() == 128 + SIGKILL);
     CHECK(count(states(plan, half))[TrialState::done] == 0);
   }
-  std::string early = "is in use";
-  for (int i = 0; i < 200 && holds(early, "is in use"); ++i) {  // until the worker's child has ended too
+  std::string early;
+  const bool free = eventually([&] {  // the worker's child has ended too
     Program eval(folder, "lm eval " + SweepFolder(torn).run(plan[0]));
     early = eval.output();
-    CHECK(eval.status() == (holds(early, "is in use") ? 1 : 2));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+    const bool in_use = holds(early, "is in use");
+    CHECK(eval.status() == (in_use ? 1 : 2));
+    return !in_use;
+  });
+  CHECK(free);
   CHECK_MESSAGE(holds(early, "of 2000, and eval.csv is of the end; finish it with `poslab lm resume "), early);
   Program again(folder, words(torn));
   CHECK(again.status() == 0);

@@ -79,11 +79,6 @@ struct Population {
   std::vector<const Trial*> trials;
 };
 
-bool in_time(const std::function<bool()>& so) {
-  for (int i = 0; i < 30000 && !so(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  return so();
-}
-
 }  // namespace
 
 TEST_CASE("cuda: a population of five models has the bits that each has alone, after a kill and a signal too") {
@@ -100,7 +95,7 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
 #ifdef POSLAB_EMULATE                      // a process forked from one that uses a GPU cannot use it
   const pid_t child = fork();
   if (child == 0) five.train(out), _exit(0);
-  CHECK(in_time([&] { return five.all_have(out, "clock.jsonl"); }));           // each has saved something
+  CHECK(eventually([&] { return five.all_have(out, "clock.jsonl"); }));           // each has saved something
   kill(child, SIGKILL);
   int raw = 0;
   CHECK(waitpid(child, &raw, 0) == child);
@@ -195,7 +190,7 @@ TEST_CASE("population: on the CPU a sweep has the same results, also where its p
 
   Program worker(folder, sweep.run(out, "--population 3"));
   const auto first_saved = [&] { return fs::exists(out + "/" + sweep.plan[0].id + "/clock.jsonl"); };
-  CHECK(in_time(first_saved));
+  CHECK(eventually(first_saved));
   const Counts now = count(states(sweep.plan, SweepFolder(out)));
   CHECK(now[TrialState::running] + now[TrialState::done] == 3);
   pid_t child = 0;
@@ -211,7 +206,7 @@ TEST_CASE("population: on the CPU a sweep has the same results, also where its p
 
   const std::string stopped = folder / "stopped";
   Program other(folder, sweep.run(stopped, "--population 4"), "", "other");
-  CHECK(in_time([&] { return fs::exists(stopped + "/" + sweep.plan[0].id + "/clock.jsonl"); }));
+  CHECK(eventually([&] { return fs::exists(stopped + "/" + sweep.plan[0].id + "/clock.jsonl"); }));
   other.send(SIGTERM);
   CHECK(other.status() == 143);
   CHECK(count(states(sweep.plan, SweepFolder(stopped)))[TrialState::running] == 0);

@@ -21,15 +21,6 @@ using S = TrialState;
 
 Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
 
-// Whether it becomes so within ten seconds.
-bool soon(const std::function<bool()>& so) {
-  for (int i = 0; i < 2000; ++i) {
-    if (so()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 // No start of a trial while another process has it, and none after its end: but for workers that were killed, every
 // start is followed by what came of it. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
@@ -101,7 +92,7 @@ void tear(int trials, int kills, int steps) {
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
     Program& victim = workers[random() % 2];
     // By chance all might be killed between two trials, or before they have one.
-    if (kill == 0) CHECK(soon([&] { return has_a_trial(torn, victim.process()); }));
+    if (kill == 0) CHECK(eventually([&] { return has_a_trial(torn, victim.process()); }));
     victim.send(SIGKILL);
     killed.insert(victim.process());
     CHECK(victim.status() == 128 + SIGKILL);
@@ -130,12 +121,13 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
   const std::string out = folder / "out";
   {
     Program worker(folder, sweep.run(out, "--jobs 2"));
-    CHECK(soon([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
+    CHECK(eventually([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
     CHECK(counts(sweep, out)[S::todo] == 1);
     Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // its only trial is taken
     CHECK(other.status() == 0);
     CHECK(other.output() == "shard 0/3: 1 running\n");
-    CHECK(soon([&] { return std::filesystem::exists(out + "/" + sweep.plan[0].id + "/checkpoint.safetensors"); }));
+    const std::string first = out + "/" + sweep.plan[0].id;
+    CHECK(eventually([&] { return std::filesystem::exists(first + "/checkpoint.safetensors"); }));
     worker.send(SIGTERM);
     CHECK(worker.status() == 143);
     CHECK(holds(worker.output(), "the same command goes on with it"));
@@ -144,10 +136,10 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
     CHECK(counts(sweep, out)[S::done] == 0);
   }
   Program worker(folder, sweep.run(out));
-  CHECK(soon([&] { return counts(sweep, out)[S::running] == 1; }));
+  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 1; }));
   worker.send(SIGKILL);
   CHECK(worker.status() == 128 + SIGKILL);
-  CHECK(soon([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial goes with it
+  CHECK(eventually([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial goes with it
   check_journal(out, {worker.process()});
 }
 
