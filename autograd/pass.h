@@ -27,8 +27,9 @@ inline const Tensor& in_this_pass(const Tensor& y) { return MadeIn::of(y) = pass
 inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }
 
 [[noreturn]] inline void refuse_stale(const std::string& what) {
-  bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it here once "
-            "more, or detach() it", what);
+  bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it here "
+            "once more, or detach() it",
+            what);
 }
 
 // `backward`, or a function that throws BadInput where an input is stale and ops are recorded.

@@ -134,7 +134,8 @@ void furnish(const TemporaryFolder& folder) {
   Program long_plan(folder, "sweep plan " + folder / "long.toml", "", "long.jsonl");
   REQUIRE(long_plan.status() == 0);
   const std::string long_lines = read_file(folder / "long.jsonl");
-  write_file(folder / "long.jsonl", long_lines.substr(0, long_lines.rfind('}') + 1).substr(long_lines.find('{')) + "\n");
+  const size_t first = long_lines.find('{');
+  write_file(folder / "long.jsonl", long_lines.substr(first, long_lines.rfind('}') + 1 - first) + "\n");
   std::filesystem::create_directories(folder / "taken/sweep");
   std::filesystem::copy(folder / "plan.jsonl", folder / "taken/sweep/plan.jsonl");
   write_file(folder / "edited.jsonl", "{\"id\":\"0123456789abcdef\",\"task\":\"even_pairs\",\"encoding\":\"rope\"}\n");

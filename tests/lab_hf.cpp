@@ -426,8 +426,8 @@ TEST_CASE("hf: rotations that are said twice are those of transformers, or refus
   CHECK(encoding("llama", {{"rope_scaling", Json::object()}, {"rope_parameters", linear}}) ==
         encoding("llama", {{"rope_parameters", linear}}));
   CHECK(encoding("llama", {{"rope_scaling", yarn}, {"rope_parameters", linear}}) ==
-        "2: c: \"rope_scaling\" is {\"type\":\"yarn\",\"factor\":2.0}; it must be left out: \"rope_parameters\" says it "
-        "too");
+        "2: c: \"rope_scaling\" is {\"type\":\"yarn\",\"factor\":2.0}; it must be left out: "
+        "\"rope_parameters\" says it too");
   Json more = yarn;
   more["finetuned"] = true;
   CHECK(encoding("llama", {{"rope_scaling", more}}) == encoding("llama", {{"rope_scaling", yarn}}));

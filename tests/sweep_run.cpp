@@ -272,7 +272,8 @@ TEST_CASE("sweep: bad input is one line that names it") {
   const Sweep sweep(folder, "");
   const std::pair<std::string, std::string> cases[] = {
       {"sweep pln", "unknown command \"pln\"; did you mean \"plan\"?"},
-      {"sweep run", "poslab sweep run needs plan, the plan, or the folder of a sweep that was begun; see `poslab sweep run --help`"},
+      {"sweep run",
+       "sweep run needs plan, the plan, or the folder of a sweep that was begun; see `poslab sweep run --help`"},
       {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is none; it takes I/N"},
       {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
       {"sweep collect " + sweep.file + " --out " + folder / "none", "there is no folder"},

@@ -158,15 +158,16 @@ TEST_CASE("tape: a result whose op an earlier backward() has dropped may be read
 
 TEST_CASE("tape: no loss goes back through what another thread has computed, which has its op on its own tape") {
   const Tensor w = leaf(3);
+  const std::string read_elsewhere = "2: backward: exp reads a result of an earlier pass or of another thread";
   Tensor h, two;
   std::thread([&] { h = w * w, two = double_and_square(w)[1]; }).join();
   for (const Tensor& other : {h, two}) {
     const Tensor loss = sum_all(exp(other) + w);
-    CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of an earlier pass or of another thread"));
+    CHECK(holds(refusal([&] { backward(loss); }), read_elsewhere));
     clear_tape();
     std::thread([&] {  // nor one that comes later, perhaps with the first one's memory
       const Tensor later = sum_all(exp(other));
-      CHECK(holds(refusal([&] { backward(later); }), "2: backward: exp reads a result of an earlier pass or of another thread"));
+      CHECK(holds(refusal([&] { backward(later); }), read_elsewhere));
       clear_tape();
     }).join();
     Tensor free = other.detach();

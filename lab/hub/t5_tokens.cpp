@@ -57,7 +57,8 @@ TokenizedText Tokens::tokenize(std::string_view text, size_t most) const {
     const NormalizedText words = in_words(text.substr(from, to - from), from);
     const TokenizedText part = pieces_.tokenize(words.text, most - all.tokens.size());
     size_t read = 0;
-    for (size_t n = 0; n < part.tokens.size(); ++n) all.add(part.tokens[n], words.offsets[read += size_t(part.bytes[n])]);
+    for (size_t n = 0; n < part.tokens.size(); ++n)
+      all.add(part.tokens[n], words.offsets[read += size_t(part.bytes[n])]);
   };
   size_t done = 0;
   for (size_t at = 0; (at = text.find_first_of(begins_, at)) != text.npos && all.tokens.size() < most;) {

@@ -131,8 +131,8 @@ RunFolder RunFolder::open(const std::string& path) {
         "view read it",
         shell_path(path));
   if (fs::exists(fs::path(path) / "plan.jsonl") && !fs::exists(fs::path(path) / "config.toml"))
-    bad_input("{0} is the folder of a sweep; name a run in it, or go on with all of them by `poslab sweep run {1}`", path,
-              shell_path(path));
+    bad_input("{0} is the folder of a sweep; name a run in it, or go on with all of them by `poslab sweep run {1}`",
+              path, shell_path(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
       bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);

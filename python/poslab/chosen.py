@@ -125,8 +125,8 @@ class Encoding(Chosen):
     def positions(self, length=32, **how):
         """The distance that it makes of each pair of slots, key minus query: (heads that differ, length, length).
 
-        A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError for an encoding that makes no single
-        distance of a pair. Other arguments as in view()."""
+        A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError
+        for an encoding that makes no single distance of a pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):

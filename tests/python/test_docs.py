@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page, printed", [("docs/python.md", "[-8. -8. -8. -8. -7. -6."), ("docs/python-training.md", "")])
+@pytest.mark.parametrize("page, printed",
+                         [("docs/python.md", "[-8. -8. -8. -8. -7. -6."), ("docs/python-training.md", "")])
 def test_examples_of_the_page(tmp_path, monkeypatch, capsys, page, printed):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
     assert len(blocks) >= 4

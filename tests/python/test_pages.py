@@ -91,7 +91,7 @@ def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_doe
             drawn = page.run('[...document.querySelectorAll(".clock .key")].map(hand => hand.getAttribute("d"))')
             assert len(drawn) == 12
             for n, path in enumerate(drawn):
-                relative = [distance, min(distance, 3), distance][n // 4]
+                relative = -[distance, min(distance, 3), distance][n // 4]  # key minus query
                 if n >= 8 and distance == 9:  # outside of the window
                     assert path == ""
                     continue
