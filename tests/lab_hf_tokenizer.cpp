@@ -3,6 +3,7 @@
 
 #include "lab/hub/hf_model.h"
 #include "lab/hub/hf_tokenizer.h"
+#include "lab/hub/regex.h"
 #include "lab/hub/sentencepiece.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
@@ -104,6 +105,26 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   // white space around special tokens, and a byte order mark
   const Json marks = Json::parse(R"([{"id": 9, "content": "<m>", "lstrip": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", marks}}), "a <m>\r\n b<m>") == "|a| <m>\r\n |b|<m>");
+  // an added token within that white space takes what is left, and the library reads the white space again
+  Json within = marks;
+  within.push_back({{"id", 10}, {"content", "\n"}}), within.push_back({{"id", 11}, {"content", " c"}});
+  const HfTokenizer again = of_letters({{"/added_tokens", within}});
+  CHECK(cut_up(again, "<m> \n b<m>  cb") == "|<m> \n |||b|<m>  |c|b");
+  CHECK(again.encode("<m> \n b<m>  cb") == std::vector{9, 10, 7, 2, 9, 11, 2});
+  // an added token that is found in the normalized text
+  const Json accent = Json::parse(R"([{"id": 9, "content": "<\u00e9>", "normalized": true, "rstrip": true}])");
+  CHECK(cut_up(of_letters({{"/added_tokens", accent}, {"/normalizer", {{"type", "NFC"}}}}), "a<e\u0301>  bc") ==
+        "|a|<e\u0301>  |bc");
+  // what a cut removes counts with the token after it
+  const Json without = {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Removed"}};
+  CHECK(cut_up(of_letters({{"/pre_tokenizer", without}}), "a  bc a") == "|a|  bc| a");
+  // an unknown character is written after the bytes of the next one, with which its own count
+  const HfTokenizer late = of_letters({{"/model/byte_fallback", true},
+                                       {"/model/vocab/<0xE5>", 9},
+                                       {"/model/vocab/<0xAD>", 10},
+                                       {"/model/vocab/<0x97>", 11}});
+  CHECK(late.encode("a\u6f22\u5b57bc") == std::vector{1, 9, 10, 11, 0, 4});
+  CHECK(cut_up(late, "a\u6f22\u5b57bc") == "|a|\u6f22\xE5|\xAD|\x97||bc");
   CHECK(cut_up(of_letters(Json::object()),
                "\uFEFF"
                "a\r\nb") == "|\uFEFF|a|\r|\n|b");
@@ -143,6 +164,18 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
   }
 }
 
+// tests/huggingface/compare_tokenizers.py draws many more; these are what poslab once read differently.
+TEST_CASE("hf: each step, option and flag of a tokenizer does what it does in the library") {
+  for (const Json& of : golden("steps.json")) {
+    const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
+    INFO(of["tokenizer"].dump());
+    CHECK(t.encode(of["text"].get<std::string>()) == of["tokens"].get<std::vector<int>>());
+    check_bytes(t, of["text"]);
+    for (int token = 0; token < int(of["texts"].size()); ++token)
+      CHECK(valid_utf8(t.text(token)).text == of["texts"][size_t(token)].get<std::string>());
+  }
+}
+
 TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at the beginning goes") {
   const HfTokenizer t(tokenizer_cases()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
   const auto text = [&](const std::string& bytes) {
@@ -162,7 +195,8 @@ TEST_CASE("hf: a text is cut after each match that ends a piece") {
                         "t");
   const auto of = [&](const std::string& text, size_t most = 100) {
     std::vector<std::string> all;
-    pieces.each(text, 0, [&](const NormalizedText& piece) { return all.push_back(piece.text), all.size() < most; });
+    pieces.cut(NormalizedText(text), true,
+               [&](const NormalizedText& piece) { return all.push_back(piece.text), all.size() < most; });
     return all;
   };
   using Cut = std::vector<std::string>;
@@ -181,21 +215,19 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
     return refusal([&] { HfTokenizer(t.dump(), "t"); });
   };
   CHECK(refused("/version", "1.0") == "");
+  CHECK(refused("/version", "2.0") == "2: t: its \"version\" is \"2.0\", and poslab reads 1.0");
   CHECK(refused("/model/type", "Unigram") == "2: t: the model of tokens \"Unigram\" is not known; poslab reads BPE");
   CHECK(refused("/normalizer", {{"type", "Lowercase"}}) ==
         "2: t: the normalizer \"Lowercase\" is not known; poslab reads those of LLaMA and its relatives");
   CHECK(holds(refused("/pre_tokenizer", {{"type", "Whitespace"}}), "t: the pre_tokenizer \"Whitespace\" is not known"));
-  CHECK(
-      holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "MergedWithNext"), "the behavior of \"Split\" is not"));
-  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/pattern", {{"Regex", "("}}),
-              "t: the expression \"(\" is wrong at 1"));
+  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "Merged"), "the behavior of \"Split\" is not known"));
   CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
   CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
   // what makes much of little
   CHECK(refused("/normalizer", {{"type", "Prepend"}, {"prepend", std::string(65, 'x')}}) ==
         "2: t: a step puts 65 bytes into a text, and poslab takes at most 64");
-  const Json bytes = {{"type", "ByteLevel"}}, marks = {{"type", "Metaspace"}};
+  const Json bytes = {{"type", "ByteLevel"}}, marks = {{"type", "Metaspace"}, {"replacement", "_"}};
   for (const Json& step : {bytes, marks})
     CHECK(refused("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {step, step}}}) ==
           "2: t: it has two steps " + step["type"].dump() + "; poslab reads tokenizers with one");
@@ -207,12 +239,12 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
         "1: its normalizer makes 131072 bytes of a text of 1; fetch the tokenizer again");
   CHECK(holds(refused("/model/vocab", 3), "t is no tokenizer.json: its \"vocab\" is no object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
-    const std::string says = "has the number " + number.dump() + "; in a file of this size it is a whole number to "
-                                                                             "65536";
+    const std::string says = "has the number " + number.dump() +
+                             "; in a file of this size it is a whole number to "
+                             "65536";
     CHECK(refused("/model/vocab", {{"a", number}}) == "2: t: the token \"a\" " + says);
     CHECK(refused("/added_tokens/0/id", number) == "2: t: the token \"<|endoftext|>\" " + says);
   }
-  CHECK(holds(refused("/added_tokens/0/single_word", true), "the added token \"<|endoftext|>\" has single_word"));
   CHECK(holds(refusal([] { HfTokenizer("{}", "t"); }), "2: t is no tokenizer.json: it has no object \"model\""));
 
   const TemporaryFolder folder;
@@ -225,6 +257,101 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   model.folder = folder.path;
   CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
               "has no tokenizer.json and no tokenizer.model, and without tokens no text can be read"));
+}
+
+TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are refused") {
+  const Json plain = tokenizer_cases()["tokenizers"][0]["tokenizer"];
+  const auto refused = [&](const std::vector<std::pair<const char*, Json>>& changes) {
+    Json t = plain;
+    for (const auto& [at, value] : changes) t[Json::json_pointer(at)] = value;
+    return refusal([&] { HfTokenizer(t.dump(), "t").encode("ab"); });
+  };
+  const auto sequence = [](const char* of, const std::vector<Json>& steps) {
+    return Json{{"type", "Sequence"}, {of, steps}};
+  };
+  const Json mark = {{"type", "Replace"}, {"pattern", {{"String", "x"}}}, {"content", "y"}},
+             bytes = {{"type", "ByteFallback"}}, fuse = {{"type", "Fuse"}},
+             prepend = {{"type", "Prepend"}, {"prepend", ""}},
+             metaspace = {{"type", "Metaspace"}, {"replacement", "_"}};
+  // the library's own slips: nothing put in front, templates after each other
+  CHECK(holds(refused({{"/normalizer", prepend}}), "a step \"Prepend\" has no text"));
+  Json empty = mark, two = metaspace, first = metaspace, never = metaspace;
+  empty["pattern"]["String"] = "", two["replacement"] = "ab", first["prepend_scheme"] = "first";
+  never["add_prefix_space"] = false;
+  CHECK(holds(refused({{"/normalizer", empty}}), "\"Replace\" replaces an empty text"));
+  CHECK(holds(refused({{"/pre_tokenizer", two}}), "its mark for spaces is \"ab\"; it must be one character"));
+  CHECK(holds(refused({{"/pre_tokenizer", first}}), "\"prepend_scheme\" is \"first\" after steps that change"));
+  CHECK(holds(refused({{"/pre_tokenizer", never}}), "\"prepend_scheme\" is \"always\"; it must be \"never\""));
+  CHECK(refused({{"/pre_tokenizer", first}, {"/normalizer", mark}}) == "");
+  const Json text = {{"Sequence", {{"id", "A"}}}}, special = {{"SpecialToken", {{"id", "s"}}}};
+  const auto of = [&](const std::vector<Json>& single) {
+    return Json{{"type", "TemplateProcessing"}, {"single", single}, {"special_tokens", {{"s", {{"ids", {1}}}}}}};
+  };
+  CHECK(refused({{"/post_processor", of({special, text})}}) == "");
+  CHECK(holds(refused({{"/post_processor", sequence("processors", {of({special, text}), of({special, text})})}}),
+              "it has two templates"));
+  for (const std::vector<Json>& single :
+       {std::vector<Json>{special}, {text, text}, {Json{{"Sequence", {{"id", "B"}}}}}})
+    CHECK(holds(refused({{"/post_processor", of(single)}}), "must have the text, $A, once"));
+  CHECK(holds(refused({{"/post_processor", of({text, special})}}), "it puts s after every text"));
+  // tokens that are no text by themselves
+  CHECK(of_letters(Json::object()).text(6) == "\u2581");  // as spelled, where there is no decoder
+  CHECK(holds(refused({{"/decoder", {{"type", "CTC"}}}}), "the decoder \"CTC\" is not read: poslab reads ByteLevel"));
+  for (const Json& steps : {sequence("decoders", {bytes, mark}), sequence("decoders", {fuse, metaspace}),
+                            sequence("decoders", {fuse, bytes}), sequence("decoders", {plain["decoder"], mark})})
+    CHECK(holds(refused({{"/decoder", steps}}), "it comes after bytes or tokens have been joined"));
+  CHECK(holds(refused({{"/decoder", {{"type", "Strip"}, {"content", " "}, {"start", 0}, {"stop", 1}}}}),
+              "it takes characters from the end"));
+  // numbers and names that stand for two things
+  CHECK(holds(refused({{"/added_tokens/0/id", 299}}),
+              "the added token \"<|endoftext|>\" has the number 299, and the library `tokenizers` gives it 297"));
+  Json again = plain["added_tokens"][0];
+  again["lstrip"] = true;
+  CHECK(holds(refused({{"/added_tokens/3", again}}), "two added tokens are \"<|endoftext|>\", and they differ"));
+  CHECK(refused({{"/added_tokens/3", plain["added_tokens"][0]}}) == "");
+  CHECK(holds(
+      refused({{"/added_tokens/0/normalized", true},
+               {"/normalizer", {{"type", "Replace"}, {"pattern", {{"String", "<|endoftext|>"}}}, {"content", ""}}}}),
+      "its normalizer makes \"\" of the added token \"<|endoftext|>\", which no text can have"));
+  CHECK(holds(refused({{"/model/vocab/a", 5}}), "two tokens of its model have the number 5"));
+  CHECK(holds(refused({{"/model/merges/0", "a b c"}}), "the merge \"a b c\" is no two tokens"));
+  CHECK(holds(refused({{"/model/unk_token", "<no>"},
+                       {"/pre_tokenizer", Json()},
+                       {"/model/vocab", {{"a", 0}}},
+                       {"/model/merges", Json::array()},
+                       {"/added_tokens", Json::array()}}),
+              "1: t: \"b\" has no token, and its \"unk_token\", \"<no>\", is none either"));
+}
+
+TEST_CASE("hf: an expression is read as Oniguruma reads it, or refused") {
+  const auto matches = [](const std::string& expression, const std::string& text) {
+    std::string all;
+    Regex(expression, "t").each(text, [&](size_t from, size_t to) {
+      all += "(" + text.substr(from, to - from) + ")";
+      return true;
+    });
+    return all;
+  };
+  CHECK(matches("\\s+", "a\u0085\u3000b\u180e") == "(\u0085\u3000)");
+  CHECK(matches("[^\\S\n]", "a\u0085\n ") == "(\u0085)( )");
+  CHECK(matches("\\w+", "a\u0301\u00bd\u24d0 ") == "(a\u0301\u00bd\u24d0)");
+  CHECK(matches("[\\w]+", "a\u0301\u00bd\u24d0 ") == "(a\u0301)(\u24d0)");
+  CHECK(matches("\\W", "a\u00bd\u0301.") == "(.)");
+  CHECK(matches(".", "a\r\n") == "(a)(\r)");
+  CHECK(matches("(?i:k|[s])", "kK\u212a\u017f") == "(k)(K)(\u212a)(\u017f)");
+  CHECK(matches("(a|ab)(?!c)x?", "abx") == "(a)");
+  CHECK(matches("a{1,2}|[-b\\-\\]]", "aaa-]b") == "(aa)(a)(-)(])(b)");
+  CHECK(matches(escaped("\\E.(\n["), "\\E.(\n[") == "(\\E.(\n[)");
+  for (const char* other :
+       {"^a",      "a$",          "\\h",    "\\R",    "\\X",     "\\bthe",  "\\Aa",        "\\p{Han}",
+        "\\p{^L}", "[[:alpha:]]", "[a&&b]", "[]a]",   "[a-\\d]", "[\\w-a]", "[\\W]",       "a{2}+",
+        "a{2}?",   "a{,2}",       "a**",    "(?m:.)", "(?i)a",   "(?i:ss)", "(?i:\u00df)", "(?i:s+)",
+        "(a)\\1",  "\\x41",       "]",      "}",      "a\\"})
+    CHECK_MESSAGE(holds(refusal([&] { Regex(other, "t"); }), "which poslab does not read"), other);
+  for (const char* empty : {"a*", "a|", "(?=a)"})
+    CHECK(holds(refusal([&] { Regex(empty, "t"); }), "matches an empty text, too"));
+  CHECK(holds(refusal([] { Regex("(", "t"); }), "t: the expression \"(\" is wrong: missing closing parenthesis"));
+  CHECK(holds(refusal([] { Regex("[b-a]", "t"); }), "t: the expression \"[b-a]\" is wrong: range out of order"));
 }
 
 TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library, with bytes and with unknown ones") {
@@ -257,6 +384,20 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
   const SentencePiece known(read_file(at + "unigram.model"), "t", true);
   CHECK(cut_up(known, "  ABC   d ") == "|  A|BC|   |d");
   CHECK(cut_up(known, "e\u4f60\u597d") == "|e|\u4f60\u597d");
+}
+
+TEST_CASE("hf: a user-defined piece of a tokenizer.model is no byte, and refused in a Unigram model") {
+  // As sentencepiece_model.proto has it: field 1 is a piece with its text and its type, 4 for user-defined; field 3 of
+  // field 2 is the kind of model, 2 for BPE.
+  const auto with_piece = [](const std::string& text, const std::string& more) {
+    const std::string piece = "\x0A" + std::string(1, char(text.size())) + text + "\x18\x04";
+    return read_file(golden_folder + "sentencepiece/unigram.model") + "\x0A" + char(piece.size()) + piece + more;
+  };
+  const SentencePiece t(with_piece("<0x41>", "\x12\x02\x18\x02"), "F", true);
+  CHECK(t.text(t.size() - 1) == "<0x41>");
+  CHECK(t.encode("<0x41>").back() == t.size() - 1);
+  CHECK(holds(refusal([&] { SentencePiece(with_piece("<0x41>", ""), "F", true); }),
+              "2: F: its pieces are of the kind Unigram, and some are user-defined"));
 }
 
 TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with one") {

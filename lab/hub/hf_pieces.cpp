@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -35,18 +34,6 @@ std::pair<utf8proc_int32_t, size_t> first_character(std::string_view text) {
   const auto n =
       utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
   return {n > 0 ? code : -1, size_t(std::max<utf8proc_ssize_t>(n, 1))};
-}
-
-// The text, with U+FFFD for each byte that is no UTF-8.
-NormalizedText valid(NormalizedText text) {
-  if (is_utf8(text.text)) return text;
-  NormalizedText all(text.offsets[0]);
-  for (size_t at = 0; at < text.text.size();) {
-    const auto [code, bytes] = first_character(std::string_view(text.text).substr(at));
-    code < 0 ? all.add(utf8(0xFFFD), text.offsets[at + 1]) : all.add(text.part(at, bytes));
-    at += bytes;
-  }
-  return all;
 }
 
 bool ascii(const std::string& text) {
@@ -82,19 +69,6 @@ NormalizedText composed(const NormalizedText& text) {
   return all;
 }
 
-NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with) {
-  NormalizedText all(text.offsets[0]);
-  size_t done = 0;
-  for (size_t at; !what.empty() && (at = text.text.find(what, done)) != std::string::npos; done = at + what.size())
-    all.add(text.part(done, at - done)), all.add(with, text.offsets[at + what.size()]);
-  all.add(text.part(done, text.text.size() - done));
-  return all;
-}
-
-std::string replaced(const std::string& text, const std::string& what, const std::string& with) {
-  return replaced(NormalizedText(text, 0), what, with).text;
-}
-
 // Put before a text.
 NormalizedText after(const std::string& made, const NormalizedText& text) {
   NormalizedText all(text.offsets[0]);
@@ -109,42 +83,35 @@ NormalizedText in_letters(const NormalizedText& bytes) {
   return all;
 }
 
-// What matches and what lies between, each a piece; or what matches alone.
-bool at_matches(const Regex& regex, const NormalizedText& text, bool between, const HfPieces::Take& take) {
-  size_t done = 0;
-  bool more = true;
-  const auto rest = [&](size_t to) {
-    if (between && more && to > done) more = take(text.part(done, to - done));
-    done = to;
-  };
-  regex.each(text.text, [&](size_t from, size_t to) {
-    rest(from);
-    if (more) more = take(text.part(from, to - from));
-    done = to;
-    return more;
-  });
-  if (more) rest(text.text.size());
-  return more;
-}
+// What becomes of matches and of what lies between: names of the library.
+enum class Behavior { removed, isolated, contiguous, previous, next };
 
-// What matches ends the piece before it, "a b" at " " is "a ", "b"; one right after another is a piece of its own.
-bool ending_at_matches(const Regex& regex, const NormalizedText& text, const HfPieces::Take& take) {
-  size_t from = 0, last = 0;  // of the piece that has not been taken, and of the last match
-  bool more = true;
+// The pieces of a text, where `behavior` joins or removes some. at_start: of the text, and so of its first piece.
+template <class Next>
+bool split(const Regex& regex, bool invert, Behavior behavior, const NormalizedText& text, bool at_start,
+           const Next& take) {
+  size_t from = 0, done = 0;  // of the piece that is not taken, and of what was looked at
+  bool more = true, was_match = false;
   const auto piece = [&](size_t to) {
-    if (more && to > from) more = take(text.part(from, to - from));
+    if (more && to > from) more = take(text.part(from, to - from), at_start && from == 0);
     from = to;
   };
+  const auto part = [&](size_t to, bool match) {
+    if (to == done) return;
+    const bool joins = (behavior == Behavior::contiguous && match == was_match) ||
+                       (behavior == Behavior::previous && match && !was_match) ||
+                       (behavior == Behavior::next && !match && was_match);
+    if (!joins) piece(done);
+    if (behavior == Behavior::removed && match) from = to;
+    done = to, was_match = match;
+  };
   regex.each(text.text, [&](size_t begin, size_t end) {
-    if (begin == last) piece(begin);  // at the start, or after a match
-    piece(end), last = end;
+    part(begin, invert), part(end, !invert);
     return more;
   });
-  if (more) piece(text.text.size());
+  if (more) part(text.text.size(), invert), piece(text.text.size());
   return more;
 }
-
-std::string escaped(const std::string& text) { return "\\Q" + replaced(text, "\\E", "\\E\\\\E\\Q") + "\\E"; }
 
 [[noreturn]] void unknown_step(const std::string& where, const char* kind, const json& step) {
   bad_input("{}: the {} {} is not known; poslab reads those of LLaMA and its relatives", where, kind, json_type(step));
@@ -165,17 +132,23 @@ void must_be_only(bool first, const std::string& where, const json& step) {
 }
 
 Regex regex_of(const json& step, const std::string& where) {
-  const json pattern = step.value("pattern", json());
-  if (pattern.is_object() && pattern.value("Regex", json()).is_string()) return {pattern["Regex"], where};
-  if (pattern.is_object() && pattern.value("String", json()).is_string())
-    return {escaped(pattern["String"].get<std::string>()), where};
-  bad_input("{}: a pattern is {}; it must be a Regex or a String", where, in_short(pattern));
+  if (const auto regex = pattern_of(step, "Regex")) return {*regex, where};
+  if (const auto text = pattern_of(step, "String")) return {escaped(*text), where};
+  bad_input("{}: a pattern is {}; it must be a Regex or a String", where, in_short(step.value("pattern", json())));
+}
+
+Behavior behavior_of(const json& step, const std::string& where) {
+  const std::string name = step.value("behavior", "");
+  const std::array names = {"Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) unknown_step(where, "behavior of", step);
+  return Behavior(found - names.begin());
 }
 
 }  // namespace
 
-NormalizedText::NormalizedText(std::string_view text, size_t begin) : text(text), offsets(text.size() + 1) {
-  std::iota(offsets.begin(), offsets.end(), begin);
+NormalizedText::NormalizedText(std::string_view source) : text(source), offsets(source.size() + 1) {
+  std::iota(offsets.begin(), offsets.end(), size_t(0));
 }
 
 NormalizedText NormalizedText::part(size_t from, size_t bytes) const {
@@ -198,6 +171,36 @@ void NormalizedText::add(std::string_view made, size_t end) {
 
 std::string json_type(const json& step) {
   return step.is_object() && step.contains("type") ? step["type"].dump() : in_short(step);
+}
+
+NormalizedText valid_utf8(std::string_view source) {
+  if (is_utf8(source)) return NormalizedText(source);
+  NormalizedText all(0);
+  for (size_t at = 0; at < source.size();) {
+    const auto [code, bytes] = first_character(source.substr(at));
+    const std::string one = code < 0 ? utf8(0xFFFD) : std::string(source.substr(at, bytes));
+    all.add(one, at += bytes);
+  }
+  return all;
+}
+
+NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with) {
+  NormalizedText all(text.offsets[0]);
+  size_t done = 0;
+  for (size_t at; !what.empty() && (at = text.text.find(what, done)) != std::string::npos; done = at + what.size())
+    all.add(text.part(done, at - done)), all.add(with, text.offsets[at + what.size()]);
+  all.add(text.part(done, text.text.size() - done));
+  return all;
+}
+
+std::string replaced(const std::string& text, const std::string& what, const std::string& with) {
+  return replaced(NormalizedText(text), what, with).text;
+}
+
+std::optional<std::string> pattern_of(const json& step, const char* key) {
+  const json pattern = step.value("pattern", json());
+  if (!pattern.is_object() || pattern.size() != 1 || !pattern.value(key, json()).is_string()) return {};
+  return pattern[key].get<std::string>();
 }
 
 const std::string& letter_of(unsigned char byte) {
@@ -225,6 +228,12 @@ int byte_of(std::string_view letter) {
 
 size_t character(std::string_view text) { return first_character(text).second; }
 
+size_t characters(std::string_view text) {
+  size_t count = 0;
+  for (; !text.empty(); ++count) text.remove_prefix(character(text));
+  return count;
+}
+
 size_t white_space(std::string_view text) {
   size_t all = 0;
   for (utf8proc_int32_t code = 0; all < text.size();) {
@@ -250,25 +259,22 @@ void HfPieces::add_normalizer(const json& step, const std::string& where) {
   if (type == "\"Sequence\"") {
     for (const json& one : step.value("normalizers", json::array())) add_normalizer(one, where);
   } else if (type == "\"NFC\"") {
+    in_place_ = false;
     changes_.emplace_back(composed);
   } else if (type == "\"Prepend\"") {
+    in_place_ = false;
+    const std::string first = put_in(step.at("prepend"), where);
+    if (first.empty()) bad_input("{}: a step \"Prepend\" has no text; without that step, nothing is prepended", where);
     changes_.emplace_back(
-        [first = put_in(step.value("prepend", ""), where)](const NormalizedText& text) { return after(first, text); });
-  } else if (type == "\"Replace\"" && step.value("pattern", json::object()).contains("String")) {
-    const auto what = step["pattern"]["String"].get<std::string>();
-    changes_.emplace_back([what, with = put_in(step.value("content", ""), where)](const NormalizedText& text) {
-      return replaced(text, what, with);
-    });
+        [first](const NormalizedText& text) { return text.text.empty() ? text : after(first, text); });
+  } else if (const auto what = pattern_of(step, "String"); type == "\"Replace\"" && what) {
+    if (what->empty()) bad_input("{}: a step \"Replace\" replaces an empty text, which poslab does not read", where);
+    const std::string with = put_in(step.at("content"), where);
+    in_place_ = in_place_ && characters(*what) == 1 && characters(with) == 1;
+    changes_.emplace_back([what = *what, with](const NormalizedText& text) { return replaced(text, what, with); });
   } else {
     unknown_step(where, "normalizer", step);
   }
-}
-
-std::string spaced(const std::string& token) {
-  const auto digit = [&](size_t at) { return std::isxdigit(static_cast<unsigned char>(token[at])) != 0; };
-  if (token.size() == 6 && token.starts_with("<0x") && digit(3) && digit(4) && token[5] == '>')
-    return std::string(1, char(std::stoi(token.substr(3, 2), nullptr, 16)));
-  return replaced(token, "\u2581", " ");
 }
 
 std::string_view without_cut_character(std::string_view text) {
@@ -283,56 +289,61 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
   if (type == "\"Sequence\"") {
     for (const json& one : step.value("pretokenizers", json::array())) add_cut(one, where);
   } else if (type == "\"Split\"") {
-    const std::string behavior = step.value("behavior", "");
-    const bool removed = behavior == "Removed" && step.value("invert", false);  // what does not match goes
-    const bool ends = behavior == "MergedWithPrevious" && !step.value("invert", false);
-    if (behavior != "Isolated" && !removed && !ends) unknown_step(where, "behavior of", step);
-    cuts_.emplace_back([=, regex = regex_of(step, where)](const NormalizedText& piece, bool, const Take& take) {
-      return ends ? ending_at_matches(regex, piece, take) : at_matches(regex, piece, !removed, take);
-    });
+    cuts_.emplace_back(
+        [regex = regex_of(step, where), invert = step.value("invert", false), behavior = behavior_of(step, where)](
+            const NormalizedText& piece, bool at_start, const Next& next) {
+          return split(regex, invert, behavior, piece, at_start, next);
+        });
   } else if (type == "\"ByteLevel\"") {
     const bool spaced = step.value("add_prefix_space", true), in_words = step.value("use_regex", true);
     must_be_only(!of_bytes_, where, step);
     of_bytes_ = true;
-    cuts_.emplace_back([regex = Regex(in_words ? gpt2 : R"([\s\S]+)", where), spaced](const NormalizedText& piece, bool,
-                                                                                      const Take& take) {
+    cuts_.emplace_back([regex = Regex(in_words ? gpt2 : R"([\s\S]+)", where), spaced](const NormalizedText& piece,
+                                                                                      bool at_start, const Next& next) {
       const NormalizedText text = after(spaced && !piece.text.starts_with(' ') ? " " : "", piece);
-      return at_matches(regex, text, true, [&](const NormalizedText& word) { return take(in_letters(word)); });
+      return split(regex, false, Behavior::isolated, text, at_start,
+                   [&](const NormalizedText& word, bool starts) { return next(in_letters(word), starts); });
     });
   } else if (type == "\"Metaspace\"") {
-    must_be_only(!marks_spaces_, where, step);
-    marks_spaces_ = true;
-    const std::string mark = put_in(step.value("replacement", "\u2581"), where);
-    const std::string when = step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never");
-    const Regex word("(?:" + escaped(mark) + ")?(?:(?!" + escaped(mark) + ")[\\s\\S])*", where);
-    cuts_.emplace_back(
-        [=, words = step.value("split", true)](const NormalizedText& piece, bool first, const Take& take) {
-          NormalizedText text = replaced(piece, " ", mark);
-          if ((when == "always" || (when == "first" && first)) && !text.text.starts_with(mark))
-            text = after(mark, text);
-          return words ? at_matches(word, text, true, take) : take(text);
-        });
+    add_metaspace(step, where);
   } else {
     unknown_step(where, "pre_tokenizer", step);
   }
 }
 
-bool HfPieces::cut(size_t step, const NormalizedText& piece, bool first, const Take& take) const {
-  if (step == cuts_.size()) return take(piece);
-  return cuts_[step](piece, first, [&, next = first](const NormalizedText& part) mutable {
-    return cut(step + 1, part, std::exchange(next, false), take);
+// A mark for each space, and one in front: of every piece, of that at the start of the text ("first"), or of none.
+void HfPieces::add_metaspace(const json& step, const std::string& where) {
+  must_be_only(!marks_spaces_, where, step);
+  marks_spaces_ = true;
+  const std::string mark = step.value("replacement", "\u2581"), when = step.value("prepend_scheme", "always");
+  if (characters(mark) != 1) bad_input("{}: its mark for spaces is \"{}\"; it must be one character", where, mark);
+  if (when != "always" && when != "first" && when != "never")
+    bad_input("{}: \"prepend_scheme\" is \"{}\"; there are always, first and never", where, when);
+  if (when != "never" && !step.value("add_prefix_space", true))
+    bad_input("{}: \"add_prefix_space\" is false, and \"prepend_scheme\" is \"{}\"; it must be \"never\"", where, when);
+  if (when == "first" && (!in_place_ || of_bytes_))  // the library then finds the start elsewhere
+    bad_input("{}: \"prepend_scheme\" is \"first\" after steps that change a text's length, which poslab does not read",
+              where);
+  cuts_.emplace_back([=, at_mark = Regex(escaped(mark), where), words = step.value("split", true)](
+                         const NormalizedText& piece, bool at_start, const Next& next) {
+    NormalizedText text = replaced(piece, " ", mark);
+    if ((when == "always" || (when == "first" && at_start)) && !text.text.starts_with(mark)) text = after(mark, text);
+    return words ? split(at_mark, false, Behavior::next, text, at_start, next) : next(text, at_start);
   });
 }
 
-bool HfPieces::each(std::string_view text, size_t from, const Take& take) const {
-  if (text.empty()) return true;
-  NormalizedText changed = valid({text, from});
-  const size_t most = 256 * (text.size() + 256);  // bytes; known models have three for one
+bool HfPieces::cut(size_t step, const NormalizedText& piece, bool at_start, const Take& take) const {
+  if (step == cuts_.size()) return take(piece);
+  return cuts_[step](piece, at_start,
+                     [&](const NormalizedText& part, bool starts) { return cut(step + 1, part, starts, take); });
+}
+
+NormalizedText HfPieces::normalized(NormalizedText text) const {
+  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models have three for one
   for (const Change& change : changes_)
-    if (changed = change(changed); changed.text.size() > most)
-      failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", changed.text.size(),
-              text.size());
-  return cut(0, changed, from == 0, take);
+    if (text = change(text); text.text.size() > most)
+      failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", text.text.size(), bytes);
+  return text;
 }
 
 }  // namespace poslab

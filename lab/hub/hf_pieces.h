@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ struct NormalizedText {
   std::string text;
   std::vector<size_t> offsets;
   explicit NormalizedText(size_t begin) : offsets{begin} {}
-  NormalizedText(std::string_view text, size_t begin);     // the source itself
+  explicit NormalizedText(std::string_view source);        // the source itself
   NormalizedText part(size_t from, size_t bytes) const;
   void add(const NormalizedText& part);                    // bytes of the source that were left out go to its first
   void add(std::string_view made, size_t end);             // made of the source from the last offset to `end`
@@ -27,31 +28,39 @@ class HfPieces {
   HfPieces() = default;
   // where: for errors. Throws BadInput for a step that is not known.
   HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where);
-  // The pieces of a text, in order, until take() says false; bytes that are no UTF-8 count as U+FFFD. from: where
-  // it begins in a longer one with special tokens, whose offsets the pieces have. False if take() said so.
+  // A text as its normalizer makes it. Throws Failure where it grows beyond all measure.
+  NormalizedText normalized(NormalizedText text) const;
+  // The pieces of a normalized text, in order, until take() says false. at_start: whether it begins where the whole
+  // text does, of which special tokens may have been cut off. False if take() said so.
   using Take = std::function<bool(const NormalizedText& piece)>;
-  bool each(std::string_view text, size_t from, const Take& take) const;
-  bool of_bytes() const { return of_bytes_; }    // pieces have a character for each byte: byte_of tells which
+  bool cut(const NormalizedText& text, bool at_start, const Take& take) const { return cut(0, text, at_start, take); }
 
  private:
   using Change = std::function<NormalizedText(const NormalizedText&)>;
-  using Cut = std::function<bool(const NormalizedText& piece, bool first, const Take&)>;
+  using Next = std::function<bool(const NormalizedText& piece, bool at_start)>;
+  using Cut = std::function<bool(const NormalizedText& piece, bool at_start, const Next&)>;
   void add_normalizer(const json&, const std::string& where);
   void add_cut(const json&, const std::string& where);
-  bool cut(size_t step, const NormalizedText& piece, bool first, const Take&) const;
+  void add_metaspace(const json&, const std::string& where);
+  bool cut(size_t step, const NormalizedText& piece, bool at_start, const Take&) const;
   std::vector<Change> changes_;
   std::vector<Cut> cuts_;
-  bool of_bytes_ = false, marks_spaces_ = false;
+  // of_bytes: pieces have a character for each byte. in_place: the normalizer changes single characters at most.
+  bool of_bytes_ = false, marks_spaces_ = false, in_place_ = true;
 };
 
 // GPT-2's alphabet (Radford et al. 2019): a printable character for each byte, so that tokens of bytes are text.
 const std::string& letter_of(unsigned char byte);
 int byte_of(std::string_view letter);            // -1 for a character that is none
-// The bytes of a token over characters, in which a space is a mark and a byte without a character <0x0A>.
-std::string spaced(const std::string& token);
+NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with);
+std::string replaced(const std::string& text, const std::string& what, const std::string& with);
+NormalizedText valid_utf8(std::string_view source);             // with U+FFFD for each byte that is no UTF-8
 std::string_view without_cut_character(std::string_view text);  // whose end alone stands at the beginning
 size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
 size_t white_space(std::string_view text);       // bytes of the white space that it begins with
+size_t characters(std::string_view text);              // how many
 std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
+// The text under `key` of a step's "pattern", as {"String": " "}; nothing if that is of another kind.
+std::optional<std::string> pattern_of(const nlohmann::ordered_json& step, const char* key);
 
 }  // namespace poslab

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <queue>
+#include <unordered_set>
+#include <utility>
 
 #include "core/error.h"
 #include "lab/files/json.h"
@@ -22,36 +24,15 @@ uint64_t pair(int left, int right) { return uint64_t(uint32_t(left)) << 32 | uin
 
 std::string byte_token(unsigned char byte) { return fmt::format("<0x{:02X}>", byte); }
 
-// The bytes that a token over bytes stands for; a character outside the alphabet stands for itself.
-std::string bytes_of(std::string_view letters) {
-  std::string all;
-  while (!letters.empty()) {
-    const std::string_view one = letters.substr(0, character(letters));
-    const int byte = byte_of(one);
-    byte < 0 ? void(all += one) : all.push_back(char(byte));
-    letters.remove_prefix(one.size());
-  }
-  return all;
-}
-
-// The end of text[from, to) without the white space that it ends with.
-size_t without_last_space(std::string_view text, size_t from, size_t to) {
-  size_t end = from;
-  while (from < to) {
-    const std::string_view rest = text.substr(from, to - from);
-    const size_t space = white_space(rest);
-    from += space ? space : character(rest);
-    if (!space) end = from;
-  }
-  return end;
-}
-
 }  // namespace
 
 HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
     : path_(path), most_(std::clamp<size_t>(text.size(), 1 << 16, 1 << 24)) {
   const json all = parsed(text, path);
   try {
+    if (const json version = all.value("version", json("1.0")); version != "1.0")
+      bad_input("{}: its \"version\" is {}, and poslab reads 1.0", path, in_short(version));
+    decoder_ = {all.value("decoder", json()), path};
     pieces_ = {all.value("normalizer", json()), all.value("pre_tokenizer", json()), path};
     read_model(all.at("model"));
     read_added(all.value("added_tokens", json::array()));
@@ -82,42 +63,62 @@ void HfTokenizer::read_model(const json& model) {
   bytes_for_letters_ = model.value("byte_fallback", false), whole_words_ = model.value("ignore_merges", false);
   fuse_unknown_ = model.value("fuse_unk", false);
   if (!model.at("vocab").is_object()) bad_input("{} is no tokenizer.json: its \"vocab\" is no object", path_);
+  std::unordered_set<int> numbers;
   for (const auto& [token, number] : model.at("vocab").items()) {
     const int n = number_of(token, number);
     token_.emplace(token, n);
-    set_text(n, pieces_.of_bytes() ? bytes_of(token) : spaced(token));
+    if (!numbers.insert(n).second) bad_input("{}: two tokens of its model have the number {}", path_, n);
+    set_text(n, decoder_.bytes(token));
   }
-  if (const json unknown = model.value("unk_token", json()); unknown.is_string())
-    if (const auto found = token_.find(unknown.get<std::string>()); found != token_.end()) unknown_ = found->second;
+  if (const json unknown = model.value("unk_token", json()); !unknown.is_null()) unknown_ = unknown.get<std::string>();
+  int rank = 0;
   for (const json& m : model.at("merges")) {
     std::string left, right;
     if (m.is_string()) {
       const auto both = m.get<std::string>();
+      if (both.starts_with("#version")) continue;
       const size_t space = both.find(' ');
-      left = both.substr(0, space), right = space == both.npos ? "" : both.substr(space + 1);
+      if (space == both.npos || both.find(' ', space + 1) != both.npos)
+        bad_input("{}: the merge \"{}\" is no two tokens with a space between them", path_, both);
+      left = both.substr(0, space), right = both.substr(space + 1);
     } else {
       left = m.at(0).get<std::string>(), right = m.at(1).get<std::string>();
     }
     const auto a = token_.find(left), b = token_.find(right), c = token_.find(left + right);
     if (a == token_.end() || b == token_.end() || c == token_.end())
-      bad_input("{}: merge {} joins \"{}\" and \"{}\", and not all of them and their sum are tokens", path_,
-                merge_.size(), left, right);
-    merge_.emplace(pair(a->second, b->second), Merge{int(merge_.size()), c->second});
+      bad_input("{}: merge {} joins \"{}\" and \"{}\", and not all of them and their sum are tokens", path_, rank, left,
+                right);
+    merge_[pair(a->second, b->second)] = {rank++, c->second};
   }
 }
 
+// The library does not read the number of a token that its model lacks: it takes those that follow the model's count.
 void HfTokenizer::read_added(const json& tokens) {
+  int next = int(token_.size());
+  std::unordered_map<std::string, json> known;
   for (const json& t : tokens) {
-    const std::string content = t.at("content");
-    if (t.value("single_word", false))
-      bad_input("{}: the added token \"{}\" has single_word; a tokenizer with it is not read", path_, content);
+    const std::string content = t.at("content"), shown = in_short(t["content"]);
     if (content.empty()) bad_input("{}: an added token is empty", path_);
-    added_.push_back({content, number_of(content, t.at("id")), t.value("lstrip", false), t.value("rstrip", false)});
-    set_text(added_.back().token, content);
-    if (!begins_added(content[0])) begins_ += content[0];
+    if (const auto [before, is_new] = known.emplace(content, t); !is_new) {
+      if (before->second != t) bad_input("{}: two added tokens are {}, and they differ", path_, shown);
+      continue;
+    }
+    const auto of_model = token_.find(content);
+    const int number = number_of(content, t.at("id")), expected = of_model == token_.end() ? next++ : of_model->second;
+    if (number != expected)
+      bad_input(
+          "{}: the added token {} has the number {}, and the library `tokenizers` gives it {}; load and save the "
+          "tokenizer with it",
+          path_, shown, number, expected);
+    const bool normalized = t.value("normalized", false);
+    const std::string text = normalized ? pieces_.normalized(NormalizedText(content)).text : content;
+    AddedTokens& among = normalized ? normalized_added_ : added_;
+    if (text.empty() || among.has(text))
+      bad_input("{}: its normalizer makes {} of the added token {}, which {}", path_, in_short(text), shown,
+                text.empty() ? "no text can have" : "is another one, too");
+    among.add({text, number, t.value("single_word", false), t.value("lstrip", false), t.value("rstrip", false)});
+    set_text(number, decoder_.bytes(text));
   }
-  std::stable_sort(added_.begin(), added_.end(),
-                   [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
 }
 
 void HfTokenizer::read_post_processor(const json& step) {
@@ -126,16 +127,19 @@ void HfTokenizer::read_post_processor(const json& step) {
   if (type == "\"Sequence\"") {
     for (const json& one : step.at("processors")) read_post_processor(one);
   } else if (type == "\"TemplateProcessing\"") {
-    bool after = false;
+    int texts = 0;
     for (const json& one : step.at("single")) {
       if (one.contains("Sequence")) {
-        after = true;
+        texts += one["Sequence"].at("id") == "A" ? 1 : 2;  // $B is of a pair
         continue;
       }
       const std::string name = one.at("SpecialToken").at("id");
-      if (after) bad_input("{}: it puts {} after every text; only tokens before a text are added", path_, name);
+      if (texts > 0) bad_input("{}: it puts {} after every text; only tokens before a text are added", path_, name);
       for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(number_of(name, id));
     }
+    if (has_template_) bad_input("{}: it has two templates, and poslab reads one", path_);
+    has_template_ = true;
+    if (texts != 1) bad_input("{}: its template for a text must have the text, $A, once", path_);
   } else {
     bad_input("{}: the post_processor {} is not known", path_, type);
   }
@@ -146,31 +150,40 @@ const std::string& HfTokenizer::text(int token) const {
   return token >= 0 && token < size() ? text_[size_t(token)] : none;
 }
 
-// The tokens of single characters, as merging begins, and the place in the text where each ends.
+// The tokens of single characters, as merging begins, and where in the text each ends. An unknown one is written when a
+// known one follows, or the end: so the library, whose order it is, writes it after the bytes of those between.
 std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& word) const {
   std::vector<Letter> all;
-  bool was_unknown = false;
+  std::optional<Letter> unknown;
+  const auto write_unknown = [&] {
+    if (unknown) all.push_back(*unknown);
+    unknown.reset();
+  };
   for (size_t at = 0, n; at < word.text.size(); at += n) {
     n = character(std::string_view(word.text).substr(at));
     const std::string letter = word.text.substr(at, n);
     const size_t end = word.offsets[at + n];
-    const auto found = token_.find(letter);
-    std::vector<int> bytes;
-    if (found != token_.end())
-      bytes = {found->second};
-    else if (bytes_for_letters_)
-      for (const char c : letter)
-        if (const auto byte = token_.find(byte_token(static_cast<unsigned char>(c))); byte != token_.end())
-          bytes.push_back(byte->second);
-    const bool is_unknown = bytes.size() != (found != token_.end() ? 1 : letter.size()) || bytes.empty();
-    for (size_t k = 0; k < bytes.size() && !is_unknown; ++k)
-      all.push_back({bytes[k], bytes.size() == 1 ? end : word.offsets[at + k + 1]});
-    if (is_unknown && fuse_unknown_ && was_unknown && unknown_ >= 0)
-      all.back().end = end;
-    else if (is_unknown && unknown_ >= 0)
-      all.push_back({unknown_, end});
-    was_unknown = is_unknown;
+    if (const auto found = token_.find(letter); found != token_.end()) {
+      write_unknown();
+      all.push_back({found->second, end});
+      continue;
+    }
+    std::vector<Letter> bytes;
+    if (bytes_for_letters_)
+      for (size_t k = 0; k < n; ++k)
+        if (const auto byte = token_.find(byte_token(static_cast<unsigned char>(letter[k]))); byte != token_.end())
+          bytes.push_back({byte->second, word.offsets[at + k + 1]});
+    if (bytes.size() == n) {
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    } else if (unknown_) {
+      const auto token = token_.find(*unknown_);
+      if (token == token_.end())
+        failure("{}: \"{}\" has no token, and its \"unk_token\", \"{}\", is none either", path_, letter, *unknown_);
+      if (!fuse_unknown_) write_unknown();
+      unknown = {token->second, end};
+    }
   }
+  write_unknown();
   return all;
 }
 
@@ -202,7 +215,8 @@ bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t
     const size_t at = size_t(c.at);
     const int behind = next[at];
     if (letters[at].token != c.left || behind >= n || letters[size_t(behind)].token != c.right) continue;
-    letters[at] = {merge_.at(pair(c.left, c.right)).token, letters[size_t(behind)].end};
+    const size_t end = std::max(letters[at].end, letters[size_t(behind)].end);
+    letters[at] = {merge_.at(pair(c.left, c.right)).token, end};
     letters[size_t(behind)].token = -1;
     next[at] = next[size_t(behind)];
     if (next[at] < n) before[size_t(next[at])] = c.at;
@@ -214,33 +228,17 @@ bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t
 }
 
 TokenizedText HfTokenizer::tokenize(std::string_view text, size_t most) const {
-  text = without_cut_character(text);
   TokenizedText all;
-  bool more = most > 0;
-  size_t done = 0;
-  const auto plain = [&](size_t to) {
-    if (more)
-      more = pieces_.each(text.substr(done, to - done), done,
-                          [&](const NormalizedText& piece) { return add_word(piece, all, most); });
+  if (most == 0) return all;
+  const auto token = [&](int one, size_t end) {
+    all.add(one, end);
+    return all.tokens.size() < most;
   };
-  for (size_t at = 0; at < text.size() && more;) {
-    if (!begins_added(text[at])) {
-      ++at;
-      continue;
-    }
-    const auto here = std::find_if(added_.begin(), added_.end(),
-                                   [&](const Added& a) { return text.compare(at, a.text.size(), a.text) == 0; });
-    if (here == added_.end()) {
-      ++at;
-      continue;
-    }
-    plain(here->eats_left ? without_last_space(text, done, at) : at);
-    at += here->text.size();
-    if (here->eats_right) at += white_space(text.substr(at));
-    done = at;
-    if (more) all.add(here->token, done), more = all.tokens.size() < most;
-  }
-  plain(text.size());
+  const auto word = [&](const NormalizedText& piece) { return add_word(piece, all, most); };
+  const auto cut = [&](const NormalizedText& part, bool at_start) { return pieces_.cut(part, at_start, word); };
+  added_.each(valid_utf8(without_cut_character(text)), true, token, [&](const NormalizedText& part, bool at_start) {
+    return normalized_added_.each(pieces_.normalized(part), at_start, token, cut);
+  });
   return all;
 }
 

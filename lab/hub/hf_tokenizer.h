@@ -2,10 +2,13 @@
 // have it, or over characters with a token for each byte that has none, as Llama 2, Mistral, Phi-3 and Gemma. Leaves
 // out: other models of tokens, and what a tokenizer says of training and padding.
 #pragma once
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "lab/hub/hf_added.h"
+#include "lab/hub/hf_decoder.h"
 #include "lab/hub/hf_pieces.h"
 #include "tasks/language/tokenizer.h"
 
@@ -34,20 +37,18 @@ class HfTokenizer : public Tokenizer {
   std::vector<Letter> letters_of(const NormalizedText& word) const;
 
   struct Merge { int rank, token; };
-  struct Added { std::string text; int token; bool eats_left, eats_right; };   // white space beside it: lstrip, rstrip
-  bool begins_added(char c) const { return begins_.find(c) != std::string::npos; }
   std::string path_;
   uint64_t most_;                                      // that a token's number may be: each takes bytes of the file
   HfPieces pieces_;
+  HfDecoder decoder_;
   std::unordered_map<std::string, int> token_;
   std::unordered_map<uint64_t, Merge> merge_;          // by the two tokens that become one
-  std::vector<Added> added_;                           // found before all else; the longest first
-  std::string begins_;                                 // their first bytes
+  AddedTokens added_, normalized_added_;       // found before the text is normalized, and after it
   std::vector<std::string> text_;
   std::vector<int> prefix_;
   size_t longest_ = 1;
-  int unknown_ = -1;
-  bool bytes_for_letters_ = false, whole_words_ = false, fuse_unknown_ = false;
+  std::optional<std::string> unknown_;  // spelled, and perhaps no token
+  bool bytes_for_letters_ = false, whole_words_ = false, fuse_unknown_ = false, has_template_ = false;
 };
 
 }  // namespace poslab

@@ -3,7 +3,10 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <cctype>
+
 #include "core/error.h"
+#include "lab/hub/oniguruma.h"
 
 namespace poslab {
 namespace {
@@ -16,23 +19,37 @@ std::string words(int error) {
 
 }  // namespace
 
+std::string escaped(const std::string& text) {
+  std::string all;
+  for (const char c : text) {
+    if (std::ispunct(static_cast<unsigned char>(c))) all += '\\';
+    all += c;
+  }
+  return all;
+}
+
 Regex::Regex(const std::string& pattern, const std::string& where) {
+  const std::string translated = to_pcre2(pattern, where);
   int error = 0;
   size_t at = 0;
-  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_UCP,
-                                   &error, &at, nullptr);
-  if (!code) bad_input("{}: the expression \"{}\" is wrong at {}: {}", where, pattern, at, words(error));
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is none, it is slower
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
+                                   PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
+  if (!code) bad_input("{}: the expression \"{}\" is wrong: {}", where, pattern, words(error));
   code_ = std::shared_ptr<const void>(
       code, [](const void* c) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(c))); });
+  uint32_t empty = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
+  if (empty)
+    bad_input("{}: the expression \"{}\" matches an empty text, too, which poslab does not read", where, pattern);
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is none, it is slower
 }
 
 void Regex::each(const std::string& text, const std::function<bool(size_t, size_t)>& found) const {
   const auto* code = static_cast<const pcre2_code*>(code_.get());
   const std::shared_ptr<pcre2_match_data> data(pcre2_match_data_create(1, nullptr), pcre2_match_data_free);
   for (size_t at = 0; at < text.size();) {
-    const int n = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at,
-                              PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, data.get(), nullptr);
+    const int n = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, PCRE2_NO_UTF_CHECK,
+                              data.get(), nullptr);
     if (n == PCRE2_ERROR_NOMATCH) return;
     if (n < 0) failure("a text could not be cut into words: {}", words(n));
     const size_t* ends = pcre2_get_ovector_pointer(data.get());

@@ -5,22 +5,32 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "lab/hub/charsmap.h"
 #include "lab/hub/hf_pieces.h"
+#include "lab/hub/sentencepiece_file.h"
 
 namespace poslab {
+namespace {
+
+// <0x0A> is a byte where the model says so, and else four letters in brackets, as a user may have asked for.
+std::string text_of(const sentencepiece::SentencePieceProcessor& processor, int token) {
+  const std::string& piece = processor.IdToPiece(token);
+  if (processor.IsUnknown(token)) return "\uFFFD";
+  return processor.IsByte(token) ? std::string(1, char(std::stoi(piece.substr(3, 2), nullptr, 16)))
+                                 : replaced(piece, "\u2581", " ");
+}
+
+}  // namespace
 
 SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, bool with_prefix)
     : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
-  check_charsmaps(bytes, path);
+  check_sentencepiece_file(bytes, path);
   bool read = false;
   try {
     read = processor_->LoadFromSerializedProto(bytes).ok() && processor_->GetPieceSize() > 0;
   } catch (const std::exception&) {}  // of its tree of pieces, if one is empty
-  if (!read)
-    bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
+  if (!read) bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {
-    text_.push_back(processor_->IsUnknown(token) ? "\uFFFD" : spaced(processor_->IdToPiece(token)));
+    text_.push_back(text_of(*processor_, token));
     longest_ = std::max(longest_, text_.back().size());
   }
   if (const int begin = processor_->bos_id(); with_prefix && begin >= 0) prefix_ = {begin};

@@ -1,5 +1,6 @@
 // What tokens stand for, and the tokens of a text: by a vocabulary of ours, or that of an external checkpoint.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace poslab {
 struct TokenizedText {
   std::vector<int> tokens, bytes;
   size_t covered = 0;                                            // the sum of bytes
-  void add(int token, size_t end) {                              // which stands for bytes [covered, end)
+  void add(int token, size_t end) {                              // which stands for bytes [covered, end), if any
+    end = std::max(end, covered);
     tokens.push_back(token), bytes.push_back(int(end - covered)), covered = end;
   }
 };

@@ -7,7 +7,8 @@ namespace poslab::fuzz {
 
 Target tokenizer_json() {
   return {.name = "tokenizer_json",
-          .sources = {"lab/hub/hf_tokenizer.cpp", "lab/hub/hf_pieces.cpp", "lab/hub/regex.cpp"},
+          .sources = {"lab/hub/hf_tokenizer.cpp", "lab/hub/hf_pieces.cpp", "lab/hub/hf_added.cpp",
+                      "lab/hub/hf_decoder.cpp", "lab/hub/regex.cpp", "lab/hub/oniguruma.cpp"},
           .read =
               [](const std::string& text) {
                 const HfTokenizer tokens(text, "FILE");

@@ -6,7 +6,7 @@ namespace poslab::fuzz {
 
 Target tokenizer_model() {
   return {.name = "tokenizer_model",
-          .sources = {"lab/hub/sentencepiece.cpp", "lab/hub/charsmap.cpp", "lab/hub/t5_tokens.cpp"},
+          .sources = {"lab/hub/sentencepiece.cpp", "lab/hub/sentencepiece_file.cpp", "lab/hub/t5_tokens.cpp"},
           .read =
               [](const std::string& bytes) {
                 const t5::Tokens tokens(bytes, "FILE", -1, 400);

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from sentencepiece_golden import write_sentencepiece
 from t5_golden import write_t5
-from tokenizers_golden import qwen2_tokenizer, small_gemma_tokenizer, write_tokenizers
+from tokenizers_golden import qwen2_tokenizer, small_gemma_tokenizer, write_steps, write_tokenizers
 from transformers import (
     Gemma3ForCausalLM,
     Gemma3TextConfig,
@@ -237,6 +237,7 @@ def main():
     qwen2_tokenizer().save(str(golden / "qwen2" / "tokenizer.json"), pretty=False)
     small_gemma_tokenizer().save(str(golden / "gemma3" / "tokenizer.json"), pretty=False)
     write_tokenizers(golden)
+    write_steps(golden)
     write_sentencepiece(golden / "sentencepiece")
     write_t5(golden / "t5")
 

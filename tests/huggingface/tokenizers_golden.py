@@ -70,6 +70,7 @@ def olmo2_tokenizer():
 def gpt2_tokenizer():
     t = Tokenizer(models.BPE())
     t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    t.decoder = decoders.ByteLevel()
     t.train_from_iterator(corpus, trainers.BpeTrainer(
         vocab_size=300, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     return t
@@ -138,3 +139,71 @@ def write_tokenizers(golden):
                                 separators=(",", ":"), ensure_ascii=False))
     head = json.dumps(texts)
     (golden / "tokenizers.json").write_text('{"texts":' + head + ',\n"tokenizers":[\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def one_step(text, letters, *added, merges=(), **parts):
+    """A tokenizer of single letters, with what one case is about; its tokens for a text, and the text of each token."""
+    names = dict.fromkeys([*letters, *(left + right for left, right in merges)])
+    vocabulary = {name: i for i, name in enumerate(names)}
+    new = iter(range(len(vocabulary), 99))
+    flags = dict(single_word=False, lstrip=False, rstrip=False, normalized=False, special=False)
+    model = dict(type="BPE", vocab=vocabulary, merges=merges) | parts.pop("model", {})
+    whole = dict(version="1.0", added_tokens=[
+        flags | dict(content=content, id=vocabulary[content] if content in vocabulary else next(new)) | more
+        for content, more in added],
+        normalizer=None, pre_tokenizer=None, post_processor=None, decoder={"type": "Fuse"}) | parts | dict(model=model)
+    t = Tokenizer.from_str(json.dumps(whole))
+    anchor = vocabulary["a"]
+    return dict(tokenizer=whole, text=text, tokens=t.encode(text).ids,
+                texts=[t.decode([anchor, i], skip_special_tokens=False)[1:] for i in range(t.get_vocab_size())])
+
+
+def steps():
+    """What poslab once read differently."""
+    mark, plain = "\u2581", "ab c\n1\u00e9"
+    split = lambda pattern, behavior, invert=False: dict(
+        type="Split", pattern=pattern, behavior=behavior, invert=invert)
+    metaspace = dict(type="Metaspace", replacement=mark, prepend_scheme="always", split=True)
+    replace = lambda what, by: dict(type="Replace", pattern={"String": what}, content=by)
+    joined = [(a, b) for a in "abc1 \n" for b in "abc1 \n"]
+    level = dict(type="ByteLevel", add_prefix_space=False, trim_offsets=True, use_regex=True)
+    letters = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytes_of = lambda text: "".join(letters.pre_tokenize_str(c)[0][0] for c in text)
+    words = joined + [("\u00bd", "\u0301"), ("\u0301", "b"), ("_", " ")]
+    return [
+        one_step("ab abc ab1 ab_ \u00e9ab ab. ab\u0301", plain, ("ab", dict(single_word=True))),
+        one_step("abcd ab", plain, ("abc", dict(single_word=True)), ("ab", {})),
+        one_step("a \n\n b", plain, ("a", dict(rstrip=True)), ("\n", {})),
+        one_step("b \u0085\u3000a b", plain, ("a", dict(lstrip=True, rstrip=True))),
+        one_step("a b", plain + mark, ("a b", dict(normalized=True)), (f"a{mark}b", {}), normalizer=replace(" ", mark)),
+        one_step("abab", plain + mark, ("ab", dict(normalized=True)), normalizer=dict(type="Prepend", prepend=mark)),
+        one_step("cab", plain, ("ab", dict(normalized=True)), ("bc", {}), normalizer=replace("c", "ab")),
+        one_step("c", plain + mark, normalizer=replace("c", ""), pre_tokenizer=metaspace),
+        one_step("c", plain + mark, normalizer=dict(type="Sequence", normalizers=[
+            replace("c", ""), dict(type="Prepend", prepend=mark)])),
+        one_step("a\u0663\u00e9ab", plain + "?", model=dict(unk_token="?", byte_fallback=True, fuse_unk=True, vocab={
+            "a": 0, "b": 1, "?": 2, "<0xC3>": 3, "<0xA9>": 4})),
+        one_step("abc", plain, merges=[("a", "b"), ("b", "c"), ("a", "b")]),
+        *(one_step("1abc a1  ba\n1", plain, merges=joined, pre_tokenizer=split({"Regex": "[a1]"}, behavior, invert))
+          for behavior in ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
+          for invert in (False, True)),
+        one_step(" ab", plain + mark, pre_tokenizer=dict(type="Sequence", pretokenizers=[
+            split({"String": " "}, "Removed"), metaspace | dict(prepend_scheme="first")])),
+        one_step("a\u180e\u180eb", bytes_of("ab\u180e"), merges=[(bytes_of("\u180e")[2], bytes_of("\u180e")[0])],
+                 pre_tokenizer=level, decoder=level),
+        one_step("a\u00bd\u0301b_ c", plain + "\u00bd\u0301_", merges=words,
+                 pre_tokenizer=split({"Regex": r"\w"}, "Contiguous")),
+        one_step("a\u00bd\u0301b_ c", plain + "\u00bd\u0301_", merges=words,
+                 pre_tokenizer=split({"Regex": r"[\w\n]"}, "Contiguous")),
+        one_step("ab", ["a", "b", "\u4f60\u0120", "\u0120a"], ("\u00e9", {}), ("\u0120", {}), decoder=level),
+        one_step("a b", plain + mark, (mark, {}), ("<0x41>", {}), (" ", dict(normalized=True)),
+                 normalizer=replace(" ", mark), decoder=dict(type="Sequence", decoders=[
+                     replace(mark, " "), replace("a", "b"), dict(type="ByteFallback")])),
+        one_step("ab", ["a", "b", mark + mark, " a"], decoder=dict(type="Sequence", decoders=[
+            dict(type="Strip", content=" ", start=1, stop=0), metaspace])),
+    ]
+
+
+def write_steps(golden):
+    lines = ",\n".join(json.dumps(s, separators=(",", ":")) for s in steps())
+    (golden / "steps.json").write_text(f"[\n{lines}\n]\n")

@@ -1,8 +1,8 @@
-// The form: https://protobuf.dev/programming-guides/encoding for the file, whose fields 3 and 5 are the NormalizerSpecs
-// of sentencepiece_model.proto, each with a table as field 2: four bytes that say how long the trie is, the trie, and
-// strings that end with 0, to which its leaves point. The trie is a double array (Yata et al. 2007) as darts-clone
-// writes it, a number of 32 bits for each place, in blocks of 256.
-#include "lab/hub/charsmap.h"
+// The form: https://protobuf.dev/programming-guides/encoding for the file, by sentencepiece_model.proto. Its fields 1
+// are the pieces, its fields 3 and 5 NormalizerSpecs, each with a table as field 2: four bytes that say how long the
+// trie is, the trie, and strings that end with 0, to which its leaves point. The trie is a double array (Yata et al.
+// 2007) as darts-clone writes it, a number of 32 bits for each place, in blocks of 256.
+#include "lab/hub/sentencepiece_file.h"
 
 #include <cstdint>
 #include <cstring>
@@ -27,14 +27,15 @@ uint64_t read_varint(std::string_view& rest, const std::string& path) {
   damaged(path);
 }
 
-// Calls found(field, bytes) for each field of a message that is text, bytes or a message.
+// Calls found(field, bytes, 0) for each field of a message that is text, bytes or a message, and
+// found(field, "", value) for each whole number.
 template <class Found>
 void each_field(std::string_view message, const std::string& path, const Found& found) {
   while (!message.empty()) {
     const uint64_t tag = read_varint(message, path), wire = tag & 7;
-    uint64_t size = 0;
+    uint64_t size = 0, value = 0;
     if (wire == 0)
-      read_varint(message, path);
+      value = read_varint(message, path);
     else if (wire == 1 || wire == 5)
       size = wire == 1 ? 8 : 4;
     else if (wire == 2)
@@ -42,7 +43,7 @@ void each_field(std::string_view message, const std::string& path, const Found& 
     else
       damaged(path);
     if (size > message.size()) damaged(path);
-    if (wire == 2) found(tag >> 3, message.substr(0, size));
+    if (wire == 0 || wire == 2) found(tag >> 3, message.substr(0, size), value);
     message.remove_prefix(size);
   }
 }
@@ -69,14 +70,25 @@ bool leads_out(std::string_view table) {
 
 }  // namespace
 
-void check_charsmaps(std::string_view model, const std::string& path) {
-  each_field(model, path, [&](uint64_t field, std::string_view normalizer) {
-    if (field != 3 && field != 5) return;
-    each_field(normalizer, path, [&](uint64_t part, std::string_view table) {
-      if (part == 2 && leads_out(table))
+void check_sentencepiece_file(std::string_view model, const std::string& path) {
+  constexpr uint64_t pieces = 1, trainer = 2, normalizer = 3, denormalizer = 5;  // of the model
+  constexpr uint64_t unigram = 1, user_defined = 4;
+  uint64_t kind = unigram;
+  bool asked_for = false;
+  each_field(model, path, [&](uint64_t field, std::string_view message, uint64_t) {
+    if (field < pieces || field > denormalizer || field == 4) return;
+    each_field(message, path, [&](uint64_t part, std::string_view bytes, uint64_t value) {
+      if (field == pieces && part == 3) asked_for = asked_for || value == user_defined;
+      if (field == trainer && part == 3) kind = value;
+      if (field >= normalizer && part == 2 && leads_out(bytes))
         bad_input("{} is damaged: its table of characters leads out of itself; fetch it again", path);
     });
   });
+  if (kind == unigram && asked_for)
+    bad_input(
+        "{}: its pieces are of the kind Unigram, and some are user-defined; versions of sentencepiece read texts "
+        "differently with it, and poslab does not. A tokenizer.json of it is read",
+        path);
 }
 
 }  // namespace poslab

@@ -1,0 +1,107 @@
+#include "lab/hub/hf_added.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+// Where the last character begins.
+size_t last_character(std::string_view text) {
+  size_t at = text.size() - 1;
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+// The end of text[from, to) without the white space that it ends with.
+size_t without_last_space(std::string_view text, size_t from, size_t to) {
+  for (size_t at; to > from; to = at) {
+    at = last_character(text.substr(0, to));
+    if (!white_space(text.substr(at, to - at))) break;
+  }
+  return to;
+}
+
+// \w of Unicode's annex 18: letters, marks, digits, connectors, joiners, and letters in circles and squares. A table,
+// as neither utf8proc nor older versions of PCRE2 know which characters are Alphabetic.
+bool begins_with_word(std::string_view text) {
+  utf8proc_int32_t code = 0;
+  const auto n =
+      utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
+  if (n <= 0) return false;
+  const auto within = [&](int first, int last) { return code >= first && code <= last; };
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return within(0x200C, 0x200D) || within(0x24B6, 0x24E9) || within(0x1F130, 0x1F149) || within(0x1F150, 0x1F169) ||
+             within(0x1F170, 0x1F189);
+  }
+}
+
+}  // namespace
+
+void AddedTokens::add(const AddedToken& token) {
+  if (begins_.find(token.text[0]) == std::string::npos) begins_ += token.text[0];
+  const auto shorter = std::find_if(tokens_.begin(), tokens_.end(),
+                                    [&](const AddedToken& other) { return other.text.size() < token.text.size(); });
+  tokens_.insert(shorter, token);
+}
+
+bool AddedTokens::has(const std::string& text) const {
+  return std::any_of(tokens_.begin(), tokens_.end(), [&](const AddedToken& token) { return token.text == text; });
+}
+
+const AddedToken* AddedTokens::at(std::string_view text) const {
+  if (begins_.find(text[0]) == std::string::npos) return nullptr;
+  const auto found = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [&](const AddedToken& token) { return text.starts_with(token.text); });
+  return found == tokens_.end() ? nullptr : &*found;
+}
+
+// As `tokenizers` does it. A token that is no word of its own hides others within it. White space that one has taken
+// may begin with another, which is found, too; the text then goes on after that one, where it was already.
+bool AddedTokens::each(const NormalizedText& all, bool at_start, const Token& take, const Between& between) const {
+  const std::string_view text = all.text;
+  size_t done = 0;
+  bool more = true;
+  for (size_t here = 0; here < text.size() && more;) {
+    const AddedToken* found = at(text.substr(here));
+    if (!found) {
+      ++here;
+      continue;
+    }
+    size_t from = here, to = here + found->text.size();
+    here = to;
+    if (found->single_word && ((from > 0 && begins_with_word(text.substr(last_character(text.substr(0, from))))) ||
+                               begins_with_word(text.substr(to))))
+      continue;
+    if (found->lstrip) from = std::max(without_last_space(text, 0, from), done);
+    if (found->rstrip) to += white_space(text.substr(to));
+    if (from > to)
+      failure(
+          "the added token \"{}\" stands in white space that the one before it has taken; the library `tokenizers` "
+          "ends there",
+          found->text);
+    if (done < from) more = between(all.part(done, from - done), at_start && done == 0);
+    if (more && from < to) more = take(found->token, all.offsets[to]);
+    done = to;
+  }
+  if (more && done < text.size()) more = between(all.part(done, text.size() - done), at_start && done == 0);
+  return more;
+}
+
+}  // namespace poslab

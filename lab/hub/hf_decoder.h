@@ -1,0 +1,25 @@
+// The "decoder" of a tokenizer.json: which bytes a token stands for, in the middle of a text. Without one, a token is
+// as it is spelled, and the spaces that the library then writes between tokens are left out. Leaves out: spaces that go
+// at the start of a text (Strip after Fuse; Metaspace), and steps that look at several tokens at a time.
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace poslab {
+
+class HfDecoder {
+ public:
+  HfDecoder() = default;
+  // where: for errors. Throws BadInput for a step that is not known.
+  HfDecoder(const nlohmann::ordered_json& decoder, const std::string& where);
+  std::string bytes(std::string token) const;
+
+ private:
+  void add(const nlohmann::ordered_json& step, const std::string& where);
+  std::vector<std::function<std::string(const std::string& token)>> steps_;
+  bool bytes_made_ = false, fused_ = false;  // after these, a token is no longer alone
+};
+
+}  // namespace poslab
