@@ -99,7 +99,7 @@ def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_doe
                 angle = relative * 10000 ** (-2 * (n % 4) / 8)
                 assert abs(x - 34 * math.sin(angle)) < 1e-3 and abs(y + 34 * math.cos(angle)) < 1e-3, (distance, n)
         said = page.run('[...document.querySelectorAll("[data-hands] .said")].map(p => p.textContent)')
-        assert said[1].startswith("Turned by 3 positions.") and said[2].startswith("Masked")
+        assert said[1].startswith("Turned by -3 positions.") and said[2].startswith("Masked")
         assert page.messages == []
 
 
