@@ -73,7 +73,7 @@ def trained_live(page):
     page.until("document.querySelectorAll('.lane')[1].querySelector('.asked').textContent.includes('60')")
     page.until(f"{score_of(1)} > {before + 30}", 240)
     took = time.perf_counter() - began
-    assert "it is one. Still right there: rope, randomized (94" in page.text(".verdict"), page.text(".verdict")
+    assert "it is one. Still right there: rope, randomized (98" in page.text(".verdict"), page.text(".verdict")
     print(f"        {before} % at length 60 before; after {took:.0f} s: {scores(page)[1]} % ({status})")
     assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == "rope, randomized"
     assert page.run("!document.querySelectorAll('.lane')[1].querySelectorAll('[role=switch]')[1].hidden")
