@@ -38,7 +38,12 @@ class Multiply {
   // Whether factors become pairs; how many rows k rows of b then are; where column p of a or row p of b is, p a
   // multiple of 64; whether so few rows of a meet k rows of b that these are read as they lie.
   bool packs() const { return pairs_; }
-  int steps(int k) const { return pairs_ ? packed_steps(k) : k; }
+  int steps(int k) const {
+#ifndef POSLAB_DOUBLE
+    if (pairs_) return packed_steps(k);
+#endif
+    return k;
+  }
   Left from_column(Left a, int p) const { return {a.at + steps(p) * a.column, a.row, a.column}; }
   Right from_row(Right b, int p) const { return {b.at + (b.packed ? steps(p) : p) * b.row, b.row, b.packed}; }
   bool reads_rows(int64_t rows, int k) const {
