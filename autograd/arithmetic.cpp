@@ -1,5 +1,5 @@
-// y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and what they choose. Where an input was
-// repeated, its gradient is the sum over all places; where it was not, the first gradient is written where it belongs.
+// y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and selection by them. The gradient of a repeated
+// input is the sum over all its places; without repetition the first gradient is written straight to its place.
 #include <cmath>
 
 #include "core/error.h"
@@ -37,7 +37,7 @@ void add_grad(const Tensor& x, const real* d, const Shape& over) {
     kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
   // course end
 }
-// dx += kernel(a, b), likewise
+// dx += kernel(a, b), added up over the same places
 void add_grad(const Tensor& x, Kernel kernel, Operand a, Operand b, const Shape& over) {
   if (!x.requires_grad()) return;
   if (x.has_grad() || x.size() != size_of(over))
@@ -131,7 +131,7 @@ void add_grads_of_chosen(const Tensor& mask, const Tensor& a, const Tensor& b, c
 
 }  // namespace
 
-// y = a [mask != 0] + b [mask = 0], where what is not chosen counts as 0 also if it is infinite or NaN
+// y = a [mask != 0] + b [mask = 0]; an element that is not chosen counts as 0, even if it is infinite or NaN
 // da = dy [mask != 0]   db = dy [mask = 0]
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("where", broadcast("where", mask.shape(), a.shape()), b.shape());

@@ -134,7 +134,7 @@ void must_fit(const Tensor& bias, const Tensor& to, const char* what) {
               to_string(bias.shape()), to ? to_string(to.shape()) : "absent");
 }
 
-// What weights are computed from.
+// The tensors that the weights are computed from.
 std::vector<Input> inputs_of(const Scores& s) {
   std::vector<Input> all;
   for (const Piece& p : s.pieces) all.push_back(p.q), all.push_back(p.k);
@@ -142,7 +142,7 @@ std::vector<Input> inputs_of(const Scores& s) {
   return all;
 }
 
-// The same, written with sums.
+// The logits with query biases, written with sums.
 Scores with_biases(Scores s, const QueryBiases& add) {
   if (add.q) s.pieces[0].q = s.pieces[0].q + add.q;
   if (add.q_rel) s.q_rel = s.q_rel + add.q_rel;

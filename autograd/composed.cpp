@@ -42,7 +42,7 @@ Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
 
 struct Masks {
   Tensor hidden;  // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
-  Tensor hidden_if_any_seen;   // likewise, but 0 for a query that sees none: its softmax is then finite
+  Tensor hidden_if_any_seen;   // the same, but 0 for a query that sees no key: its softmax is then finite
   Tensor any_seen;  // 1 or 0                                                                         (1 or B, 1, Tq, 1)
 };
 Masks masks(const Scores& x, const Span& span) {

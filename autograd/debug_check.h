@@ -1,6 +1,6 @@
-// What POSLAB_DEBUG shows of the ops (core/debug.h): a line for each, and at 4 the check that names the op that made
-// the first NaN or infinity. The observers of the tape (autograd/observe.h) call these. They check results and
-// gradients. The -infinity of a masked logit within attention is neither; one that an op reads or makes
+// The output of POSLAB_DEBUG (core/debug.h): a line for each op, and at 4 the check that names the op that made the
+// first NaN or infinity. The observers of the tape (autograd/observe.h) call these. They check results and gradients.
+// The -infinity of a masked logit within attention is neither; one that an op reads or makes
 // (composed::causal_mask) counts.
 #pragma once
 #include <vector>

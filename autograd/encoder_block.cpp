@@ -1,4 +1,4 @@
-// A post-norm encoder block as one op, for a GPU that has it as one kernel; the derivative stands above that kernel
+// A post-norm encoder block as one op, for a GPU that has it as one kernel; its derivative is above that kernel
 // (cuda/encoder_block_backward.cu).
 //
 //   h = norm(x + dropout(attention(x Wq, x Wk, x Wv) Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))
@@ -67,7 +67,7 @@ BlockArgs arguments(const Tensor& x, const BlockWeights& w, const LayerTerms& te
   return a;
 }
 
-// Where the forward pass leaves what the backward pass reads.
+// The activations that the forward pass keeps for the backward pass.
 struct Kept {
   Tensor memory, rest, figures;
   BlockKept at;

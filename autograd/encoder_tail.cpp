@@ -1,4 +1,4 @@
-// A post-norm encoder block after its attention as one op, for a GPU that has it as one kernel; its derivative stands
+// A post-norm encoder block after its attention as one op, for a GPU that has it as one kernel; its derivative is
 // above that of the whole block (cuda/encoder_block_backward.cu).
 //
 //   h = norm(x + dropout(o Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))             x, o, h, y: (..., C)

@@ -1,4 +1,4 @@
-// Whether numbers that ops are given are in range. Of those that name rows or classes each is looked at, in every step.
+// Range checks of the integers that ops are given. Every row or class index is checked, in every step.
 #pragma once
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace poslab {
 
-// The place of the first number that is not in 0 .. end - 1, or -1. Nearly always there is none, which one pass without
-// branches finds out, several numbers at a time.
+// The index of the first number outside 0 .. end - 1, or -1. Nearly always all numbers are inside; one pass without
+// branches tests that, several numbers at a time.
 inline int64_t first_outside(const Ids& numbers, int end) {
   const int* at = numbers.data();
   const int64_t n = numbers.size();
@@ -25,7 +25,7 @@ inline const Ids& present(const Ids& numbers) {
   return numbers;
 }
 
-// Throws BadInput for a rate of dropout that is none.
+// Throws BadInput for an invalid dropout rate.
 inline void check_rate(const Dropout& how) {
   if (!(how.rate >= 0 && how.rate <= real(0.999)))
     bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);

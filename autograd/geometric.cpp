@@ -1,4 +1,4 @@
-// The weights of geometric attention; formulas and the order of keys stand in core/kernels.def. Leaves out the
+// The weights of geometric attention; formulas and the order of keys are in core/kernels.def. Leaves out the
 // un-normalized form: NDR divides by the sum by default, and so did the experiment of table 5 (spec A.1 (14)).
 #include "autograd/ops.h"
 #include "autograd/tape.h"

@@ -5,8 +5,8 @@
 // RMSNorm (Zhang and Sennrich 2019):  y = gain x / rms, rms = sqrt(mean(x^2) + epsilon)
 //   h = x / rms, g = dy gain:   dx = (g - h mean(g h)) / rms     dgain = sum dy h
 //
-// The same of a residual sum s = x + dropout(z), which may be a result too: dx = ds, dz = ds keep / (1 - rate), and ds
-// is what flows into s and what comes through its norm.
+// The norm of a residual sum s = x + dropout(z), which may be a result too: dx = ds, dz = ds keep / (1 - rate). ds is
+// the gradient of s as a result plus the gradient through its norm.
 #include <cmath>
 
 #include "autograd/first_outside.h"
@@ -17,7 +17,7 @@
 namespace poslab {
 namespace {
 
-// What an op was given; z is absent where nothing is added, the bias of kind rms.
+// An op and its inputs; z is absent without a residual sum, the bias with kind rms.
 struct Norm {
   const char* op;
   NormForm form;
@@ -50,7 +50,7 @@ struct Norm {
   }
 };
 
-// `inputs` are those of the op, as its caller holds them.
+// inputs: the op's inputs, as its caller holds them.
 Tensor recorded(Norm n, Inputs inputs) {
   const char* op = n.op;
   Tensor y = n.forward();

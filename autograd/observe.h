@@ -1,6 +1,6 @@
-// Everything that looks on while ops run: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a
-// warning of a tape that only grows. record() calls observe_forward, backward() observe_backward; while nothing is
-// armed each of them is a few tests of flags.
+// Observers of ops: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a warning of a
+// tape that only grows. record() calls observe_forward, backward() observe_backward; while nothing is armed each of
+// them is a few tests of flags.
 #pragma once
 #include <vector>
 

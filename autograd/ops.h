@@ -1,5 +1,5 @@
-// Every op: a function from tensors to a tensor that runs one kernel and records its derivative. The formulas stand in
-// autograd/STEM.cpp, a file an op. All throw BadInput with the op's name and the shapes if these do not fit.
+// Every op: a function from tensors to a tensor that runs one kernel and records its derivative. The formulas are in
+// autograd/STEM.cpp, one file per op. All throw BadInput with the op's name and the shapes if these do not fit.
 #pragma once
 #include "core/kernels.h"
 #include "core/tensor.h"
@@ -27,11 +27,11 @@ inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a)
 inline Tensor operator-(const Tensor& a) { return a * -1; }
 Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1 and flat everywhere
 
-// Arguments that are compared broadcast likewise. A minimum or maximum with a NaN is NaN.
+// These four broadcast their arguments too. A minimum or maximum with a NaN is NaN.
 Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // b where the mask is 0, a where it is not
 Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
-Tensor maximum(const Tensor& a, const Tensor& b);  // likewise
+Tensor maximum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
 Tensor clamp(const Tensor& x, double low, double high);                 // slope 1 at both ends
 Tensor abs(const Tensor& x);                       // slope 0 at 0
 
@@ -49,7 +49,7 @@ Tensor sin(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 
 Tensor sum(const Tensor& x, int axis);             // the axis stays, with size 1; negative axes count from the end
-Tensor mean(const Tensor& x, int axis);            // likewise
+Tensor mean(const Tensor& x, int axis);            // the axis stays, with size 1
 Tensor sum_all(const Tensor& x);                   // (1)
 Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
@@ -76,7 +76,7 @@ struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T,
 Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
-// What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
+// The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
 // The same with the weights of an external checkpoint, (out, in), and rows of such a table. Without gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
@@ -97,7 +97,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., 
 // heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
 struct Piece {                             // the pairs with from <= j - t < to and first <= j < last
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
-  int from = -far, to = far;               // distances in slots: a window, or what is left and right of it
+  int from = -far, to = far;               // distances in slots: a window, or all keys to its left or right
   int first = 0, last = far;               // key slots: attention sinks
 };
 struct Scores {
@@ -108,8 +108,8 @@ struct Scores {
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)
   Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
 };                                         // absent: row j - t + last, last = max(offset + Tq, Tk) - 1, N = last + Tk
-// Which keys a query may see at all: those of its own sequence, with a causal mask none after its slot, and with a
-// sliding window none too far before it.
+// The keys that a query may see: keys of its own sequence, with a causal mask none after its slot, and with a sliding
+// window none too far before it.
 struct Span {
   bool causal = false;
   int offset = 0;                          // slot of query 0: Tk - Tq if the queries are the last of the slots
@@ -126,7 +126,7 @@ Tensor attention_weights(const Scores&, const Span&);                  // (B, H,
 // Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
 // that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
-// The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is left out.
+// Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 
 }  // namespace poslab

@@ -1,10 +1,10 @@
-// A part of a batch without a copy of it.
+// A part of a batch without a copy.
 #pragma once
 #include "core/tensor.h"
 
 namespace poslab {
 
-// slice(x, 0, from, to) where it lies, on a CPU: x's memory is y's too, so it is for what nobody will write to.
+// slice(x, 0, from, to); on a CPU the result shares x's memory, so no code may write to either afterwards.
 Tensor slice_in_place(const Tensor& x, int from, int to);
 
 }  // namespace poslab

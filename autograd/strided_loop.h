@@ -1,4 +1,4 @@
-// How an op describes broadcasting, reduction and permutation to the arithmetic kernels: strides, one per dimension.
+// Strides, one per dimension: they describe broadcasting, reduction and permutation to the arithmetic kernels.
 #pragma once
 #include "core/kernels.h"
 #include "core/tensor.h"
@@ -11,8 +11,8 @@ Strides dense(const Shape& x);                              // (4, 5, 6) -> 30, 
 Strides broadcast_strides(const Shape& x, const Shape& over);  // dense strides of x, 0 where x repeats to fill `over`
 Shape broadcast(const char* op, const Shape& a, const Shape& b);   // throws BadInput if they do not fit
 
-// Dimensions of size 1 are dropped and those that are contiguous in all arrays become one, so that kernels see long
-// inner runs. Throws BadInput if more than StridedLoop::max_dims remain.
+// Drops dimensions of size 1 and merges dimensions that are contiguous in all arrays, so that kernels see long inner
+// runs. Throws BadInput if more than StridedLoop::max_dims remain.
 StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a, const Strides& b);
 inline StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a) {
   return strided_loop(size, y, a, Strides(size.size()));

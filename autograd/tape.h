@@ -52,8 +52,8 @@ std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... in
   return sums;
 }
 
-// Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape. So it does where it
-// throws: Stopped, or BadInput for what is not on this thread's tape. Gradients are then those of a part; clear them.
+// Fills the gradients of every tensor that the scalar `loss` was computed from, and clears the tape, even if it throws:
+// Stopped, or BadInput for a result of an earlier pass or another thread. Gradients are then incomplete; clear them.
 void backward(const Tensor& loss);
 
 // Nothing is recorded on this thread while one is alive.

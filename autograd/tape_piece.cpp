@@ -26,7 +26,7 @@ void TapePiece::backward(const Tensor& y, const Tensor& dy) const {
   }
   if (all.empty()) return;
   std::copy_n(dy.data(), dy.size(), y.grad_accumulator().at);
-  const auto spend = [](const Tensor& x) {         // nobody needs it any more, and its memory serves the next one
+  const auto spend = [](const Tensor& x) {         // this gradient has been read: its memory serves the next one
     if (x.has_grad()) x.take_grad();
   };
   for (size_t at = all.size(); at-- > 0;) {

@@ -1,4 +1,4 @@
-// A part of a tape that somebody else keeps, and what a tape is made of.
+// The steps of a tape, and a part of a tape that its caller keeps.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -18,13 +18,13 @@ struct TapeStep {
 };
 extern thread_local std::vector<TapeStep> tape;     // of this thread
 
-// What this thread has recorded from some length of its tape on, taken off it: for a caller who has a graph of his own,
-// such as PyTorch, and goes backward through this part of it later, on any thread, and more than once.
+// The steps that this thread has recorded since its tape had a given length, taken off the tape: for a caller with a
+// graph of its own, such as PyTorch, that runs backward through these steps later, on any thread, and more than once.
 class TapePiece {
  public:
   explicit TapePiece(size_t from);  // tape_length() before it began
-  // Adds to the gradients of all that `y` was computed from here; dy: d loss / d y, of its shape. What was computed
-  // between gets a new gradient each time.
+  // Adds to the gradients of the inputs that `y` was computed from; dy: d loss / d y, of the shape of y. The gradients
+  // of the steps' results are cleared first.
   void backward(const Tensor& y, const Tensor& dy) const;
 
  private:
