@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// A parameter whose update a trace wants, and a copy of it from before the step.
+// A parameter whose update a trace wants, and its values before the step.
 struct Watched {
   std::string name;  // of the update
   Tensor parameter, before;
@@ -29,7 +29,7 @@ std::vector<Watched> watched(const Params& p, const Trace& trace) {
 void trace_update(Trace& trace, const Watched& w) {
   const NoGrad off;
   const Tensor made = w.parameter - w.before;
-  const std::vector<real> as_made = made.values();  // a change may write to what it is given
+  const std::vector<real> as_made = made.values();  // a change may write to its argument
   const Tensor wanted = trace(w.name, made);
   if (wanted.values() != as_made) w.parameter.set((w.before + wanted).values().data());
 }

@@ -14,9 +14,9 @@ struct Adam {
 
   Adam() = default;  // of a model that is only read
   Adam(const Params&, double lr);
-  // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run
-  // this twice. A trace sees what is added to a parameter, its value after minus its value before, under "update." and
-  // the parameter's name; what the trace puts there is added to the value before. m and v stay as without a trace.
+  // One update from params.grads(), on their device. The caller counts `step`: a recorded step may run this twice.
+  // A trace sees the update of a parameter, its value after minus its value before, under "update." and the parameter's
+  // name; a replacement by the trace is added to the value before. m and v are the same with and without a trace.
   // Throws BadInput unless 0 <= lr < infinity, 0 <= beta1, beta2 < 1, 1e-12 <= epsilon < infinity, 0 < clip, and m and
   // v are as long as the parameters.
   void update(const Params&, Trace* = nullptr);

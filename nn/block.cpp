@@ -25,8 +25,8 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   w_.gain2 = n2.full("gain", {C}, 1), w_.bias2 = n2.full("bias", {C}, 0);
 }
 
-// Whole blocks and their ends are one kernel where the device has one for these sizes (autograd/encoder_block.h), and
-// nobody looks at what lies between.
+// Without a trace, the whole block or its part after attention runs as one kernel, where the device has one for these
+// sizes (autograd/encoder_block.h).
 Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass,
                                 const std::optional<LayerTerms>& terms) const {
   const Tensor& x = in.x;

@@ -22,7 +22,7 @@ struct BlockInput {
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
 };
 
-// What one layer needs in a forward pass.
+// The arguments of one layer in a forward pass, besides its input.
 struct LayerPass {
   const Encoding& encoding;
   const Temperature& temperature;
@@ -40,8 +40,8 @@ class EncoderBlock {                               // poslab::Block is a piece o
  public:
   EncoderBlock(Params, BlockSpec);
   // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
-  // keys and values. terms: what the encoding brings to the logits, where the device has blocks as one kernel and
-  // nothing is traced; the block then attends by them. Always absent on the CPU.
+  // keys and values. terms: the encoding's terms in the logits, where the device has blocks as one kernel and
+  // nothing is traced; attention then uses them. Always absent on the CPU.
   Tensor operator()(const BlockInput&, int num_queries, const LayerPass&, const std::optional<LayerTerms>& terms) const;
 
  private:

@@ -17,7 +17,7 @@ struct DecoderSpec {
   int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
   int head_dim = 0;                              // of a query, key or value; 0: d_model / heads
   bool biases = false;                           // of queries, keys and values
-  bool output_bias = false;                      // of what attention adds
+  bool output_bias = false;                      // of attention's output projection
   bool tied = false;                             // the head is the embedding, transposed
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
@@ -32,7 +32,7 @@ struct DecoderSpec {
   std::vector<int> windows{};                    // of each layer, how many keys a query sees, its own the last of them;
                                                  // 0: all. None: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
-  Chosen<TemperaturePolicy> temperature{};       // likewise none
+  Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
   ModelShape shape() const {
     ModelShape m{layers, heads, gau ? gau : d_model, true, pool, first};
     m.head_width = head_dim;
@@ -53,10 +53,10 @@ class Decoder {
   Tensor states(const Ids& tokens, const Pass&) const;
   Tensor logits(const Tensor& states) const;
 
-  // Decoding: an empty cache for `capacity` tokens in each sequence, and then n >= 1 tokens (B, n) at a time give the
-  // logits of the last `outputs` of them, equal to those of the full pass over all tokens. pass.positions are those of
-  // all tokens, the cached ones too. A scheme or sampler that looks at how many slots there are (Laws::by_length,
-  // Sampler::by_length) has, from the second layer on, keys of earlier lengths in the cache. Records nothing.
+  // Decoding: cache() has room for `capacity` tokens in each sequence. decode() reads the next n >= 1 tokens (B, n) and
+  // returns the logits of the last `outputs`, equal to a full pass over all tokens. pass.positions has a position for
+  // every token, cached ones included. If a scheme or sampler depends on the number of slots (Laws::by_length,
+  // Sampler::by_length), the cache has keys of earlier lengths from the second layer on. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 

@@ -7,8 +7,8 @@
 #include "nn/traced.h"
 
 namespace poslab {
-// N(0, 1 / in), cut off at two standard deviations. What is added to the sum has 1 / sqrt(2 layers) of that, so that
-// its size does not grow with depth (Radford et al. 2019, section 2.3).
+// N(0, 1 / in), cut off at two standard deviations. Projections onto the residual sum start 1 / sqrt(2 layers) times as
+// large, so that the sum does not grow with depth (Radford et al. 2019, section 2.3).
 DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, D = s.head_dim, all = s.heads * D, keys = s.key_heads * D;
   const auto weights = [](const Params& at, const char* name, int in, int out, double scale = 1) {
@@ -40,7 +40,7 @@ Tensor DecoderBlock::normed(const Tensor& x, const Tensor& gain) const {
   return gain ? rms_norm(x, gain, spec_.epsilon) : x;
 }
 
-// (B, T, heads D) -> (B, T, heads, D). The gain tells what is normed together: D channels, or those of all heads.
+// (B, T, heads D) -> (B, T, heads, D). With a gain: normed over each head's D channels, or all heads D.
 Tensor DecoderBlock::heads_normed(const Tensor& x, const Tensor& gain, int heads) const {
   const Shape apart{x.dim(0), x.dim(1), heads, spec_.head_dim};
   return spec_.query_key_norm == QueryKeyNorm::all_heads ? normed(x, gain).reshape(apart)

@@ -4,9 +4,9 @@
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
 // Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
-// Mistral; queries and keys may have a norm, before any position enters. The other norms may also stand after what
-// they belong to (NormPlace). A sum and the norm that reads it next are one op, so a block is given the norm of its
-// input and computes that of the next block's.
+// Mistral; queries and keys may have a norm, before any position enters. The other norms may also follow their
+// sub-layer (NormPlace). A sum and the norm that reads it next are one op, so a block is given the norm of its input
+// and computes the norm of the next block's input.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"
@@ -19,7 +19,7 @@ namespace poslab {
 // RMSNorm of queries and keys, by a gain of its own each (Henry et al. 2020; Dehghani et al. 2023): of each head, as in
 // Qwen 3 and Gemma 3, or of all heads together, as in OLMo 2.
 enum class QueryKeyNorm { none, each_head, all_heads };
-// Which RMSNorms a sub-layer f has, attention or feed-forward:
+// The RMSNorms of a sub-layer f, attention or feed-forward:
 //
 //   before     s + f(norm(s))              LLaMA
 //   after      s + norm(f(s))              OLMo 2
@@ -40,7 +40,7 @@ class DecoderBlock {
  public:
   DecoderBlock(Params, DecoderBlockSpec);
   // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
-  // a cache the T tokens follow those that it holds; they are written to it. Without a gain y is s itself.
+  // a cache the T tokens follow the cached ones and are appended to it. Without a gain y is s itself.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
   const Tensor& norm_gain() const { return gain1_; }  // absent with NormPlace::after
 

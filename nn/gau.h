@@ -23,7 +23,7 @@ struct GauSpec {
 class Gau {
  public:
   Gau(Params, GauSpec);
-  // (B, T, C) -> (B, T, C). With a cache the tokens follow those that it holds; they are written to it.
+  // (B, T, C) -> (B, T, C). With a cache the tokens follow the cached ones and are appended to it.
   Tensor operator()(const Tensor& x, const LayerPass&, KeyValueCache*) const;
 
  private:

@@ -17,8 +17,8 @@ void TokenChoice::check() const {
 
 namespace {
 
-// Those that may be drawn: the most probable ones, the largest first and equal ones by number. Where it does
-// not matter which are the largest, all of them as they are.
+// The tokens that may be drawn: the top_k most probable, the largest logit first and equal ones by number. Without
+// top_k and top_p no order is needed: all tokens by number.
 std::vector<int> candidates(const real* logits, int vocabulary, const TokenChoice& choice) {
   std::vector<int> all(size_t(vocabulary), 0);
   for (int i = 0; i < vocabulary; ++i) all[size_t(i)] = i;
@@ -53,7 +53,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
   double left = uniform * mass;
   for (size_t n = 0; n < kept; ++n)
     if ((left -= p[n]) < 0) return order[n];
-  return best;  // what rounding left over
+  return best;  // rounding errors alone lead here
 }
 
 void check_generation(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted) {

@@ -19,8 +19,7 @@ struct TokenChoice {
   double top_p = 1;
   void check() const;                            // throws BadInput: a number out of range
 };
-// uniform: the random number in [0, 1) that decides. Throws Failure for logits that are all -infinity, or of which one
-// is NaN.
+// uniform: the random number in [0, 1) that decides. Throws Failure if a logit is NaN or all are -infinity.
 int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
 
 struct Generation {
@@ -34,7 +33,7 @@ struct Generation {
 // number of slots, all are read again at every step, which takes time. Throws BadInput for an empty prompt and for
 // positions that are resampled at each length, Stopped where a stop is wanted (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
-// What generate() refuses, before it is called.
+// Throws BadInput for arguments that generate() refuses.
 void check_generation(const Decoder&, const std::vector<int>& prompt, const Generation&);
 
 }  // namespace poslab

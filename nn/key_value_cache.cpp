@@ -49,7 +49,7 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const 
     if (sequences_ > 1) return slice(buffer, 1, 0, end);
     Shape all = buffer.shape(), held = all;
     all.erase(all.begin()), held[1] = end;
-    return buffer.reshape(all).first(end).reshape(held);   // of one sequence they stand together
+    return buffer.reshape(all).first(end).reshape(held);   // the slots of one sequence are contiguous
   };
   return {kept(all.k, n.k), kept(all.v, n.v), kept(all.x, n.x)};
 }

@@ -1,10 +1,10 @@
-// What decoding keeps of the tokens so far, in each layer:
+// The cache of decoding holds, for the tokens so far and in each layer:
 //
 //   keys, before any position enters, and values            (B, capacity, G, D), (B, capacity, G, Dv), mostly Dv = D
 //   the states that they were projected from, where the scheme reads them            (B, capacity, C)
 //
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
-// were projected, because what a scheme does to a key may depend on the newest query: ReRoPE rotates all keys again at
+// were projected, because a scheme may change a key depending on the newest query: ReRoPE rotates all keys again at
 // each step (Su 2023; spec A.4 (21)). With several sequences a step copies the keys and values of one layer at a time.
 // A copy of a cache has a length of its own and the same memory, so only one of the two may go on.
 #pragma once
@@ -27,8 +27,8 @@ class KeyValueCache {
   int length() const { return length_; }         // tokens kept
   int capacity() const { return capacity_; }
   int64_t numbers_per_token() const;             // of one sequence, in all layers
-  // Writes n new tokens after those that are kept, and returns all of them: (B, length() + n, ...). length() does not
-  // change until advance(), so that every layer writes to the same place. Throws BadInput if they do not fit.
+  // Writes n new tokens after the kept ones, and returns all: (B, length() + n, ...). length() does not change until
+  // advance(), so that every layer writes to the same place. Throws BadInput if they do not fit.
   Entries append(int layer, const Entries& n) const;
   void advance(int n) { length_ += n; }
   void clear() { length_ = 0; }
@@ -40,7 +40,7 @@ class KeyValueCache {
   std::vector<Entries> layers_;
 };
 
-// The positions of the last n slots, which are those of new tokens.   reader: who reads them, for errors
+// The positions of the last n slots, the new tokens.   reader: the caller's name, for errors
 Positions last_slots(const Positions&, int n, const char* reader);
 
 }  // namespace poslab

@@ -151,7 +151,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
   Tensor x = gather(embedding_, tokens);
   if (stack.encoding->embed) x = stack.encoding->embed(x, last_slots(pass.positions.at_embedding(), n, "t5"));
   x = traced(pass.trace, memory.empty() ? "encoder" : "decoder", ".embedding", x);
-  // A block draws dropout up to three times; the decoder's come after those of the encoder.
+  // A block draws dropout up to three times; the decoder's draws follow the encoder's.
   Dropout drop = pass.dropout;
   drop.stream.site += 1 + (memory.empty() ? 0 : 2 * uint32_t(spec_.layers));
   ResidualNorm h{x, rms_norm(x, stack.blocks[0].norm_gain(), spec_.epsilon)};

@@ -34,7 +34,7 @@ struct T5Spec {                                  // defaults: T5-small
   }
 };
 
-// What decoding keeps: keys and values of the tokens so far, and those of the encoder's states, projected once.
+// The cache of decoding: keys and values of the tokens so far, and of the encoder's states, projected once.
 struct T5Cache {
   KeyValueCache self;
   std::vector<T5Memory> memory;                  // of each layer
@@ -52,10 +52,10 @@ class T5 {
   // read (B, O), the start and the answer without its last token -> logits (B, O, vocabulary)
   Tensor decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass&) const;
 
-  // Decoding: room for `capacity` tokens in each of `beams` sequences for each of states, one after the other. Then
-  // n >= 1 tokens (B beams, n) at a time give the logits of the last of them (B beams, 1, vocabulary), equal to those
-  // of the full pass over all. pass.positions are those of all tokens, the cached ones too. A scheme or sampler
-  // that looks at how many slots there are (by_length) has keys of earlier lengths in the cache. Records nothing.
+  // Decoding: cache() has room for `capacity` tokens in `beams` sequences for each sequence of states, one after the
+  // other. step() reads the next n >= 1 tokens (B beams, n) and returns the logits of the last (B beams, 1,
+  // vocabulary), equal to a full pass. pass.positions has a position for every token, cached ones included. If a scheme
+  // or sampler depends on the number of slots (by_length), the cache holds keys of earlier lengths. Records nothing.
   T5Cache cache(const Tensor& states, const Ids& lengths, int capacity, int beams = 1) const;
   Tensor step(const Ids& newest, const Pass&, T5Cache&) const;
 

@@ -29,7 +29,7 @@ struct T5Memory {
   Ids lengths{};  // (B); absent: all
 };
 
-// What one block needs in a forward pass. It draws dropout at three sites, in the encoder at the first two.
+// The arguments of one block in a forward pass. A block draws dropout at three sites, in the encoder at the first two.
 struct T5LayerPass {
   LayerPass self;
   double content = 1;  // a factor on queries, for a scheme at test that scales logits in another way
@@ -42,8 +42,8 @@ class T5Block {
  public:
   T5Block(const Params&, const T5BlockSpec&);
   // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
-  // a cache the T tokens follow those that it holds; they are written to it. The memory may have fewer sequences than
-  // x: each is then read by the same number of neighbouring ones, as in beam search.
+  // a cache the T tokens follow the cached ones and are appended to it. The memory may have fewer sequences than x:
+  // each is then read by the same number of neighbouring sequences of x, as in beam search.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass&) const;
   T5Memory memory(const Tensor& states, const Ids& lengths) const;
   const Tensor& norm_gain() const { return gain1_; }

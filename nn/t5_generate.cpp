@@ -81,7 +81,7 @@ void log_softmax(real* z, int n) {
   for (int i = 0; i < n; ++i) z[i] = real(z[i] - all);
 }
 
-constexpr double none = -1e9;  // the score of what is no candidate
+constexpr double none = -1e9;  // the score of a beam that is no candidate
 
 struct Beam {
   int from, token;

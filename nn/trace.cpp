@@ -7,7 +7,7 @@
 namespace poslab {
 namespace {
 
-// '*' stands for any run of characters, also an empty one.
+// '*' matches any run of characters, also an empty one.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] == '*') return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));

@@ -15,7 +15,7 @@ Tensor last_queries(const Tensor& x, int n) {
   return !x || x.dim(1) <= n ? x : slice(x, 1, x.dim(1) - n, x.dim(1));
 }
 
-// Sees what the fused attention does not compute.
+// Shows a trace the statistics and logits, which the fused attention does not compute.
 void look(const std::string& of, Trace& trace, const LayerPass& pass, const Heads& in, const Span& span) {
   const NoGrad only_looking;
   if (trace.wants(of + "statistics"))

@@ -18,7 +18,7 @@ Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Ten
 Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 
-// A sum under the name NAME + part, which a trace may change, and the norm of what is then there.
+// A sum under the name NAME + part, and its norm. A trace may change the sum; the norm is that of the changed sum.
 ResidualNorm traced(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
                     double epsilon);
 

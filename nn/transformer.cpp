@@ -61,7 +61,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   else if (rows.device() == Device::cpu && !(pass.trace && pass.trace->wants("embedding")))
     in.table = rows, in.at = tokens;                           // on a GPU launches cost more than products
   in.x = traced(pass.trace, "embedding", "", in.x);
-  // Where a block may be one kernel. All encodings come first, so that what they multiply shares a launch.
+  // Only where a block may be one kernel. All encodings come first, so that their products share a launch.
   std::vector<std::optional<LayerTerms>> terms(blocks_.size());
   const bool may_be_one = kernels(rows.device()).encoder_block && !pass.trace;
   for (size_t l = 0; l < terms.size(); ++l)

@@ -17,11 +17,11 @@ struct TransformerSpec {
   bool causal = false;
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1
   Chosen<Scheme> encoding;                       // NoPE, unless another is given
-  Chosen<TemperaturePolicy> temperature;         // likewise none
+  Chosen<TemperaturePolicy> temperature;         // none, unless another is given
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
 };
 
-// What one forward pass needs besides tokens: positions, dropout, and a Trace if activations are to be seen.
+// The arguments of a forward pass besides tokens: positions, dropout, and a Trace if activations are to be seen.
 struct Pass {
   const PositionSample& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
@@ -35,7 +35,7 @@ class Transformer {
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }
-  // This model, its weights shared, with other layers of positions, as many as it has.
+  // This model, its weights shared, with other layers of positions, one for each block.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;

@@ -1,4 +1,4 @@
-// What a linear layer multiplies by: a parameter, or a matrix of an external checkpoint in its stored form.
+// The matrix of a linear layer or a table: a parameter, or a matrix of an external checkpoint in its stored form.
 #pragma once
 #include "autograd/ops.h"
 #include "core/params.h"
