@@ -26,7 +26,7 @@ std::vector<Task>& list_of_tasks() {
 struct Made {
   Mutex mutex;
   std::map<std::string, std::unique_ptr<const Task>> tasks;    // by their spelling
-  std::vector<std::unique_ptr<const Task>> replaced;           // somebody may still read them
+  std::vector<std::unique_ptr<const Task>> replaced;           // callers may still hold references
 };
 Made& made() {
   static Made all;
@@ -38,7 +38,7 @@ Made& made() {
 const std::vector<Task>& all_tasks() { return list_of_tasks(); }
 const OtherList tasks_elsewhere("a task (--task)", [] { return names_of(all_tasks()); });
 
-// It is made without the lock: one that is written in Python may have to wait there for whoever waits here.
+// A task is made without this lock: a task in Python may wait for Python's lock, whose owner may wait for this one.
 const Task& task(const std::string& spelled) {
   Made& all = made();
   {

@@ -1,4 +1,4 @@
-// What can be reached without understanding (spec B.1, finding 4). A predictor is fitted on some draws of the task and
+// Accuracy without understanding of the task (spec B.1, finding 4). A predictor is fitted on some draws of the task and
 // scored on others: scored on the draws it was fitted on, it looks better than it is, by 2 % with 400 fair bits a slot.
 #include <algorithm>
 
@@ -20,7 +20,7 @@ void add(const Task& task, const Tokens& answer, Counts& counts) {
   for (int slot = 0; slot < task.scored_slots(answer); ++slot) ++counts[size_t(answer[size_t(slot)])];
 }
 
-// How often each symbol stands in each slot, where it counts.
+// How often each symbol occurs in each slot, where the slot is scored.
 std::vector<Counts> fit(const Task& task, int length, int samples, uint64_t seed) {
   std::vector<Counts> seen(size_t(task.output_length(length)), Counts(size_t(task.symbols_out), 0));
   for (int b = 0; b < samples; ++b) {

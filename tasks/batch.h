@@ -19,7 +19,7 @@ Batch batch_of(const Task&, const std::vector<Tokens>& inputs);
 // its own stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
-// Output slots of one batch that are scored, and those of them that are correct; logits (B, O, symbols_out).
+// Counts of one batch: output slots that are scored, and scored slots that are correct; logits (B, O, symbols_out).
 // Accuracy = correct / scored. `_unmasked`: of all slots, scored or not.
 struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);

@@ -1,4 +1,4 @@
-// Schoolbook arithmetic in base 2^32, and the square root digit by digit, as it is done on paper.
+// Schoolbook arithmetic in base 2^32, and the square root digit by digit, as on paper.
 #include "tasks/bignum.h"
 
 #include <algorithm>
@@ -78,8 +78,8 @@ bool operator<=(const Natural& a, const Natural& b) {
   return !std::lexicographical_compare(b.limbs.rbegin(), b.limbs.rend(), a.limbs.rbegin(), a.limbs.rend());
 }
 
-// Two bits of x come down at a time. With root s of what has come down so far and the rest r = that - s^2, the next bit
-// of the root is one if (2s + 1)^2 - (2s)^2 = 4s + 1 still fits into the rest.
+// Two bits of x come down at a time. Let y be the number from the bits so far, s its root and r = y - s^2 the rest: the
+// next bit of the root is one if (2s + 1)^2 - (2s)^2 = 4s + 1 still fits into the rest with the next two bits.
 Natural isqrt(const Natural& x) {
   Natural root, rest;
   for (size_t pair = 16 * x.limbs.size(); pair-- > 0;) {

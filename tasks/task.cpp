@@ -1,4 +1,4 @@
-// What a task is unless it says otherwise: independent uniform symbols, in which every order is as likely as any other.
+// The defaults of a task: independent uniform symbols, with all orders equally likely.
 #include "tasks/task.h"
 
 #include <fmt/format.h>

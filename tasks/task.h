@@ -19,7 +19,7 @@ struct Task {
   std::string summary = {};                      // one line for `poslab list tasks`
   std::string about = {};                        // at most five lines for `poslab explain task` and for pages
   std::string source = "Ruoss et al. 2023";
-  std::vector<Option> options = {};              // those of a task with several forms; see `with`
+  std::vector<Option> options = {};              // of a task with several forms; see `with`
   int symbols_in = 2, symbols_out = 2;           // without the "empty" class that the model interface adds
   std::function<int(int length)> output_length = {};                  // slots of the answer to an input of that length
   std::function<Tokens(const Tokens& input)> answer = {};             // the definition: answer(1 0 1) = 1 0 1 1 0 1
@@ -41,14 +41,14 @@ struct Task {
 // Throws BadInput without an answer, or for an alphabet of another size.
 Task completed(Task);
 
-// What `output_length` often is.
+// Frequent choices of `output_length`.
 inline int always_one(int) { return 1; }
 inline int as_long_as_input(int length) { return length; }
 Tokens uniform(Rng&, int length, int symbols);   // independent symbols 0 .. symbols - 1, all equally likely
 
 std::string written_input(const Task&, const Tokens&);     // "(3-x)=4", "0 1 POP"; answers are digits
 std::string written_answer(const Tokens&);
-// The input that `text` spells; spaces and the case of letters do not count. Throws BadInput with what is allowed.
+// The input that `text` spells; spaces and the case of letters do not count. Throws BadInput that lists valid input.
 Tokens read_input(const Task&, const std::string& text);
 constexpr size_t most_read = 10000;  // symbols: more take an hour to answer, and brackets are read recursively
 

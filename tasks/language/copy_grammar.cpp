@@ -16,7 +16,7 @@ struct Shift {
 constexpr std::array<Shift, 4> shifts = {{{1, 0.5}, {2, 0.25}, {3, 0.125}, {5, 0.125}}};
 const double shift_entropy = 1.75 * std::log(2.);
 
-// A text, clause by clause: what is known at its end.
+// A text read token by token: its clauses so far, and the kind of token that comes next.
 struct CopyReader {
   const CopyGrammar& g;
   std::vector<std::vector<int>> clauses{};  // their symbols; the last one may be unfinished

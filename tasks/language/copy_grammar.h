@@ -26,7 +26,7 @@ struct CopyGrammar {
   std::vector<int> draw(int tokens, Rng&) const;          // a text from its beginning
   // The probability of each token after `text`, a beginning that draw() can have made: (vocabulary)
   std::vector<double> next(const std::vector<int>& text) const;
-  // -ln of what next() says of each token of the text: what the best possible model loses, token by token
+  // The loss of the best possible model at each token of the text: -ln of the token's probability by next()
   std::vector<double> least_losses(const std::vector<int>& text) const;
   double least_loss() const;                     // in the long run, nats a token
   double least_loss_within_clauses() const;      // of a model that sees the newest clause alone

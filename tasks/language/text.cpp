@@ -70,7 +70,7 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
     auto file = text.files.begin();
     while (at >= starts(*file)) at -= starts(*file++);
     // three more, for the end of a character that is cut off at the beginning; and more where tokens of unknown or
-    // composed characters stand for more bytes than the longest has
+    // composed characters cover more bytes than the longest token has
     const int64_t left = file->bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;
     for (int64_t most = std::min(left, usual);; most = std::min(left, 4 * most)) {
       TokenizedText window = vocabulary.tokenize(text.read(*file, at, most), size_t(tokens));

@@ -20,7 +20,7 @@ Sign sign_of(char c) {
 
 constexpr size_t longest_word = 64;
 
-// Every `pair` that stands in `word`, from the left, becomes `token`.
+// Every `pair` in `word`, from the left, becomes `token`.
 void merge(std::vector<int>& word, const Vocabulary::Merge& pair, int token) {
   size_t kept = 0;
   for (size_t i = 0; i < word.size(); ++i) {
@@ -75,7 +75,7 @@ Vocabulary::Vocabulary(std::vector<Merge> merges) : merges_(std::move(merges)) {
 
 namespace {
 
-// The words of a text, and how often each pair of tokens stands in them. A merge changes the words that have the pair,
+// The words of a text, and how often each pair of tokens occurs in them. A merge changes the words that have the pair,
 // and only their pairs are counted again.
 class Pairs {
  public:
@@ -83,7 +83,7 @@ class Pairs {
     for (const auto& [word, count] : counts)
       words_.push_back({bytes_of(word), count}), count_pairs(words_.size() - 1, 1);
   }
-  // The most frequent pair, and how often it occurs; of equally frequent ones the smallest. Count 0: there is none.
+  // The most frequent pair and its count; of equally frequent pairs the smallest. Count 0: no pair is left.
   std::pair<Vocabulary::Merge, int64_t> best() const {
     std::pair<Vocabulary::Merge, int64_t> most{};
     for (const auto& [pair, of] : pairs_)
@@ -107,7 +107,7 @@ class Pairs {
   };
   struct Found {
     int64_t count = 0;
-    std::set<size_t> words;  // those that have it, and some that had it
+    std::set<size_t> words;  // words that have the pair, and some that had it
   };
   void count_pairs(size_t n, int sign) {
     const Word& w = words_[n];

@@ -1,5 +1,5 @@
 // Tokens of text. Token 0 .. 255 is a byte, so every text has tokens, also one that is no UTF-8. Beyond these, token
-// 256 + r stands for the two tokens of merge r: byte pair encoding (Gage 1994; Sennrich, Haddow, Birch 2016). Without
+// 256 + r joins the two tokens of merge r: byte pair encoding (Gage 1994; Sennrich, Haddow, Birch 2016). Without
 // merges a text is its bytes. Leaves out: special tokens.
 #pragma once
 #include <cstdint>
@@ -37,7 +37,7 @@ class Vocabulary : public Tokenizer {
 
   // The tokens of a text, or its first `most`. Each word is merged by itself, the oldest merge first.
   TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
-  std::string decode(const std::vector<int>& tokens) const;   // throws BadInput for a token that is none
+  std::string decode(const std::vector<int>& tokens) const;   // throws BadInput for an unknown token
 
  private:
   std::vector<Merge> merges_;

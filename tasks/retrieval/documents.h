@@ -1,4 +1,4 @@
-// Questions about some documents of which one holds the answer (Liu et al. 2023, "Lost in the middle").
+// Questions about several documents; one of them holds the answer (Liu et al. 2023, "Lost in the middle").
 #pragma once
 #include "tasks/retrieval/retrieval.h"
 
@@ -7,7 +7,7 @@ namespace poslab {
 struct Document {
   std::string title, text;
   bool gold = false;                             // holds the answer
-  bool shown = true;                             // may stand among those that do not
+  bool shown = true;                             // may be one of the others in a prompt
 };
 struct DocumentQuestion {
   std::string question;

@@ -1,7 +1,7 @@
 // Tasks of finding something in a long context: the context is long, the question comes after it, and the answer is a
 // word or a number that the context says once. Each task has two forms. As symbols of one small vocabulary that all
 // tasks share, it is learned by a model of a million parameters in minutes. As English text, in the published formats,
-// it is a test of external checkpoints. The sources are those of spec C.2 (docs/tasks.md).
+// it is a test of external checkpoints. The sources are in spec C.2 (docs/tasks.md).
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace poslab {
 
-// Where the answer stands: 0 at the beginning of the context, 1 at its end. Absent: drawn.
+// The place of the answer: 0 at the beginning of the context, 1 at its end. Absent: drawn.
 using Place = std::optional<double>;
 
 struct SymbolQuestion {
@@ -32,13 +32,13 @@ struct TextQuestion {
 struct Retrieval {
   std::string name, summary, about, source;
   std::vector<Option> options;
-  bool placed = true;                            // the answer may stand anywhere; else a given place is ignored
+  bool placed = true;                            // the answer may be anywhere; else a given place is ignored
   // A question of `length` tokens, at least 16. Throws BadInput for a length that the task does not have.
   std::function<SymbolQuestion(const Choices&, int length, Place, Rng&)> draw;
   // In English. A function of size, seed and place alone; throws BadInput for a size that the task does not have.
-  std::string size;                              // what the size counts: "lines"
+  std::string size;                              // the unit of size: "lines"
   std::function<TextQuestion(const Choices&, int size, uint64_t seed, Place)> write;
-  // Whether what a model says answers the question, as the benchmark scores it.
+  // Whether a model's text answers the question, as the benchmark scores it.
   std::function<bool(const std::string& said, const std::vector<std::string>& answers)> right;
 };
 const std::vector<Retrieval>& all_retrievals();

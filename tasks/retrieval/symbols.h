@@ -1,4 +1,4 @@
-// The one vocabulary of all retrieval tasks as symbols, and what their contexts are made of.
+// The one vocabulary of all retrieval tasks as symbols, and the parts of their contexts.
 #pragma once
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ void add_filler(Tokens&, int count, Rng&);       // drawn, each as likely
 // The same symbols again and again, as the sentences of the published passkey task.
 void add_cycle(Tokens&, int count);
 
-// Which of n things has the answer.
+// The index, among n things, of the one with the answer.
 int chosen_of(int n, Place, Rng&);
 double place_of(int chosen, int n);              // 0 of the first, 1 of the last
 
