@@ -1,7 +1,8 @@
 // The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h)
-//   text.json             {"text", "files", "bytes", "listing"}: what the run reads. A text that has changed is refused
+//   text.json             {"text", "files", "bytes", "listing"} of the text, by names and sizes: a text that has other
+//                         ones is refused, and an edit that keeps them is not seen
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"
@@ -21,7 +22,7 @@ NewText new_text(const Choices&);
 // who wants a window. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
-// What stands in text.json, of a run that reads no grammar. Throws Failure.
+// The content of text.json, of a run that reads no grammar. Throws Failure.
 struct TextRecord {
   std::string path;
   size_t files;
