@@ -73,7 +73,7 @@ Outcomes reversal(const Setup& setup) {
   return {{{apart(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
 }
 
-// Layers of one pass may have other options, and find what was kept for the first (Positions::once).
+// Layers of one pass may differ in options, and find the constants that the first layer kept (Positions::once).
 Outcomes kept(const Setup& setup) {
   if (setup.variant == "plain") return {{}, "it is tried with its defaults alone, and so has no other options"};
   Setup usual = setup;
@@ -183,7 +183,7 @@ std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   return all;
 }
 
-// What a scheme says that it adds to NoPE (Encoding::terms) is all that it adds. bound 0: it says nothing.
+// The terms that a scheme declares (Encoding::terms) are all that it adds to NoPE. bound 0: it declares none.
 Outcome terms_as_attention(const Setup& setup) {
   const Model model(setup);
   const Content content = content_of(setup);
@@ -208,7 +208,7 @@ Outcomes fused(const Setup& setup) {
   return list;
 }
 
-// What the first `time` slots know.
+// The positions, or offsets, of the first `time` slots.
 Positions first_slots(const Positions& p, int time) {
   const bool offsets = p.only_offsets();
   const std::vector<double>& all = offsets ? p.distances().value : p.tokens("check");
@@ -308,7 +308,7 @@ std::vector<Setup> setups_of(Check::Mask mask, const std::vector<std::string>& s
   return list;
 }
 
-// Whether a length is tried that no distance of T slots goes beyond: nothing has to be seen of it.
+// Whether no distance within T slots exceeds the length option on trial: its effect then need not show.
 bool out_of_reach(const Setup& setup) {
   for (const Option& o : setup.scheme.choices.options())
     if (o.kind == Option::Kind::length && setup.variant.starts_with(o.name + "=") &&

@@ -14,8 +14,8 @@ namespace poslab::checks {
 inline constexpr double seen = 1e-3;   // a difference that shows: far above rounding
 inline constexpr double gradient_bound = sizeof(real) == 4 ? 2e-2 : 1e-6;   // in float with wide steps
 
-// A number that a check found in one setup, and what it should be: below a bound, or one that shows, there or in some
-// setup of the scheme at least (a law that it says it does not obey).
+// The error that a check found in one setup, and its expected size: below a bound, or one that shows, there or (for a
+// law that the scheme declares broken) in at least one setup.
 struct Outcome {
   enum class Expect { below, shows, shows_somewhere };
   double error;
@@ -29,7 +29,7 @@ struct Outcomes {
 };
 
 struct Check {
-  std::string name, law;      // "shift", and what it says in a sentence
+  std::string name, law;      // "shift", and the law in a sentence
   enum class Mask { none, causal, both, causal_if_needed } mask;
   std::function<Outcomes(const Setup&)> run;
 };

@@ -26,18 +26,18 @@ struct Setup {
   Laws laws() const { return scheme->laws(shape, scheme.choices); }
   bool causal_only() const { return !scheme->causal_only(scheme.choices).empty(); }
   Span span() const { return {.causal = shape.causal}; }
-  bool fits() const;   // the scheme can read what the sampler draws
+  bool fits() const;   // the scheme can read the sampler's draws
   std::string name() const;
   PositionSample draw(int pool_size = pool, int time = T) const;
 };
 
-// Values of an option away from its default, as it is spelled.
+// Values of an option other than its default, as text.
 std::vector<std::string> other_values(const Option&);
 // All schemes, and all that may be a part as a group of heads; one by layers.
 std::vector<std::string> all_spellings();
 // A scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin
-// at 1. All samplers and ways to draw go with the defaults, and a few with the rest. A spelling that says options is
-// taken as it is.
+// at 1. All samplers and ways to draw go with the defaults, and a few with the rest. The options of a
+// spelling that sets any are not varied.
 std::vector<Setup> all_setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 std::vector<Setup> setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 // Each scheme without a mask if it can do without one, else with a causal one.
@@ -82,7 +82,7 @@ Tensor geometric_weights(const Params&, const std::string& path, const Heads&, c
 Tensor composed_attend(const Encoding&, const Params&, const std::string& path, const Heads&, const Tensor& v,
                        const Positions&, const Span&);
 bool has_twin(const Model&);   // it is not the twin itself
-// What a scheme makes of a content: its logits, or weights that are no softmax of any.                (B, H, T, T)
+// The logits of a scheme for a content, or its weights if they are no softmax of logits.              (B, H, T, T)
 Tensor logits(const Setup&, const Model&, const Positions&, const Content&);
 
 }  // namespace poslab::checks
