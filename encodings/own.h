@@ -10,6 +10,6 @@ void add_encoding(Scheme);
 void add_sampler(Sampler);
 
 std::vector<Scheme>& list_of_encodings();   // the list of all_encodings(); changed by add_encoding() alone
-std::vector<Sampler>& list_of_samplers();   // likewise
+std::vector<Sampler>& list_of_samplers();   // the list of all_samplers(); changed by add_sampler() alone
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// WHICH positions: the number that each token carries, before any scheme makes a signal of it.
+// WHICH positions: the number that each token carries, before any scheme turns it into a signal.
 #pragma once
 #include <functional>
 #include <map>
@@ -20,8 +20,8 @@ struct Distances {
   // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
   Ids of_last(int queries) const;
   int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
-  // `value`, for a table on that device. Their number changes from step to step; a GPU, which records steps by their
-  // shapes, gets a multiple of 256, of which the last are unused.
+  // `value`, for a table on that device. The number of rows changes from step to step; a GPU, which records steps by
+  // their shapes, gets a multiple of 256 rows, the last ones unused.
   std::vector<double> rows(Device) const;
 };
 
@@ -60,7 +60,7 @@ class Positions {
   mutable std::map<std::pair<std::string, Device>, Tensor> constants_;
 };
 
-// What a sampler may read of a token: a digit, another symbol of the input, or an empty slot of the answer.
+// The class of a token, which a sampler may read: a digit, another symbol of the input, or an empty slot of the answer.
 enum class TokenClass { digit, sign, empty };
 
 struct Slots {                       // that positions are drawn for
@@ -87,8 +87,8 @@ const std::vector<Sampler>& all_samplers();
 // Throws BadInput for sizes below 1, and for more slots than the pool has positions.
 Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
 // "randomized:max_position=4096,unsorted", or "randomized|sequential": one for each layer, in turn; a scheme of door 1
-// reads those of the first. "coupled&randomized": the first for door 1, the rest for the layers. Options that the text
-// does not set are those of `run`. Throws BadInput.
+// reads the first. "coupled&randomized": the first for door 1, the rest for the layers. Options that the text
+// does not set come from `run`. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
 Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);

@@ -1,4 +1,4 @@
-// What the families of samplers share. Each family is a file encodings/samplers_FAMILY.cpp with a list of its own;
+// Helpers for all families of samplers. Each family is a file encodings/samplers_FAMILY.cpp with a list of its own;
 // encodings/samplers.cpp joins them.
 #pragma once
 #include "encodings/positions.h"
