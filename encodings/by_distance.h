@@ -27,8 +27,8 @@ class ByDistance : public Encoding {
 Tensor of_distances(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 
-// ALiBi's: 2^(-8h/H), h = 1 .. H, for H a power of two. Else those of the power of two below H, then
-// every other one of the next power.
+// The slopes of ALiBi: 2^(-8h/H), h = 1 .. H, for H a power of two. Else the slopes of the power of two below H, then
+// every other slope of the next power.
 std::vector<double> alibi_slopes(int heads);
 
 // The bias of a pair that a head does not see. Finite, as gradients of the temperature's factor multiply by it.

@@ -4,7 +4,7 @@
 //   none*4+alibi*4
 //   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
 //   rope|none*4+alibi*4     both: layers first
-//   sincos&alibi            what the first adds to the embedding, before all layers, and the logits of the rest
+//   sincos&alibi            the first adds to the embedding, before all layers; the rest makes the logits
 //
 // The positions of layers in turn, and of both sides of &, may come from samplers of their own
 // (encodings/samplers.cpp); groups of heads read the same ones.

@@ -22,7 +22,7 @@
 
 namespace poslab {
 
-// What a scheme knows of its model.
+// The properties of a model that its scheme may read.
 struct ModelShape {
   int layers = 5, heads = 8, d_model = 64;
   bool causal = false;
@@ -33,7 +33,7 @@ struct ModelShape {
   int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };
 
-// What a layer passes to its encoding: queries and keys before any position enters, and the states they come from.
+// The input of a layer's encoding: queries and keys before any position enters, and the states they come from.
 struct Heads {
   Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C): of the queries
   Tensor x_keys{};                               // (B, Tk, C): of the keys
@@ -43,9 +43,9 @@ struct Heads {
 // The sizes of one layer's attention, on a device.
 struct LayerShape { int heads, head_dim; Device device; };
 
-// What a picture of pairs shows (`Encoding::shown`): what positions add to the logit, the logit of equal contents
-// (which is 1 where positions change nothing), the logit of contents of 1 in every channel, the cosine of what is added
-// to the embeddings, a weight, the order in which keys are asked; several: heads differ.
+// The quantity in a picture of pairs (`Encoding::shown`): the term that positions add to the logit, the logit of equal
+// contents (which is 1 where positions change nothing), the logit of contents of 1 in every channel, the cosine of the
+// vectors added to the embeddings, a weight, the order in which keys are asked; several: heads differ.
 enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
 
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
@@ -54,19 +54,19 @@ class Encoding {
   virtual ~Encoding() = default;
   virtual Scores scores(const Heads&, const Positions&) const;                     // the base: q . k / sqrt(D)
   // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for a Trace, (B, H, Tq, Tk). The base: fused
-  // attention over the scores, of which a scheme that opens this door has none.
+  // attention over the scores; a scheme that opens this door has no scores.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
   // All that `attend` adds to NoPE, as LayerTerms: then a GPU may run the whole block in one kernel. Absent where they
   // cannot express it.
   virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
-  // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). Those of the logits
-  // are NaN in a scheme without logits. The base streams over the keys.
+  // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). Statistics of
+  // logits are NaN in a scheme without logits. The base streams over the keys.
   virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;
   // The logits that the softmax sees, -infinity where masked: (B, H, Tq, Tk). For pictures and tests.
   virtual Tensor logits(const Heads&, const Positions&, const Span&) const;
-  // What pictures show of query i and key j: (1 or H, T, T) of the first sequence, with the parameters as they are now.
-  // The base: what the positions add to the logits, content left out.
+  // Pictures show this value for query i and key j: (1 or H, T, T) of the first sequence, with the present parameters.
+  // The base: the term that positions add to the logits, content left out.
   virtual Tensor shown(const ModelShape&, const Positions&) const;
   virtual Quantity quantity() const { return Quantity::added; }   // what `shown` is
 };
@@ -78,7 +78,7 @@ Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double co
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
 using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
 
-// What a scheme reads of the positions; a composition reads all that its parts read.
+// The facts about positions that a scheme reads; a composition reads all that its parts read.
 enum class Reads : unsigned {
   nothing = 0,
   slots = 1,             // only the order of slots: samplers change nothing
@@ -89,13 +89,13 @@ enum class Reads : unsigned {
 constexpr Reads operator|(Reads a, Reads b) { return Reads(unsigned(a) | unsigned(b)); }
 constexpr bool has(Reads all, Reads one) { return (unsigned(all) & unsigned(one)) != 0; }
 
-// The parameters of a layer: its own, and those that all layers of a scheme share, which the first layer makes.
+// The parameters of a layer: its own, and the ones that all layers of a scheme share, which the first layer makes.
 struct LayerParams : Params {
   Params shared;
   LayerParams part(const std::string& name) const { return {*this / name, shared / name}; }
 };
 
-// For Scheme::make: a layer from parameters of its own, or from those that all layers share.
+// For Scheme::make: a layer from parameters of its own, or from the shared ones.
 template <class Layer>
 std::unique_ptr<Encoding> layer_of(const LayerParams& p, const ModelShape& m, const Choices& c, int) {
   return std::make_unique<Layer>(p, m, c);
@@ -114,7 +114,7 @@ struct Laws {
   bool permutes = true;      // tokens that keep their positions may stand in any order, unless a mask is causal
   bool softmax = true;       // its weights are a softmax of its logits
   bool sums_to_1 = true;     // the weights of a query that sees a key other than itself sum to 1
-  bool by_length = false;    // logits depend on how many slots there are, so later slots change those of earlier ones
+  bool by_length = false;    // logits depend on how many slots there are, so later slots change earlier logits
 };
 
 // For properties that depend on neither model nor options: .reads = always(Reads::positions).
@@ -154,9 +154,9 @@ struct Scheme {
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
   // Whether it has a table of the pool's positions and can take no others.
   std::function<bool(const Choices&)> finite = always(false);
-  // What a layer keeps for the backward pass: how many tensors of B H T T numbers (fused attention: none), and how many
-  // numbers for each slot and head beside those of queries, keys and values. Without one, `held` says how many of H T T
-  // numbers there are at once, of one sequence; absent: as many as `matrices`.
+  // The memory of a layer for the backward pass: tensors of B H T T numbers (fused attention: none), and numbers for
+  // each slot and head beside queries, keys and values. Without a backward pass, `held` counts the tensors of H T T
+  // numbers, of one sequence, that exist at once; absent: as many as `matrices`.
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
   // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
@@ -167,7 +167,7 @@ const std::vector<Scheme>& all_encodings();
 double held(const Chosen<Scheme>&, const ModelShape&);  // Scheme::held, or `matrices` where that is absent
 
 // The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
-// the text does not set are those of `run`. Throws BadInput with did-you-mean.
+// the text does not set come from `run`. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
 // A spelling from the command line, also of a composition: lengths that it does not set follow the trained length,
@@ -188,7 +188,7 @@ struct PositionLayers {
 };
 
 // The sampler that draws for a scheme where `sampler` is chosen: a scheme that reads a table of random offsets gets one
-// that draws it (Sampler::as_offsets). Throws BadInput if the scheme cannot read what the sampler draws.
+// that draws it (Sampler::as_offsets). Throws BadInput if the scheme cannot read the sampler's draws.
 Chosen<Sampler> sampler_for(const Chosen<Scheme>&, const Chosen<Sampler>& sampler);
 
 }  // namespace poslab

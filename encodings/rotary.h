@@ -18,7 +18,7 @@ Rotation rotation_by(const Positions&, const std::string& scheme, const std::str
 // The same for n tokens at positions of the caller's, at: (S, n) -> (S, n, D/2).
 Rotation rotation_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
                    const std::vector<double>& frequencies);
-// The rotation of the last slots, which are those of the queries: (S, T, D/2) -> (S, queries, D/2).
+// The rotation of the last slots, where the queries are: (S, T, D/2) -> (S, queries, D/2).
 Rotation of_last(const Rotation&, int queries);
 
 struct RotarySpectrum {
@@ -29,7 +29,7 @@ struct RotarySpectrum {
 class Rotary : public Encoding {
  public:
   struct Group { RotarySpectrum spectrum; int heads; };   // neighbouring heads with the same spectrum
-  // name: the scheme as it is spelled
+  // name: the spelling of the scheme
   Rotary(std::string name, std::vector<double> frequencies, Pairing);
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);
   Scores scores(const Heads&, const Positions&) const override;
@@ -59,12 +59,12 @@ Option pairing_option(std::string run_option = "");   // pairing=interleaved|hal
 Option factor_option();                               // how many times as long as in training inputs are: 8
 Option length_option(int least = 1);                  // of inputs in training, in slots: 40
 Pairing pairing_of(const Choices&);
-// Those of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
+// The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);
-// NTK-aware scaling (bloc97 2023): the base with which the first pair keeps its frequency and the last one has a k-th
-// of it, base k^(D/(D-2)). A head of two channels has the first pair alone, and keeps its base.
+// NTK-aware scaling (bloc97 2023): the base with which the first pair keeps its frequency and the last pair rotates k
+// times slower: base k^(D/(D-2)). A head of two channels has the first pair alone, and keeps its base.
 double slower_base(double base, double k, int channels);
-// The frequencies whose wavelengths are those given, rounded to whole numbers of positions (Wang et al. 2024).
+// The frequencies after their wavelengths are rounded to whole numbers of positions (Wang et al. 2024).
 std::vector<double> resonant(std::vector<double> frequencies);
 // Throws BadInput, naming the scheme, for heads of an odd number of channels.
 void check_pairs(const std::string& scheme, const ModelShape&);

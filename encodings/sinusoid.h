@@ -1,4 +1,4 @@
-// The sine and cosine of any real position: what sincos adds and what the relative scheme projects.
+// The sine and cosine of any real position: sincos adds them, the relative scheme projects them.
 #pragma once
 #include <vector>
 

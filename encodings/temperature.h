@@ -15,7 +15,7 @@ struct Temperature {
   std::function<Tensor(const Heads&, const Positions&, const Span&)> factor{};   // f: (1 or B, Tq, 1 or H); absent: 1
   std::function<Heads(Heads)> prepare{};         // other queries and keys, before any rotation; absent: these
   bool absent() const { return !factor && !prepare; }
-  Heads operator()(Heads, const Positions&, const Span&) const;                  // what the scheme gets
+  Heads operator()(Heads, const Positions&, const Span&) const;                  // the input of the scheme
 };
 
 // An entry of the only list, encodings/temperature.cpp.

@@ -47,8 +47,8 @@ Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing 
   return y;
 }
 
-// Queries and keys of a band, rotated.   number: of the band, in the names of its constants   only_seen: of the keys
-// only those that a query sees
+// Queries and keys of a band, rotated.   number: of the band, in the names of its constants   only_seen: rotates
+// only the keys that a query sees
 Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Band& band, bool only_seen) {
   const int T = p.time(), queries = in.q.dim(1);
   const bool alike = band.q == band.k;

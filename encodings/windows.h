@@ -14,7 +14,7 @@ namespace poslab {
 
 // How a layer rotates queries and keys.
 struct RotaryLayer {
-  std::string name;                  // the scheme as it is spelled: for errors, and in the keys of a pass's constants
+  std::string name;                  // the spelling of the scheme: for errors, and in the keys of a pass's constants
   std::vector<double> frequencies;   // radians a position of each pair of channels, (D/2)
   Pairing pairing = Pairing::interleaved;
 };
@@ -28,7 +28,7 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itsel
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
 // The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < last, and the positions of queries
-// and keys in them, (S, T) each; none for what is not rotated. A pair is in one band at most. A pair in no band is
+// and keys in them, (S, T) each; none where nothing is rotated. A pair is in one band at most. A pair in no band is
 // masked.
 struct Band {
   std::vector<double> q{}, k{};

@@ -4,7 +4,7 @@
 //   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
 //
 // For a gradient they keep at least 3 B H Tq Tk numbers, CoPE three times and DAPE ten times that. A step of 40 slots
-// takes 1.5 to 5 times as long as without positions. Such a scheme states in `Scheme::matrices` what it keeps.
+// takes 1.5 to 5 times as long as without positions. Such a scheme declares this memory in `Scheme::matrices`.
 #pragma once
 #include "encodings/encoding.h"
 
@@ -46,7 +46,7 @@ class WholeLogits : public WrittenOut {
 
 // q_i . k_j / sqrt(D)                                                                                (B, H, Tq, Tk)
 Tensor products(const Heads&);
-// s_ij times the temperature's factor of query i                                                       likewise
+// s_ij times the temperature's factor of query i                                                     (B, H, Tq, Tk)
 Tensor at_temperature(const Tensor& s, const Heads&);
 // 1 where query i may see key j, else 0                                                           (1 or B, 1, Tq, Tk)
 Tensor seen(const Heads&, const Positions&, const Span&);
