@@ -27,7 +27,7 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   return all;
 }
 
-// What the paper samples for ALiBi are the bias values themselves (spec A.2): a table of offsets.
+// The paper samples the bias values of ALiBi themselves (spec A.2): a table of offsets.
 bool reads_table(const Choices& c) { return c["mode"] != "differences"; }
 
 double left_of(const ModelShape& m, const Choices& c) {

@@ -4,7 +4,7 @@
 //   any 64 256:0.85 1024:0.7                  of any model: 1 up to 64 keys, 0.85 at 256, 0.7 from 1024 on
 //   5.8.1c291ca3 64 256:0.85/0.8/0.8/0.75/0.7 of 5 layers, 8 heads and weights of that checksum: one for each layer
 //
-// A length has one number, one for each layer, or one for each head of each layer: those of layer 1 first.
+// A length has one number, one for each layer, or one for each head of each layer: the heads of layer 1 first.
 #pragma once
 #include <string>
 #include <vector>

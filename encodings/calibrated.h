@@ -15,7 +15,7 @@ using SlotBiases = std::map<int, double>;          // by key slot - query slot
 
 struct Calibration {
   int layers = 0, heads = 0;                       // 0, 0: one list for all heads of all layers
-  std::vector<SlotBiases> of_heads;                // those of layer 1, then those of layer 2, ...
+  std::vector<SlotBiases> of_heads;                // the heads of layer 1, then of layer 2, ...
   const SlotBiases& of(int layer, int head) const; // both from 0
 };
 

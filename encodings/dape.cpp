@@ -1,4 +1,4 @@
-// DAPE (Zheng et al. 2024): a small network corrects the bias of each pair by what all heads' logits are there.
+// DAPE (Zheng et al. 2024): a small network reads the logits of all heads for a pair and corrects the pair's bias.
 //
 //   s = A + B + f([A; B])        A_ij = q_i . k_j / sqrt(D), B: a bias by distance, f: 2H -> width -> H, leaky ReLU
 //

@@ -4,7 +4,7 @@
 //
 //   t(d) = clip(d + k, 0, 2k - 1); E: (2k, C), W_K, W_Q: (C, C), in every layer (published: one E for all layers)
 // The 3 counts the terms. `log`, of version 2: distances beyond k/2 share buckets that grow, up to 2k. Left out: the
-// bias of W_Q, absolute positions before the output, and W_K, W_Q that are those of the content (version 2).
+// bias of W_Q, absolute positions before the output, and W_K, W_Q shared with the content (version 2).
 #include <algorithm>
 #include <cmath>
 

@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// tau if keys with mean m and mean square q, n of them, are those that get weight
+// tau if exactly n keys, with mean m and mean square q, get weight
 Tensor threshold(const Tensor& n, const Tensor& m, const Tensor& q, bool sparsemax) {
   return sparsemax ? m - 1 / n : m - sqrt(maximum(1 / n - (q - m * m), number(0, m)));
 }

@@ -1,7 +1,7 @@
 // Geometric attention with directional encoding (NDR, Csordas et al. 2022; spec A.1 (14)): the nearest matching key.
 //
 //   z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma,   D_ij = f_i to the right, b_i to the left,   P = sigmoid(z)
-//   (a temperature, which is not in the paper, is a factor on z_ij as it is on logits)
+//   (a temperature, which is not in the paper, multiplies z_ij, as elsewhere the logits)
 //   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (of two the right one is nearer), divided by its sum
 //
 //   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer

@@ -1,10 +1,10 @@
 // Slower rotations for inputs that are k times longer than in training. D channels a head, base b, f_m = b^(-2m/D):
 //
 //   pi            f_m / k                                                        Chen et al. 2023
-//   ntk  bloc97   (b k^(D/(D-2)))^(-2m/D): the first pair as it was, the last k times slower      bloc97 2023
+//   ntk  bloc97   (b k^(D/(D-2)))^(-2m/D): the first pair unchanged, the last k times slower      bloc97 2023
 //        old      (b k)^(-2m/D);   fixed  f_m k^(-2(m+1)/D)                      Su 2023, blog series, parts 10 and 11
 //        mixed    f_m exp(-a (m+1)^e),  a = ln k / (D/2)^e;   e = 1 is fixed, e = 0 is pi
-//   dynamic_ntk   bloc97 with k = alpha T / L - (alpha - 1), T slots of which L are trained     emozilla 2023
+//   dynamic_ntk   bloc97 with k = alpha T / L - (alpha - 1), T slots, L slots in training       emozilla 2023
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// PaTH (Yang et al. 2025, arXiv 2505.16381): from the key to the query each token reflects what it passes on.
+// PaTH (Yang et al. 2025, arXiv 2505.16381): each token after the key, up to the query, reflects the key.
 //
 //   s_ij = q_i . H_i H_{i-1} ... H_{j+1} k_j / sqrt(D),   H_t = I - beta_t w_t w_t^T,   beta_t = 2 sigmoid(x_t v + b)
 //   w_t = silu(conv3(x down up))_t of length 1 in each head        down: (C, rank), up: (rank, C), v: (C, H)

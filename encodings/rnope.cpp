@@ -2,7 +2,7 @@
 //
 //   layer 4, 8, ...:  s_ij = q_i . k_j / sqrt(D);   others: (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w
 //
-// Three to one and w = 4096 are those of Command A's model card; every=2 alternates.
+// Three to one and w = 4096 follow Command A's model card; every=2 alternates.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 

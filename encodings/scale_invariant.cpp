@@ -113,7 +113,7 @@ sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=r
           .doors = "3",
           .options = {{"tau", 10., {0.001, 1e6}, "the distance from which on keys are treated as far"}, of_option()},
           .reads =
-              [](const Choices& c) {   // the distances of a table of offsets are those that the other scheme has
+              [](const Choices& c) {   // with a table of offsets, the distances are the other scheme's
                 const Reads inner = reads(scheme_in(c));
                 return has(inner, Reads::offset_table) ? inner : inner | Reads::distances;
               },
