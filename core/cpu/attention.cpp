@@ -1,5 +1,5 @@
 // Fused attention, forward: the weights of a block of query rows live in the cache and are never stored. The formula
-// and the shapes stand at AttentionArgs in core/kernels.h; the logits are filled in core/cpu/logits.h.
+// and the shapes are at AttentionArgs in core/kernels.h; the logits are filled in core/cpu/logits.h.
 //
 // Where a block sees more keys than a tile holds, what a row has gathered fades when a larger logit turns up
 // (Milakov & Gimelshein 2018, Dao et al. 2022):

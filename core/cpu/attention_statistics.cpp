@@ -1,4 +1,4 @@
-// What a row of attention looks like, in five numbers: the keys come a tile at a time, and no weight is stored. The
+// Five statistics of each row of attention: the keys come a tile at a time, and no weight is stored. The
 // logits are filled in core/cpu/logits.h.
 //
 //   m' = max(m, max_j s_ij)   z' = f z + sum_j e_j   w' = f (w + (m - m') z) + sum_j e_j (s_ij - m')

@@ -59,7 +59,7 @@ void weights(real* a, const real* z, const real* side, const Query& query, int k
   softmax_row(a, u, max_row(u, n), n);
 }
 
-// dx, and the sums of it on either side, right first
+// dx, and its sums on either side, right first
 struct Sides { real right, left; };
 Sides gradient(real* dx, const real* da, const real* a, const real* z, const real* side, const Query& query, int keys) {
   const int n = query.seen();

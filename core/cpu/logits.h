@@ -32,7 +32,7 @@ inline void write_channels(real* to, int n, const Y& y) {
   for (; j < n; ++j) store<1>(to + j, y.template operator()<1>(j));
 }
 
-// What attention keeps in scratch memory, on each thread: scratch(buffer, n).
+// Attention's buffers in scratch memory, on each thread: scratch(buffer, n).
 enum Buffer {
   logits_buffer,
   logit_grads_buffer,

@@ -1,4 +1,4 @@
-// The largest number of each row and where it stands. A row with a NaN has the maximum NaN, at the first one.
+// The largest number of each row and its position. A row with a NaN has the maximum NaN, at the first one.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/parallel.h"

@@ -83,7 +83,7 @@ struct PairedHead : NarrowHead {
   static void put_in_turn(real* to, VecOf<W> x, VecOf<W> y) {
     put_in_turn<W>(to, x, y, std::make_integer_sequence<int, W>());
   }
-  // The pairs of queries likewise, those of dx and a in turn: S vectors
+  // The pairs of queries, with dx and a in turn: S vectors
   template <int... i>
   static void put_queries_in_turn(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
     const auto pairs = pair_neighbours<lanes>(__builtin_bit_cast(Bits<lanes>, dx), __builtin_bit_cast(Bits<lanes>, a));

@@ -2,7 +2,7 @@
 // wasm.
 // Every kernel file is compiled once for each instruction set, in a namespace of that name, with these types as wide as
 // the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep
-// one copy of it, perhaps the one that the processor at hand cannot run).
+// one copy of it, perhaps the one that this processor cannot run).
 #pragma once
 #if defined __SSE2__
 #include <immintrin.h>
@@ -58,7 +58,7 @@ inline VecOf<W> splat(real x) {
   return x - VecOf<W>{};
 }
 
-// a b + c. Compilers make one instruction of it where the machine has one, except those for wasm, which are told.
+// a b + c. Compilers emit one instruction where the machine has one, except those for wasm, which are told.
 template <class V, class Factor>
 inline V multiply_add(V a, Factor b, V c) {
 #ifdef __wasm_relaxed_simd__

@@ -38,7 +38,7 @@ inline void widen(const Number* from, int n, real* to) {
   for (int j = 0; j < n; ++j) to[j] = value(from[j]);
 }
 
-// work(the weights as what they are)
+// work(the weights in their stored type)
 template <class Work>
 void with_numbers(StoredAs as, const void* at, const Work& work) {
   if (as == StoredAs::float32)

@@ -18,7 +18,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
 using QueryRange = KeyRange;   // of the columns of a block
 
-// Its buffers of scratch memory, in place of those of logits.h.
+// Its buffers of scratch memory, in place of the buffers of logits.h.
 enum WideBuffer {
   pairs_buffer,
   pair_grads_buffer,
