@@ -1,5 +1,5 @@
 // One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a
-// source and options of its own, declared where it stands. One spelling says which thing and which options, on the
+// source and options of its own, declared at its definition. One spelling says which thing and which options, on the
 // command line, in TOML files and on pages:
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
@@ -17,7 +17,7 @@
 namespace poslab {
 
 struct Range { double min, max; };   // both included
-struct Lengths { int from, to; };    // likewise; written 1:100
+struct Lengths { int from, to; };    // both included; written 1:100
 using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text, a later one wins
 
 // One option of a thing: a switch, one of some words, a whole number, a number, a list of whole numbers, as 1/2/8, or
@@ -98,7 +98,7 @@ class Choices {
   std::string spelled() const;
 
  private:
-  size_t place(const std::string& option) const;                     // options().size(): there is none
+  size_t place(const std::string& option) const;                     // options().size() if not found
   std::string owner_;
   std::shared_ptr<const std::vector<Option>> options_ = std::make_shared<const std::vector<Option>>();
   std::vector<std::string> values_;

@@ -1,4 +1,4 @@
-// The members of a plain struct as a tuple of references, from one list that stands in the struct:
+// The members of a plain struct as a tuple of references, from one list inside the struct:
 //
 //   struct Point {
 //     int x = 0, y = 0;

@@ -68,7 +68,7 @@ struct NormForm {
   FIELDS(NormForm, kind, rows, n, epsilon, dropout)
 };
 
-// The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j stands at
+// The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j is at
 // slot j, query i at slot t = offset + i. H / G query heads read one key head: head h reads h / (H / G).
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij

@@ -5,14 +5,14 @@
 
 namespace poslab {
 
-// Other words for a name, of papers, other programs or earlier days, registered where the thing stands:
+// Other words for a name, of papers, other programs or earlier days, registered where the thing is defined:
 //   const OtherNames words("rope", {"rotary"});
 // Dashes, underlines and capitals do not count. why: a sentence for whoever says such a word.
 struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
 
-// A list whose names stand in answers about other lists: "randomized" is no encoding, and `unknown` says that it is a
+// A list whose names appear in answers about other lists: "randomized" is no encoding, and `unknown` says that it is a
 // sampler. what: "a sampler (--positions)".
 struct OtherList {
   OtherList(const std::string& what, std::vector<std::string> (*names)());

@@ -11,7 +11,7 @@ namespace poslab {
 namespace {
 
 Mutex taking;
-std::array<bool, most_queues> taken = {true};      // nobody owns queue 0
+std::array<bool, most_queues> taken = {true};      // queue 0 has no owner
 
 }  // namespace
 
