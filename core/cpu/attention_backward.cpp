@@ -194,7 +194,7 @@ void Unit::work(const Tile& tile, int from, int to) const {
   relative(tile, ds, from, to);
 }
 
-// The tile's sums go to the rows of r, gain and bias that its columns stand for.
+// The tile's sums go to the rows of r, gain and bias that belong to its columns.
 void Unit::end(const Tile& tile, int b) const {
   const int R = x.rel_dim, width = tile.table_width;
   for (int t = 0; t < tile.tables; ++t) {

@@ -15,7 +15,7 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-// What the factors are and how they meet: reals here, pairs of rounded ones in pairs.h.
+// The factors and how they meet: reals here, pairs of rounded ones in pairs.h.
 struct Reals {
   struct Sums {};                 // lives while sums are made
   static constexpr int rows = 1;  // of b that a step takes

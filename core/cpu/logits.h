@@ -129,7 +129,7 @@ struct Tile {
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
   int pieces = 0, piece[max_pieces] = {};                                        // those that have a pair here
   bool leading = true;  // every row sees keys from j0 on up to an end of its own, of one piece,
-                        // and s = scale q.k + bias: what is masked follows from a count
+                        // and s = scale q.k + bias: the mask follows from a count
 
   Tile(const Head& head, int i, int rows, KeyRange keys, bool is_first, bool is_last)
       : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
@@ -158,7 +158,7 @@ struct Tile {
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }
-  // The row of r, gain and bias that column c of table t stands for, b: a sequence to which the tables belong.
+  // The row of r, gain and bias for column c of table t, b: a sequence to which the tables belong.
   int64_t pair(int b, int t, int c) const {
     if (!x.pairs) return j0 + c - (x.offset + i0 + m - 1) + larger(x.offset + x.queries, x.keys) - 1;
     return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + j0 + c];
@@ -282,7 +282,7 @@ inline Vec logit(const real* s, const real* bias, int j, int seen) {
 }
 
 // Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads
-// that stay on one thread; at least those that share cache lines do.
+// that stay on one thread; at least heads that share cache lines do.
 template <class Work>
 void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const Work& work) {
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));

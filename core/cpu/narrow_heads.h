@@ -37,7 +37,7 @@ struct NarrowHead {
   int64_t key(int j) const { return ((int64_t(b) * x.keys + j) * x.heads + head) * C; }
   int count(int block) const { return smaller(lanes, x.queries - block * lanes); }   // of real queries in it
   int slot(int block) const { return x.offset + block * lanes; }                     // of its first query
-  // The keys that some query of a block sees, and those that all of them see.
+  // The keys that some query of a block sees, and the keys that all of them see.
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }
 

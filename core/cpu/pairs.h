@@ -6,7 +6,7 @@
 // (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
 // other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
 // FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. What is packed for FMAs
-// keeps each rounded number in 32 bits, so that a product costs what it does in fp32.
+// keeps each rounded number in 32 bits, so that a product costs as much as in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/no_subnormals.h"

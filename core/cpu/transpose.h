@@ -19,7 +19,7 @@ inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   }
 }
 
-// A factor of 1 that leaves numbers as they are, even those that are pairs (pairs.h).
+// A factor of 1 that leaves numbers unchanged, even those that are pairs (pairs.h).
 struct One {
   friend auto operator*(One, auto x) { return x; }
 };

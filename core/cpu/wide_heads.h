@@ -164,7 +164,7 @@ struct alignas(64) OfQueries {
   real at[block_queries];
 };
 
-// The logits s -> p_ij = exp(s_ij - m_i); what was gathered before fades by exp(m - m').
+// The logits s -> p_ij = exp(s_ij - m_i); earlier sums fade by exp(m - m').
 inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQueries& sum, OfQueries& fade) {
   for (int c = block.all.first; c < block.all.last; c += lanes) {
     const Vec before = load(max_of.at + c);

@@ -18,7 +18,7 @@ inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const O
   }
 }
 
-// The gradients that one block of queries gives: dq, and what is added to those of the keys and values.
+// The gradients that one block of queries gives: dq, and its terms of the gradients of keys and values.
 inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const AttentionGrads& d, const real* d_o,
                           const real* o, const real* stats) {
   const AttentionArgs& x = of.x;
