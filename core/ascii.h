@@ -1,4 +1,4 @@
-// Letters and numbers of ASCII, whatever locale the process has. Whoever calls the library may have set one, as Python
+// Letters and numbers of ASCII, whatever locale the process has. The calling program may have set one, as Python
 // and Qt do, in which the decimal point is a comma or i is no small letter of I.
 #pragma once
 #include <string>
@@ -15,6 +15,6 @@ constexpr char lower(char c) { return is_upper(c) ? char(c - 'A' + 'a') : c; }
 constexpr char upper(char c) { return is_lower(c) ? char(c - 'a' + 'A') : c; }
 
 double number(const char* text, char** end);   // std::strtod's, in the C locale
-inline double number(const std::string& text) { return number(text.c_str(), nullptr); }   // 0 of what is none
+inline double number(const std::string& text) { return number(text.c_str(), nullptr); }   // 0 if text is no number
 
 }  // namespace poslab::ascii

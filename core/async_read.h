@@ -1,4 +1,4 @@
-// Reads a tensor's values without waiting now: those that it has once all work started so far is done. So a training
+// Reads a tensor's values without waiting now: the values after all work started so far. So a training
 // step on a GPU hands over its loss while the next steps are already queued.
 #pragma once
 #include <exception>

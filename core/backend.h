@@ -1,4 +1,4 @@
-// What a device offers besides kernels (core/kernels.h): memory, copies there and back, and whole steps that are
+// A device's services besides kernels (core/kernels.h): memory, copies there and back, and whole steps that are
 // recorded once and then replayed. The CPU's is in core/backend.cpp, the GPU's in cuda/queue.cpp.
 #pragma once
 #include <cstddef>

@@ -83,7 +83,7 @@ class Choices {
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
   // Throws BadInput for an option that the owner does not have (did you mean), and for a value that it does not take.
   void set(const std::string& option, const std::string& text);
-  const std::string& operator[](const std::string& option) const;    // throws Failure for what was not declared
+  const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
   int whole(const std::string& option) const;   // throws BadInput for a share
   int64_t count(const std::string& option) const;   // a whole number that may be larger than an int
@@ -137,7 +137,7 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 using RunValues = std::map<std::string, std::string>;   // by Option::run_option
 RunValues trained_on(int64_t slots);                     // the length that shares refer to
 
-// The options that the spelling sets. `run` has those that it does not set, and its trained length, if any, makes
+// The options that the spelling sets. `run` has the other options, and its trained length, if any, makes
 // shares numbers. Throws BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>

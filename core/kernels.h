@@ -3,7 +3,7 @@
 //
 // A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
 // and throws nothing but a Failure for want of that. Matrices are dense and row-major. A result of type Accumulator
-// is added to what is there, or assigned if nothing is there yet; a null Accumulator is not computed. Each struct
+// is added to the stored value, or assigned if there is none; a null Accumulator is not computed. Each struct
 // lists its fields once, for code that has to see all of them (core/fields.h).
 #pragma once
 #include <cstdint>
@@ -134,7 +134,7 @@ struct BlockArgs {
   FIELDS(BlockArgs, attention, d_ff, x, query, key, value, output, gain1, bias1, gain2, bias2, w1, b1, w2, b2, cosine,
          sine, rotation_batch, interleaved, dropout1, dropout2)
 };
-// What the backward pass reads of the forward pass. All null: there is no backward pass, and nothing is kept.
+// Results of the forward pass that the backward pass reads. All null: there is no backward pass, and nothing is kept.
 struct BlockKept {
   real *q = nullptr, *k = nullptr, *v = nullptr;        // (batch, queries, C), (batch, keys, C) twice; q and k rotated
   real *mixed = nullptr, *stats = nullptr;              // o and stats of `attention`

@@ -74,7 +74,7 @@ real* cut(MemoryPool& p, size_t bytes) {
   constexpr size_t region = 16 << 20;
   if (p.rest_bytes < bytes) {
     const size_t size = std::max(bytes, region);
-    p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw: then the rest is as it was
+    p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw: then the rest is unchanged
     p.rest_bytes = size;
   }
   p.rest_bytes -= bytes;
@@ -167,7 +167,7 @@ real* scratch(int buffer, int64_t n) {
     block = Block(), size = 0;  // the next line may throw
     block = Block(n), size = n;
   }
-#ifdef POSLAB_WATCHED_MEMORY  // whoever asked before may have left more, and values
+#ifdef POSLAB_WATCHED_MEMORY  // an earlier owner may have left more, and values
   if (size > 0) {
     POSLAB_NOBODYS(block.get(), size_t(size) * sizeof(real));
     POSLAB_WITHOUT_VALUES(block.get(), size_t(n) * sizeof(real));

@@ -1,4 +1,4 @@
-// Did you mean: the entry of a list that is nearest to what was typed, or that was registered under that word.
+// Did you mean: the entry of a list that is nearest to the typed word, or that was registered under that word.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@ namespace poslab {
 
 // Other words for a name, of papers, other programs or earlier days, registered where the thing is defined:
 //   const OtherNames words("rope", {"rotary"});
-// Dashes, underlines and capitals do not count. why: a sentence for whoever says such a word.
+// Dashes, underlines and capitals do not count. why: a sentence for a user who types such a word.
 struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
@@ -18,7 +18,7 @@ struct OtherList {
   OtherList(const std::string& what, std::vector<std::string> (*names)());
 };
 
-// The entry that is nearest to what was typed; null if none is near.
+// The entry that is nearest to `said`; null if none is near.
 const std::string* nearest(const std::string& said, const std::vector<std::string>& known);
 
 // The number in `randomized(2048)` for the name "randomized"; else "".

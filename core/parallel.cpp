@@ -20,7 +20,7 @@
 namespace poslab {
 namespace {
 
-thread_local bool inside = false;   // this thread is running a piece: what it starts runs in line
+thread_local bool inside = false;   // this thread is running a piece: a job it starts runs in line
 
 void pause() {
 #if defined __x86_64__
@@ -108,7 +108,7 @@ std::atomic<int>& count() {
   static std::atomic<int> n = from_environment();
   return n;
 }
-std::mutex busy;                                 // one job at a time; who comes meanwhile works alone
+std::mutex busy;                                 // one job at a time; another caller works alone
 std::unique_ptr<Pool>& pool() {
   static std::unique_ptr<Pool> p;
   return p;

@@ -1,4 +1,4 @@
-// How products of matrices round: those of linear layers, matmul and feed-forward networks, forward and backward.
+// How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward.
 // Of attention's own products a CPU rounds those of heads of 8 channels to bf16 (core/cpu/narrow_pairs.h); the others,
 // the optimizer, and products of few rows with weights in their file's form (linear_stored) are in fp32.
 #pragma once

@@ -14,7 +14,7 @@ struct Stopped : std::runtime_error {
 inline std::atomic<bool> stop_wanted = false;
 void stop_if_wanted();                          // throws Stopped; called between two ops, and in long loops
 
-// While one lives, what is computed is of no use once a stop is wanted: kernels then skip the pieces that remain
+// While one lives, results are of no use once a stop is wanted: kernels then skip the pieces that remain
 // (core/parallel.cpp). complete() must be called before anything reads the result.
 class Stoppable {
  public:
