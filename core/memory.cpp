@@ -167,7 +167,7 @@ real* scratch(int buffer, int64_t n) {
     block = Block(), size = 0;  // the next line may throw
     block = Block(n), size = n;
   }
-#ifdef POSLAB_WATCHED_MEMORY  // an earlier owner may have left more, and values
+#ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left more, and values
   if (size > 0) {
     POSLAB_NOBODYS(block.get(), size_t(size) * sizeof(real));
     POSLAB_WITHOUT_VALUES(block.get(), size_t(n) * sizeof(real));

@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// A table that runs the kernels of `plain`, the device's, and adds up their times.
+// A table that runs the kernels of `plain`, the device's, and adds up their costs and times.
 const Kernels& timed(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays

@@ -58,7 +58,7 @@ inline VecOf<W> splat(real x) {
   return x - VecOf<W>{};
 }
 
-// a b + c. Compilers emit one instruction where the machine has one, except those for wasm, which are told.
+// a b + c. Compilers emit one instruction where the machine has one, but those for wasm, which are told to.
 template <class V, class Factor>
 inline V multiply_add(V a, Factor b, V c) {
 #ifdef __wasm_relaxed_simd__
