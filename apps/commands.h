@@ -29,6 +29,6 @@ class Commands {
 
 void add_threads(CLI::App*, std::string& word);  // --threads, for commands that read it themselves
 void add_matmul(CLI::App*, std::string& word);   // --matmul, likewise
-void add_force(CLI::App*, bool& force);          // --force, for those that refuse what seems too large or too long
+void add_force(CLI::App*, bool& force);          // --force: a run that seems too large or too long starts all the same
 
 }  // namespace poslab

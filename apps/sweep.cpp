@@ -38,8 +38,8 @@ struct SweepWords {
   bool retry = false, force = false, slurm = false, dry = false;
 };
 
-// The sweep of `plan`, which may be its folder, in the folder of --out, if that is said. `goes_on`: trials will be run,
-// so those of a plan's file may be nowhere yet.
+// The plan, from its file or from the folder of a sweep, and the folder of its trials: --out, or the one that the plan
+// is in. `goes_on`: trials are about to run, so a plan's file needs --out.
 PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
   const bool folder = fs::is_directory(w.file);
   if (w.out.empty() && goes_on && !folder) bad_input("which folder shall the trials be kept in? Say --out FOLDER");
@@ -163,7 +163,7 @@ void collect_command(const SweepWords& w) {
 
 void submit_command(const SweepWords& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
-  const std::string out = sweep_of(w, true).folder;  // refuses what a task would only find out in the queue
+  const std::string out = sweep_of(w, true).folder;  // a bad plan is refused here, not in the queue
   check_output_folder("--out", out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(out);
   const std::string path = out + "/job.sh", plan = fs::is_directory(w.file) ? kept_plan(w.file) : w.file;

@@ -52,8 +52,9 @@ std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... in
   return sums;
 }
 
-// Fills the gradients of every tensor that the scalar `loss` was computed from, and clears the tape, even if it throws:
-// Stopped, or BadInput for a result of an earlier pass or another thread. Gradients are then incomplete; clear them.
+// Fills the gradients of every tensor that the scalar `loss` was computed from, and clears the tape, even if an op
+// throws on the way: Stopped, or BadInput where it reads a result of an earlier pass or another thread. Gradients are
+// then incomplete; clear them. A loss that is refused at once, with BadInput, leaves the tape as it was.
 void backward(const Tensor& loss);
 
 // Nothing is recorded on this thread while one is alive.

@@ -41,8 +41,8 @@ if(TARGET Boost::context)
   add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
   target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
   # Registers are filled in a loop of at least one round. Variables of a thread are found without a call, as this goes
-  # into programs alone. Not by initial-exec, of whose `add` the linker makes a `lea`, which sets no flags: where GCC
-  # takes them for a comparison with null, the undefined-behaviour sanitizer reports a null pointer that is none.
+  # into programs alone. Not by initial-exec: the linker turns its `add` into a `lea`, which sets no flags; where GCC
+  # reuses these flags to compare with null, the undefined-behaviour sanitizer reports a null pointer by mistake.
   # -O2: much quicker to build than -O3, and the host's part of a step costs what it costs beside a GPU.
   target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized -ftls-model=local-exec
     $<$<CONFIG:Release>:-O2>)

@@ -213,8 +213,8 @@ fetch_all() {
   fetching=$!
 }
 
-all_parts='release double debug python wheel web notebooks docs site course wasm cuda torch memcheck lines spine arm
-aarch64 libcxx portable portable-arm macos alone asan tsan'
+ci_parts='release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lines'
+all_parts="$ci_parts debug torch aarch64 libcxx portable portable-arm macos alone asan tsan"
 
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
@@ -226,7 +226,8 @@ run_tests() {   # [PRESET...]
   mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lines
+    # shellcheck disable=SC2086               # words
+    set -- $ci_parts
     of_release=all                             # the benchmark, too, which no test calls
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
