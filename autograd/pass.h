@@ -39,7 +39,7 @@ inline Backward unless_stale(const char* op, Inputs inputs, Backward backward) {
   return [op](const real*) { refuse_stale(std::string(op) + " reads a result"); };
 }
 
-// Clears the tape at its end, which an exception may be.
+// Clears the tape when its scope ends, also by an exception.
 struct EndOfPass {
   EndOfPass() { pass = next_pass(); }
   ~EndOfPass() { tape.clear(); }

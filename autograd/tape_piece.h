@@ -11,8 +11,8 @@ namespace poslab {
 struct TapeStep {
   Tensor y;
   Backward backward;
-  std::vector<Tensor> results;  // of an op with several: all of them, y being the first
-  bool reached() const {        // by a gradient
+  std::vector<Tensor> results;  // where an op has several: all of them, y first
+  bool reached() const {        // whether a gradient has flowed into a result
     return y.has_grad() || std::any_of(results.begin(), results.end(), [](const Tensor& x) { return x.has_grad(); });
   }
 };

@@ -5,16 +5,15 @@
 
 namespace poslab {
 
-// Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the two factors of each product
-// (docs/gpu.md has how far that is off). A GPU then multiplies on its tensor cores. A CPU may have
-// AVX512-BF16's instruction (core/cpu/pairs.h), others have its bits by emulation; for tf32 and tf32x3 a CPU rounds in
-// software, which is slower, and lets one study anywhere how many bits products need. It does so in our own products
-// (core/engine.h).
+// Inputs, sums and results are fp32; only the two factors of each product are rounded (docs/gpu.md has the errors). A
+// GPU then multiplies on its tensor cores. For bf16 a CPU uses the instruction of AVX512-BF16 (core/cpu/pairs.h), or
+// FMAs that give the same bits. For tf32 and tf32x3 it rounds in software: slower, but it shows on any machine how many
+// bits products need. Only our own products round so (core/engine.h).
 //   fp32     not at all
 //   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even; on a CPU subnormal numbers to 0
 enum class Matmul { fp32, tf32x3, tf32, bf16 };
-inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
+inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in the order of Matmul
 
 // How the calling thread's products on the CPU round; set by backend(Device::cpu).multiply_in().
 Matmul cpu_matmul();

@@ -17,14 +17,14 @@ inline Values some(int n, double seed) {  // numbers without a pattern, from -1 
   return all;
 }
 
-// What is wrong. Each member stands for what the formula has without it.
+// A form of attention, right or wrong. The defaults are those of the formula without a mask.
 struct Form {
   double scale = 1 / std::sqrt(double(D));
   bool causal = false, strict = false, turned = false;  // j <= i + offset; <; >=
   int offset = 0;
   bool to_zero = false;                     // masked logits are 0, not -infinity
   bool by_query = false;                    // the softmax runs over queries
-  bool divided = true, of_largest = false;  // by the sum; by the largest exponential alone
+  bool divided = true, of_largest = false;  // weights are divided by the sum; by the largest exponential
   bool mean_of_values = false;              // weights are not used
   int lengths[B] = {Tk, Tk};
   double temperature = 1;

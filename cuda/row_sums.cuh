@@ -212,7 +212,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
-        const int place_in_run = larger(found[v], 0) % run;     // without one, of any pair that there is
+        const int place_in_run = larger(found[v], 0) % run;     // where none was found, 0: a pair that exists
         const int ahead = int(e0 - row0 * x.keys) + place_in_run, down = quotient(ahead, x.keys);
         const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
         const int j = ahead - down * x.keys;

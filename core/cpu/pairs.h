@@ -296,7 +296,7 @@ inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real*
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
 
-// Factors as products take them: pairs, or with FMAs numbers apart.
+// The form in which products read factors: pairs, or single numbers for FMAs.
 inline int packed_steps(int k) { return left_size == 2 ? k + k % 2 : (k + 1) / 2; }
 inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
   left_size == 2 ? apart_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);

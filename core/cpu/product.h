@@ -1,6 +1,6 @@
-// c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward
-// networks are made of. gemm.h multiplies. Factors of bf16 are packed before, each once, by left() and right(); those
-// of the other forms are copied and rounded for each product. Attention does not come here: it calls gemm.h itself.
+// c = a b with factors rounded as the run asks (core/rounding.h), for linear layers, matmul and feed-forward networks.
+// gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); factors in the other forms are
+// copied and rounded for each product. Attention calls gemm.h itself.
 #pragma once
 #include "core/cpu/pairs.h"
 #include "core/cpu/transpose.h"
@@ -58,7 +58,7 @@ class Multiply {
       real* to = scratch(buffer, int64_t(m) * row);
       if (a.column == 1) {
         pack_columns(m, k, a.at, a.row, to);
-      } else if (left_size == 2 && m < few_rows) {  // which are loaded row by row
+      } else if (left_size == 2 && m < few_rows) {  // so few rows are loaded one by one
         apart_transposed(k, m, a.at, a.column, to);
       } else {
         pack_rows(k, m, a.at, a.column, to, m);

@@ -117,7 +117,7 @@ CASE("a step is taken off before it is called, and then freed") {
   clear_tape();
   const Tensor x = leaf({1}, {5});
   Values left, alive;
-  std::weak_ptr<int> held[3];  // by the derivatives of three ops in a row
+  std::weak_ptr<int> held[3];  // memory of the derivatives of three ops in a row
   Tensor y = x;
   for (std::weak_ptr<int>& mine : held) {
     const auto memory = std::make_shared<int>();

@@ -34,7 +34,7 @@ Values softmax_of(const Values& of) {
 }
 Tensor leaf(const Values& all) { return Tensor::from(shape, all).require_grad(); }
 
-// One that had a gradient of 100s, which was cleared.
+// A leaf that had a gradient of 100s before it was cleared.
 Tensor cleared_leaf(const Values& all) {
   const Tensor in = leaf(all);
   std::fill_n(in.grad_accumulator().at, in.size(), real(100));

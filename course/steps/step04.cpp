@@ -80,7 +80,7 @@ CASE("three loops, other sizes") {
 
 namespace {
 
-constexpr int m = 40, k = 530, n = 525;  // b has more than 1 MB, so that it is worked off in blocks
+constexpr int m = 40, k = 530, n = 525;  // b has more than 1 MB, so that it is multiplied in blocks
 
 struct Large {
   Values a = numbers(m * k, 5), b = numbers(k * n, 6), c = product(m, n, k, a, b);

@@ -51,7 +51,7 @@ CASE("a subset is sorted, or in any order") {
 
 CASE("every order is equally likely") {
   constexpr int draws = 20000;
-  double share[3][3] = {};  // of slot i and number p, as a share of what is fair
+  double share[3][3] = {};  // how often number p is in slot i; 1 is fair
   for (uint32_t draw = 0; draw < draws; ++draw) {
     Rng rng = rng_of(draw);
     const std::vector<double> p = subset(3, 0, 3, false, rng);
