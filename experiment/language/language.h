@@ -19,19 +19,19 @@ struct Source {
   std::optional<CopyGrammar> grammar;
   std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
-  std::vector<int> begin{};                      // with which a text without a prefix can begin
+  std::vector<int> begin{};                      // the token that begins a text where there is no prefix, or none
   std::vector<int> ends{};                       // tokens that end a text
   std::string gone{};                            // why the text cannot be read, or "": writing needs its tokens alone
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   void must_be_there() const;  // throws BadInput for a text that is gone, as window() does
-  // `length` tokens: the prefix, which stands for no bytes, and the text. Of a grammar each stands for one.
+  // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
-  // What a model reads to go on with a text: the prefix and its tokens; for an empty text without a prefix, `begin`.
-  // With a grammar the symbol that begins a clause, whatever the text. Throws BadInput where these are no tokens, and
-  // for a text none of whose characters has one.
+  // The tokens before the next one: the prefix and its tokens; for an empty text without a prefix, `begin`.
+  // With a grammar the symbol that begins a clause, whatever the text. Throws BadInput if that leaves no token to begin
+  // with, and for a text without a character that is a token.
   std::vector<int> prompt(const std::string& text) const;
   std::string text(int token) const;             // its bytes; of a grammar "17 "
 };

@@ -72,8 +72,9 @@ const AddedToken* AddedTokens::at(std::string_view text) const {
   return found == tokens_.end() ? nullptr : &*found;
 }
 
-// As `tokenizers` does it. A token that is no word of its own hides others within it. White space that one has taken
-// may begin with another, which is found, too; the text then goes on after that one, where it was already.
+// As `tokenizers` does it. A single_word token that is found within a word hides the tokens within itself. The white
+// space that a token has taken may hold another token, which is found as well; the text then goes on after that one,
+// even within the white space that was taken.
 bool AddedTokens::each(const NormalizedText& all, bool at_start, const Token& take, const Between& between) const {
   const std::string_view text = all.text;
   size_t done = 0;

@@ -1,4 +1,4 @@
-// Added tokens of a tokenizer.json, which are found in a text before any other: <|end|>, or of a word of its own.
+// Added tokens of a tokenizer.json, such as <|end|>, which are found in a text before all other tokens.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,23 +11,23 @@ namespace poslab {
 struct AddedToken {
   std::string text;  // not empty
   int token;
-  bool single_word, lstrip, rstrip;  // not within a word; takes the white space before it, and after it
+  bool single_word, lstrip, rstrip;  // not within a word; takes white space before, and after
 };
 
 class AddedTokens {
  public:
   void add(const AddedToken&);
   bool has(const std::string& text) const;
-  // The tokens that stand in a text, at each place the longest, and the parts between them, in order, until one of the
-  // two says false. at_start: passed on to the part at the start of the text. False if one of them said so.
-  using Token = std::function<bool(int token, size_t end)>;   // of its white space, in the source
+  // Calls the two functions for the tokens in a text, the longest at each place, and for the parts between them, in
+  // order, until one returns false, and then returns false. at_start: passed on to the part that begins the text.
+  using Token = std::function<bool(int token, size_t end)>;   // end: in the source, with white space taken
   using Between = std::function<bool(const NormalizedText& part, bool at_start)>;
   bool each(const NormalizedText& text, bool at_start, const Token&, const Between&) const;
 
  private:
   const AddedToken* at(std::string_view text) const;
   std::vector<AddedToken> tokens_;  // the longest first
-  std::string begins_;              // their first bytes
+  std::string begins_;              // the first bytes of tokens
 };
 
 }  // namespace poslab

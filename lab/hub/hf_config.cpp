@@ -140,7 +140,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
     first = config.whole("max_window_layers", 28);
   }
   if (gemma) every = config.size("sliding_window_pattern", most_layers, 6);
-  config.get("_sliding_window_pattern");  // which transformers writes beside layer_types, and does not read
+  config.get("_sliding_window_pattern");  // transformers writes it beside layer_types, but does not read it
   if (gemma && !window) config.refuse("sliding_window", "1 or more: some of its layers slide");
   std::vector<int> windows;
   for (int n = 0; n < layers; ++n) windows.push_back(n >= first && !(every && (n + 1) % every == 0) ? window : 0);
@@ -180,7 +180,7 @@ std::vector<int> ends_of(Keys& config) {
 
 namespace {
 
-// bos_token_id. Only an empty prompt needs it, so that a value that is no token is none.
+// bos_token_id. Only an empty prompt needs it, so a value that is no token counts as absent.
 void read_begin(Keys& config, std::vector<int>& begin) {
   if (const auto n = whole_number(config.get("bos_token_id"), most_tokens)) begin = {int(*n)};
 }

@@ -27,9 +27,9 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 
 // generation_config.json, how the authors want a model to write: bos_token_id, eos_token_id, temperature, top_k and
 // top_p, each where it is given, and the most probable token where do_sample is false. Other keys are passed over, as
-// none changes what the model computes. What is not given is as in `poslab lm generate`; transformers then takes the
-// most probable token, or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these but
-// bos_token_id is no such number.
+// none changes what the model computes. Defaults are those of `poslab lm generate`; by default transformers takes the
+// most probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is no JSON object, and
+// for a wrong value of any of these keys but bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"

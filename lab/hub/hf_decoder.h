@@ -1,6 +1,6 @@
-// The "decoder" of a tokenizer.json: which bytes a token stands for, in the middle of a text. Without one, a token is
-// as it is spelled, and the spaces that the library then writes between tokens are left out. Leaves out: spaces that go
-// at the start of a text (Strip after Fuse; Metaspace), and steps that look at several tokens at a time.
+// The "decoder" of a tokenizer.json: the bytes of a token in the middle of a text. Without a decoder these are the
+// token's spelling, without the spaces that the library then writes between tokens. Leaves out how spaces are removed
+// at the start of a text (Strip after Fuse; Metaspace), and steps that read several tokens at a time.
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ class HfDecoder {
  private:
   void add(const nlohmann::ordered_json& step, const std::string& where);
   std::vector<std::function<std::string(const std::string& token)>> steps_;
-  bool bytes_made_ = false, fused_ = false;  // after these, a token is no longer alone
+  bool bytes_made_ = false, fused_ = false;  // after either, steps no longer see single tokens
 };
 
 }  // namespace poslab

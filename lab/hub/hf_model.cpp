@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// What older checkpoints hold besides: rotations, which follow from the configuration. transformers reads none either.
+// Further tensors of older checkpoints: rotations, which follow from the configuration. transformers skips them, too.
 bool is_spare(const std::string& name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
@@ -42,7 +42,7 @@ HfModel open_hf_model(const std::string& folder) {
   HfWeights weights(folder, path, [&](const std::string& parameter) {
     return parameter == "embedding" ? embedding : hf_place(parameter, config.spec, config.form);
   });
-  if (config.spec.tied) {  // as in transformers: a stored head is kept, and is the embedding if that is missing
+  if (config.spec.tied) {  // as in transformers: a stored head is kept, and replaces an embedding that is missing
     embedding = weights.first_of({embedding, head});
     config.spec.tied = embedding == head || !weights.has(head);
   }

@@ -28,7 +28,7 @@ std::string utf8(int code) {
   return {reinterpret_cast<char*>(bytes), size_t(utf8proc_encode_char(code, bytes))};
 }
 
-// The character at the beginning of a text that is not empty, -1 where that is no UTF-8, and its bytes.
+// The first character of a text that is not empty, or -1 where its bytes are no UTF-8, and how many bytes it has.
 std::pair<utf8proc_int32_t, size_t> first_character(std::string_view text) {
   utf8proc_int32_t code = 0;
   const auto n =
@@ -40,13 +40,14 @@ bool ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
 }
 
-// Of a character's canonical decomposition.
+// How many code points a character's canonical decomposition has.
 int letters_and_accents(utf8proc_int32_t code) {
   utf8proc_int32_t parts[32];
   return int(utf8proc_decompose_char(code, parts, 32, UTF8PROC_DECOMPOSE, nullptr));
 }
 
-// Canonical composition: e and an acute accent are one character. Its source ends where as many parts have been read.
+// Canonical composition: e and an acute accent become one character. Its source ends where as many code points of
+// decompositions have been read as it has.
 NormalizedText composed(const NormalizedText& text) {
   if (ascii(text.text)) return text;
   unsigned char* made = nullptr;
@@ -57,7 +58,7 @@ NormalizedText composed(const NormalizedText& text) {
   if (n < 0) failure("a text could not be normalized: {}", utf8proc_errmsg(n));
   NormalizedText all(text.offsets[0]);
   std::string_view rest(reinterpret_cast<char*>(made), size_t(n)), source = text.text;
-  for (int ahead = 0; !rest.empty();) {  // parts that have been read
+  for (int ahead = 0; !rest.empty();) {  // code points that were read and not yet written
     const auto [code, bytes] = first_character(rest);
     for (ahead -= letters_and_accents(code); ahead < 0 && !source.empty();) {
       const auto [read, its] = first_character(source);
@@ -69,7 +70,7 @@ NormalizedText composed(const NormalizedText& text) {
   return all;
 }
 
-// Put before a text.
+// A text with `made` before it, which comes from no bytes of the source.
 NormalizedText after(const std::string& made, const NormalizedText& text) {
   NormalizedText all(text.offsets[0]);
   all.add(made, text.offsets[0]), all.add(text);
@@ -83,14 +84,14 @@ NormalizedText in_letters(const NormalizedText& bytes) {
   return all;
 }
 
-// What becomes of matches and of what lies between: names of the library.
+// How matches and the parts between them become pieces; the names are the library's.
 enum class Behavior { removed, isolated, contiguous, previous, next };
 
-// The pieces of a text, where `behavior` joins or removes some. at_start: of the text, and so of its first piece.
+// The pieces of a text, some joined or removed by `behavior`. at_start: whether the first one begins the whole text.
 template <class Next>
 bool split(const Regex& regex, bool invert, Behavior behavior, const NormalizedText& text, bool at_start,
            const Next& take) {
-  size_t from = 0, done = 0;  // of the piece that is not taken, and of what was looked at
+  size_t from = 0, done = 0;  // beginning of the next piece, and end of the text read
   bool more = true, was_match = false;
   const auto piece = [&](size_t to) {
     if (more && to > from) more = take(text.part(from, to - from), at_start && from == 0);
@@ -311,7 +312,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
   }
 }
 
-// A mark for each space, and one in front: of every piece, of that at the start of the text ("first"), or of none.
+// A mark for each space, and one before every piece ("always"), before the first of the text ("first"), or before none.
 void HfPieces::add_metaspace(const json& step, const std::string& where) {
   must_be_only(!marks_spaces_, where, step);
   marks_spaces_ = true;
@@ -339,7 +340,7 @@ bool HfPieces::cut(size_t step, const NormalizedText& piece, bool at_start, cons
 }
 
 NormalizedText HfPieces::normalized(NormalizedText text) const {
-  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models have three for one
+  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models make three bytes of one
   for (const Change& change : changes_)
     if (text = change(text); text.text.size() > most)
       failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", text.text.size(), bytes);

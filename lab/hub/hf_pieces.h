@@ -11,15 +11,15 @@
 
 namespace poslab {
 
-// What becomes of a text on its way to tokens: byte n was made of the source's bytes offsets[n] .. offsets[n + 1].
+// A text on its way to tokens: byte n was made from bytes offsets[n] .. offsets[n + 1] of the source.
 struct NormalizedText {
   std::string text;
   std::vector<size_t> offsets;
   explicit NormalizedText(size_t begin) : offsets{begin} {}
   explicit NormalizedText(std::string_view source);        // the source itself
   NormalizedText part(size_t from, size_t bytes) const;
-  void add(const NormalizedText& part);                    // bytes of the source that were left out go to its first
-  void add(std::string_view made, size_t end);             // made of the source from the last offset to `end`
+  void add(const NormalizedText& part);                    // its first byte also gets source bytes left out before
+  void add(std::string_view made, size_t end);             // from the source between the last offset and `end`
 };
 
 class HfPieces {
@@ -28,10 +28,10 @@ class HfPieces {
   HfPieces() = default;
   // where: for errors. Throws BadInput for a step that is not known.
   HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where);
-  // A text as its normalizer makes it. Throws Failure where it grows beyond all measure.
+  // The text after the normalizer. Throws Failure if it grows far beyond any known normalizer's.
   NormalizedText normalized(NormalizedText text) const;
-  // The pieces of a normalized text, in order, until take() says false. at_start: whether it begins where the whole
-  // text does, of which special tokens may have been cut off. False if take() said so.
+  // Calls take() for the pieces of a normalized text, in order, until it returns false, and then returns false.
+  // at_start: whether this text begins the whole one; it does not after a special token.
   using Take = std::function<bool(const NormalizedText& piece)>;
   bool cut(const NormalizedText& text, bool at_start, const Take& take) const { return cut(0, text, at_start, take); }
 
@@ -51,16 +51,16 @@ class HfPieces {
 
 // GPT-2's alphabet (Radford et al. 2019): a printable character for each byte, so that tokens of bytes are text.
 const std::string& letter_of(unsigned char byte);
-int byte_of(std::string_view letter);            // -1 for a character that is none
+int byte_of(std::string_view letter);            // -1 for a character outside the alphabet
 NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with);
 std::string replaced(const std::string& text, const std::string& what, const std::string& with);
 NormalizedText valid_utf8(std::string_view source);             // with U+FFFD for each byte that is no UTF-8
-std::string_view without_cut_character(std::string_view text);  // whose end alone stands at the beginning
+std::string_view without_cut_character(std::string_view text);  // without the end of a character that it begins with
 size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
 size_t white_space(std::string_view text);       // bytes of the white space that it begins with
-size_t characters(std::string_view text);              // how many
+size_t characters(std::string_view text);              // their number
 std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
-// The text under `key` of a step's "pattern", as {"String": " "}; nothing if that is of another kind.
+// The text under `key` of a step's "pattern", as {"String": " "}; nothing for a pattern of another kind.
 std::optional<std::string> pattern_of(const nlohmann::ordered_json& step, const char* key);
 
 }  // namespace poslab

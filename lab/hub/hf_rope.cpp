@@ -55,7 +55,7 @@ std::string longrope(Keys& of, int length, int longest, int pairs) {
 }
 
 std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trained, int longest, int pairs) {
-  of.get("finetuned");  // of YaRN's own code, which asks it for rotations that follow the length alone
+  of.get("finetuned");  // YaRN's own code reads it only for rotations that depend on the length
   if (type == "default" || type == "linear") of.get("original_max_position_embeddings");
   if (type == "default") return "rope";
   if (type == "linear") return "pi:factor=" + spelled(of.number("factor"));

@@ -92,7 +92,7 @@ void HfTokenizer::read_model(const json& model) {
   }
 }
 
-// The library does not read the number of a token that its model lacks: it takes those that follow the model's count.
+// The library ignores the numbers of added tokens that its model lacks: it numbers them on from the model's size.
 void HfTokenizer::read_added(const json& tokens) {
   int next = int(token_.size());
   std::unordered_map<std::string, json> known;
@@ -130,7 +130,7 @@ void HfTokenizer::read_post_processor(const json& step) {
     int texts = 0;
     for (const json& one : step.at("single")) {
       if (one.contains("Sequence")) {
-        texts += one["Sequence"].at("id") == "A" ? 1 : 2;  // $B is of a pair
+        texts += one["Sequence"].at("id") == "A" ? 1 : 2;  // $B is the second text of a pair
         continue;
       }
       const std::string name = one.at("SpecialToken").at("id");
@@ -150,8 +150,8 @@ const std::string& HfTokenizer::text(int token) const {
   return token >= 0 && token < size() ? text_[size_t(token)] : none;
 }
 
-// The tokens of single characters, as merging begins, and where in the text each ends. An unknown one is written when a
-// known one follows, or the end: so the library, whose order it is, writes it after the bytes of those between.
+// The tokens of single characters, before any merge, and where each ends in the text. As in the library, an unknown
+// character is written only at the next known one or at the end, and so after characters between them that are bytes.
 std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& word) const {
   std::vector<Letter> all;
   std::optional<Letter> unknown;

@@ -33,7 +33,7 @@ class HfTokenizer : public Tokenizer {
   int number_of(const std::string& token, const json& number) const;  // throws BadInput: none
   void set_text(int token, std::string text);
   bool add_word(const NormalizedText& word, TokenizedText& to, size_t most) const;
-  struct Letter { int token; size_t end; };            // and its place in the text
+  struct Letter { int token; size_t end; };            // end: its end in the text
   std::vector<Letter> letters_of(const NormalizedText& word) const;
 
   struct Merge { int rank, token; };
@@ -47,7 +47,7 @@ class HfTokenizer : public Tokenizer {
   std::vector<std::string> text_;
   std::vector<int> prefix_;
   size_t longest_ = 1;
-  std::optional<std::string> unknown_;  // spelled, and perhaps no token
+  std::optional<std::string> unknown_;  // as spelled in the file; perhaps no token
   bool bytes_for_letters_ = false, whole_words_ = false, fuse_unknown_ = false, has_template_ = false;
 };
 

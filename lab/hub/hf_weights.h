@@ -18,9 +18,9 @@ class HfWeights {
   using Places = std::function<HfPlace(const std::string& parameter)>;
   HfWeights(const std::string& folder, const std::string& config, Places place_of);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
-  // Where tensors are tied, the first that is there is the weight of all; if none is, the first name.
+  // The first of tied names whose tensor is there, which is then the weight of all; if none is, the first name.
   std::string first_of(const std::vector<std::string>& tied) const;
-  // Leaves out a tensor that is another's copy. Throws BadInput if it is there and differs in dtype, shape or a number.
+  // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);
   // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape,
   // Failure for one that holds NaN or infinity.

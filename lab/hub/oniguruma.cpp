@@ -14,8 +14,8 @@
 namespace poslab {
 namespace {
 
-// The inside of a class for each of Oniguruma's. \s is White_Space; PCRE2 has U+180E, too. \w has combining marks
-// and circled letters, and, but for within a class, the fractions and raised digits of Latin-1; PCRE2 before 10.43 has
+// Oniguruma's classes as the inside of a PCRE2 class. \s is White_Space; PCRE2's has U+180E, too. \w has combining
+// marks and circled letters and, outside a class, the fractions and raised digits of Latin-1; PCRE2's before 10.43 has
 // all numbers and no marks.
 constexpr const char* space = R"(\t-\r\x{85}\p{Z})";
 constexpr const char* no_space =
@@ -86,7 +86,7 @@ class OnigurumaReader {
 
   std::string quantified(const std::string& item) { return item + quantifier(); }
 
-  // A second quantifier after the first, as {2}+, has other meanings in PCRE2.
+  // Two quantifiers in a row, as in {2}+, mean something else in PCRE2.
   std::string quantifier() {
     if (rest_.empty()) return "";
     std::string made;
@@ -136,7 +136,7 @@ class OnigurumaReader {
     return c == 's' ? space : no_space;
   }
 
-  // One character, perhaps after a backslash. In (?i:...) Oniguruma takes some pairs for one letter, as ss for U+00DF.
+  // One character, perhaps escaped. In (?i:...) Oniguruma takes some pairs for one letter, such as ss for U+00DF.
   int letter(bool folded) {
     const bool escape = rest_.front() == '\\';
     const std::string_view at = rest_;
@@ -187,7 +187,7 @@ class OnigurumaReader {
   const std::string& pattern_;
   const std::string& where_;
   std::string_view rest_;
-  std::vector<bool> folds_;  // of each group that is open: whether case counts for nothing
+  std::vector<bool> folds_;  // for each open group, whether it ignores case
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Oniguruma's regular expressions as PCRE2's. Reads what tokenizers are made of: literals, . and classes, general
-// categories as \p{Lu}, groups, look-around, ? * + {n,m}, and (?i:...) of ASCII letters. Leaves out, and refuses: what
-// means something else in PCRE2, as ^, \h, \b, [[:alpha:]], [a&&b] and {2}+, and references.
+// Translates regular expressions of Oniguruma to PCRE2. Reads the parts that tokenizers use: literals, . and classes,
+// general categories such as \p{Lu}, groups, look-around, ? * + {n,m}, and (?i:...) of ASCII letters. Refuses
+// references, and expressions that mean something else in PCRE2: ^, \h, \b, [[:alpha:]], [a&&b], {2}+ and others.
 #pragma once
 #include <string>
 

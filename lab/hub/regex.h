@@ -10,7 +10,7 @@ namespace poslab {
 
 class Regex {
  public:
-  // Throws BadInput for an expression that is none, that can match an empty text, or whose meaning may differ.
+  // Throws BadInput for an expression that is invalid, that can match an empty text, or whose meaning may differ.
   Regex(const std::string& pattern, const std::string& where);
   // Each match in valid UTF-8, from left to right: its first byte and the one after it. Ends where found() says false.
   void each(const std::string& text, const std::function<bool(size_t from, size_t to)>& found) const;

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// <0x0A> is a byte where the model says so, and else four letters in brackets, as a user may have asked for.
+// <0x0A> is a byte only where the model marks it so; a user may have defined a piece that is spelled like one.
 std::string text_of(const sentencepiece::SentencePieceProcessor& processor, int token) {
   const std::string& piece = processor.IdToPiece(token);
   if (processor.IsUnknown(token)) return "\uFFFD";
@@ -50,7 +50,7 @@ TokenizedText SentencePiece::tokenize(std::string_view text, size_t most) const 
   TokenizedText all;
   const auto piece = [&](size_t n) { return read.pieces(int(n)); };
   for (size_t n = 0, last; n < read.pieces_size() && all.tokens.size() < most; n = last + 1) {
-    // of a character in bytes it gives all to the last of them
+    // sentencepiece gives a character's whole text to the last of its byte tokens
     const auto has_none = [&](size_t k) {
       return processor_->IsByte(int(piece(k).id())) && piece(k).begin() == piece(k).end();
     };

@@ -21,9 +21,9 @@ struct StoredTensor {
 // is damaged.
 using StoredTensors = std::map<std::string, StoredTensor>;
 StoredTensors map_safetensors(const std::string& path);
-// Those of a folder: of model.safetensors or, if there is none, of the files that model.safetensors.index.json names;
-// transformers has the same order. Throws BadInput also where a file or tensor that the index names is missing, one is
-// there that it does not name, or an adapter would change them.
+// All tensors of a folder: from model.safetensors or, if there is none, the files in model.safetensors.index.json;
+// transformers has the same order. Throws BadInput also if a file or tensor that the index names is missing, if a
+// file holds a tensor that it does not name, or if there is an adapter, which would change them.
 StoredTensors map_weights(const std::string& folder);
 
 // By which a file of temperatures knows these weights: core/checksum.h over names and numbers. Reads them all.

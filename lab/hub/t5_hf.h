@@ -35,8 +35,8 @@ struct HfModel {
 // damaged.
 HfModel open_hf_model(const std::string& folder);
 
-// Of tokenizer.json or, if there is none, of spiece.model with the <extra_id_0> ... that stand after its tokens. Throws
-// BadInput: it has neither, one that is not known, or one with tokens that the model does not have.
+// The tokenizer in tokenizer.json or, if there is none, in spiece.model with <extra_id_0> ... after its tokens. Throws
+// BadInput if there is neither file, if its form is not known, or if it has tokens that the model lacks.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 // What the encoder reads: the tokens, and after them the end of a text, which T5 was trained with.
 std::vector<int> tokens_of(const HfModel&, const Tokenizer&, const std::string& text);

@@ -13,7 +13,7 @@ class Tokens : public Tokenizer {
   // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit after the
   // pieces into a vocabulary of that size, or none. Throws BadInput: it is no such file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
-  // Of a tokenizer.json.
+  // The tokens of a tokenizer.json.
   Tokens(const Unigram&, const std::string& path);
   int size() const override { return size_; }
   const std::string& text(int token) const override;
@@ -25,7 +25,7 @@ class Tokens : public Tokenizer {
   NormalizedText in_words(std::string_view text, size_t from) const;
   SentencePiece pieces_;
   std::vector<SpecialToken> special_;            // the longest first
-  std::string begins_;                           // their first bytes
+  std::string begins_;                           // the first bytes of special tokens
   int size_ = 0;
   size_t longest_ = 1;
 };

@@ -31,14 +31,14 @@ std::string from_base64(const std::string& text, const std::string& path) {
   return bytes;
 }
 
-// The steps of a "Sequence", or the one that it is.
+// The steps of a "Sequence", or the single step.
 std::vector<json> steps_of(const json& step, const char* list) {
   if (step.is_null()) return {};
   if (json_type(step) != "\"Sequence\"") return {step};
   return step.at(list).get<std::vector<json>>();
 }
 
-// The table of characters. sentencepiece drops spaces at both ends and makes one of several; so must these steps.
+// The table of characters. sentencepiece drops spaces at both ends and merges repeated ones, so these steps must, too.
 std::string read_steps(const json& all, const std::string& path) {
   std::string table;
   std::set<std::string> seen;

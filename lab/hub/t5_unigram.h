@@ -7,7 +7,7 @@
 namespace poslab::t5 {
 
 struct SpecialToken {
-  std::string text;  // which a text is cut at
+  std::string text;  // a text is cut at it
   int token;
 };
 

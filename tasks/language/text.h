@@ -31,8 +31,8 @@ Text training_text(const Text&);
 Text test_text(const Text&);
 
 // `tokens` tokens in a row from one file, from a random byte on after which enough bytes are left; so it may begin
-// within a word. Reads tokens x longest token bytes, and more where these have fewer tokens. Throws BadInput if no file
-// is long enough, or 1000 draws find none that is in tokens.
+// within a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file
+// is long enough, or if 1000 draws find no window of so many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab
