@@ -289,7 +289,7 @@ SHOWN = {
 
 
 def in_short():
-    """The measurements of README.md, on two threads: of each encoding one of each kind."""
+    """The measurements in README.md, on two threads: one of each kind for each encoding."""
     files = [json.loads((ROOT / f"bench/results/{name}.json").read_text()) for name in ("train", "eval")]
     rows = [r for whole in files for r in whole["results"] if r["threads"] == 2]
     found = {(r["what"], r["size"], r["encoding"], r["positions"]): r for r in rows}
@@ -299,7 +299,7 @@ def in_short():
 
 
 def speed_in_short():
-    """Milliseconds, and how many times those of the fastest peer are."""
+    """Milliseconds, and by which factor the fastest peer is slower."""
     lines = [f"| encoding | {' | '.join(SHOWN.values())} |", "|---" * (1 + len(SHOWN)) + "|"]
     for encoding, positions, of_row in in_short():
         cells = [f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**" for r in of_row]

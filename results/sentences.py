@@ -22,7 +22,7 @@ FINDINGS, LIMITS = "docs/results.md", "docs/results-limits.md"
 
 
 def speed():
-    """Of the rows that README.md's own table has."""
+    """The sentence on speed, from the rows of README.md's table."""
     cpu = json.loads((ROOT / "bench/results/train.json").read_text())["cpu"]
     cpu = re.sub(r"\(R\)| Processor.*", "", cpu)
     shown = list(readme.in_short())
@@ -57,7 +57,7 @@ def table1():
 
 
 def demo():
-    """Of docs/demo.csv, which `poslab demo` wrote beside docs/demo.svg, and of other seeds and instruction sets."""
+    """Sentences on docs/demo.csv, which `poslab demo` wrote with docs/demo.svg, and on further trainings."""
     unseen = {}
     for r in csv.DictReader((ROOT / "docs/demo.csv").read_text().splitlines()):
         unseen.setdefault(r["series"], {})[int(r["x"])] = 100 * float(r["y"])

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of both runs, which differ in the numbers that the tokens carry and in nothing else. Steps, batch and learning rate
-// are those of the preset tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
+// The settings of both runs, which differ in their positions alone. Steps, batch and learning rate are those of the
+// preset tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
 const Settings both = {{"task", "bucket_sort"}, {"encoding", "rope"},      {"layers", "3"},
                        {"train_length", "20"},  {"steps", "3000"},         {"batch", "32"},
                        {"lr", "0.0003"},        {"max_position", "400"},   {"eval_lengths", "1:100"},
@@ -68,7 +68,7 @@ std::string trained(const DemoRun& run) {
   return folder;
 }
 
-// The means over the lengths that training has not seen; "" where there are none.
+// A sentence on the means over lengths that training has not seen; "" if there are none.
 std::string beyond(const std::vector<AtLength>& plain, const std::vector<AtLength>& randomized, int trained) {
   double sums[3] = {}, lengths = 0;
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n) {

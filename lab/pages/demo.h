@@ -11,9 +11,9 @@ namespace poslab {
 const ChoiceTable& demo_choices();
 
 // Trains into FOLDER/demo-plain and FOLDER/demo-randomized, with `more` for both, and draws them in FOLDER/demo.html;
-// demo.svg has the chart of accuracy by length alone, and demo.csv its numbers. A run that is complete is not trained
-// again, and one that was cut off goes on. Gives the table of accuracies, and where the page is. Throws BadInput for a
-// run of other settings, which stays.
+// demo.svg has only the chart of accuracy by length, and demo.csv its numbers. A complete run is not trained again, and
+// an interrupted one goes on. Returns the table of accuracies and the path of the page. Throws BadInput if the folder
+// has a run of other settings, and keeps that run.
 std::string demo(const std::string& folder, const Settings& more);
 
 }  // namespace poslab

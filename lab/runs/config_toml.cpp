@@ -13,7 +13,7 @@ namespace poslab {
 
 namespace {
 
-// Whether the option names a thing that this process has not, as a class of Python is for the program.
+// Whether the option names something that this process lacks, as the program lacks classes written in Python.
 bool names_a_stranger(const std::string& option, const std::string& value) {
   if (composed_spelling(value)) return false;
   const auto lacks = [name = value.substr(0, value.find(':'))](const auto& list) {

@@ -54,7 +54,7 @@ void check_output(const std::string& option, const std::string& path, const std:
   std::error_code error;
   if (path.empty() && kinds.front().ending.empty()) bad_input("{} '': name the file to write", option);
   if (fs::is_directory(path, error)) bad_input("cannot write {}: it is a folder; choose another path", path);
-  if (fs::is_other(path, error)) return;  // write_file knows what to do with it
+  if (fs::is_other(path, error)) return;  // a device or a pipe, which write_file can write
   const Output& kind = by_ending(option, path, kinds);
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !fs::exists(parent, error))
     bad_input("cannot write {}: there is no such folder; choose another path", path);

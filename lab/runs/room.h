@@ -12,12 +12,12 @@ namespace poslab {
 void check_memory(const Choices&, size_t at_once = 1);
 // Throws BadInput with the figures if such a run takes more than a month, from the step `done` on.
 void check_time(const Choices&, int threads, int64_t done = 0);
-// Both, for trials that run so many at once, each on so many threads.
+// Checks memory and time of trials that run `at_once` at a time, each on so many threads.
 void check_room(const std::vector<Choices>& trials, size_t at_once, int threads);
 // "about 250,000 parameters and 0.3 GB of memory; on 2 threads training takes about 12:30, testing 1:00"
 std::string estimate(const Choices&, int64_t done = 0);  // of the steps after these
 double estimated_seconds(const Choices&, int threads);  // of training and testing it
-constexpr double month = 30 * 86400.;                   // longer ones are refused: nobody means them
+constexpr double month = 30 * 86400.;                   // longer runs are refused, as they are hardly meant
 
 // What is computed with a trained model.
 struct Use {
@@ -29,7 +29,7 @@ struct Use {
 };
 Use use_of(const Learner&, const std::string& what, const Taken& = {}, const std::string& with = "");
 // Throws BadInput with the figures if it needs more memory than there is or takes more than a month, unless `force`.
-// Then says what it takes, if that is much.
+// Otherwise prints memory and time if they are large.
 void begin(const Use&, bool force);
 
 }  // namespace poslab

@@ -72,8 +72,8 @@ class StepLog {
   int file_ = -1;
 };
 
-// The lines of such a file. Throws Failure, which names file and line, for one that is no object with a number "step"
-// and numbers, or null, of these names.
+// The lines of such a file. Throws Failure, with file and line, for a line that is no object with a number "step" and
+// a number or null under each of these names.
 std::vector<nlohmann::ordered_json> read_steps(const std::string& path, const std::vector<std::string>& numbers);
 
 }  // namespace poslab

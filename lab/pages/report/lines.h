@@ -39,8 +39,8 @@ struct Difference {
   bool comparable() const { return paired.seeds > 0; }  // they share seeds, and lengths that neither was trained on
 };
 Difference difference(const Line&, const Line&);
-// Of the lines that differ in one option; of all if none do; of each with the first where that is too many. Which are
-// compared never depends on how they score, or intervals would be too narrow. The largest first.
+// Differences of the lines that differ in one option, of all pairs if none do, or of each line and the first if these
+// are too many. The choice never depends on scores, or intervals would be too narrow. The largest come first.
 std::vector<Difference> differences(const Group&);
 
 }  // namespace poslab::report

@@ -1,5 +1,5 @@
 // Two sentences computed from the test: which line holds at unseen lengths, which does not, and how many are above the
-// baselines. Where none is, that comes first.
+// baselines; if none is, that sentence comes first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace page;
 
 struct Standing {
   std::string name;
-  double trained, unseen, baseline;   // baseline: of unseen lengths, the mean of the best one at each
+  double trained, unseen, baseline;   // baseline: the mean of the best one at each unseen length
   int from, to;                       // unseen lengths
 };
 
@@ -32,8 +32,8 @@ std::string lengths(const Standing& s) {
   return s.from == s.to ? fmt::format("length {}", s.to) : fmt::format("lengths {} to {}", s.from, s.to);
 }
 
-// Twice the standard error of the sum or difference of so many means over the unseen strings of a run, were every
-// string one coin: a bound.
+// Twice the standard error of the sum or difference of so many means over the unseen strings of a run. An upper bound:
+// it takes each string for a single toss of a coin.
 double noise(const Group& g, int means) {
   double strings = 0;
   const Line& line = g.lines[0];

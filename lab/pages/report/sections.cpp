@@ -16,7 +16,7 @@ namespace {
 
 using namespace page;
 
-// Over unseen lengths; over all where none is.
+// The mean over unseen lengths, or over all lengths if none is unseen.
 template <class Value>
 double mean_beyond(const Line& line, const Value& value) {
   std::vector<double> at;

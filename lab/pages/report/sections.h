@@ -30,7 +30,7 @@ page::Curve with_seeds(const Line&, std::vector<page::Point> mean,
                        const std::function<std::vector<page::Point>(const TestedRun&)>& of);
 std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // what the numbers say, in words
-double best_baseline(const Line&);             // of unseen lengths, the mean of the best baseline at each
+double best_baseline(const Line&);             // the mean of the best baseline at each unseen length
 std::string table(const std::vector<Group>&);
 std::string about(const std::vector<Group>&);  // what tasks ask, and what the encodings do
 page::Chart accuracy_chart(const Group&, const std::string& id);

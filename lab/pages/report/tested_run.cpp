@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Of a file that each run has.
+// The path of a file that every run has.
 std::string path_in(const std::string& folder, const std::string& name) {
   const std::string path = folder + "/" + name;
   if (!fs::exists(path)) bad_input("report: {} has no {}; is it the folder of a run?", folder, name);

@@ -251,9 +251,9 @@ std::optional<View> frequencies_view(const Subject& s) {
 
 namespace {
 
-// The distance that turns a pair, key minus query: of the query of the last slot, and of keys 0, 1, 2, ... slots back.
-// In frequencies that are divided, as PI's, the division of positions is already: where all distances are those of the
-// positions in another unit, those of the positions turn the pairs.
+// The distances that turn a pair, key minus query, from the last slot's query to keys 0, 1, 2, ... slots back. Divided
+// frequencies, such as PI's, already contain the division of positions: where the scheme's distances are a multiple of
+// the positions' own, the positions' own turn the pairs.
 std::vector<double> turned_by(const std::vector<double>& distances, const std::vector<double>& positions) {
   std::vector<double> relative, plain;
   for (size_t d = 0; d < positions.size(); ++d) {
@@ -272,7 +272,7 @@ std::optional<View> rotation_view(const Subject& s) {
   View view{.name = "rotation", .title = "Rotation by slots back",
             .reading = "The cosine of the angle between the query of the last slot and a key so many slots back, for "
                        "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
-  constexpr int most = 256;   // slots back in the picture; hands go through all
+  constexpr int most = 256;   // slots back in the picture; clock hands have all of them
   const int drawn = std::min(s.slots, most);
   if (drawn < s.slots) view.reading += fmt::format(" The first {} slots back are drawn.", drawn);
   view.row = "pair", view.col = "slots back", view.first_row = 1, view.one_scale = true;

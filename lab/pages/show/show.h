@@ -31,7 +31,7 @@ struct Matrix {
   std::vector<std::vector<double>> heads;    // all that differ; NaN: the pair is masked
 };
 
-// Pairs of channels as clock hands: d slots back the hand of pair m stands at frequencies[m] * relative[d].
+// Pairs of channels as clock hands: d slots back the hand of pair m points at frequencies[m] * relative[d].
 struct Hands {
   std::string of;                            // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;           // radians a position, (D/2)

@@ -25,7 +25,7 @@
     const hand = element("path", {class: "key"});
     const name = frequency === 0 ? "does not turn" : `${short(2 * Math.PI / Math.abs(frequency))} to a turn`;
     return {
-      // 0 is up, and positions turn with the sun: a key on the left of the query stands before it
+      // 0 is up, and positions turn clockwise: the hand of a key on the left of the query lags behind
       turn: relative => hand.setAttribute(
           "d", relative === null ? "" : `M0 0L${34 * Math.sin(frequency * relative)} ${
                                            -34 * Math.cos(frequency * relative)}`),

@@ -17,8 +17,8 @@ namespace poslab::sweep {
 void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not be there
 
-// A sweep by one path: its folder, or a plan with the trials in its own folder or not far below, as compare and
-// reproduce have them. Throws BadInput: there is no plan, or there are trials in no such folder or in several.
+// A sweep found by one path: its folder, or a plan whose trials are in the plan's own folder or not far below, as with
+// compare and reproduce. Throws BadInput if there is no plan, or if no such folder has its trials, or several have.
 struct PlacedPlan {
   Plan plan;
   std::string folder;
