@@ -1,6 +1,6 @@
-// A call that fits no signature is a TypeError of one line, with what was given and what it takes. nanobind lists
-// signatures on lines of their own and has no hook for that, so each of its functions is called through ours: the
-// function that a call goes to (PEP 590) lies behind the head of the object, and is left alone where it does not.
+// A call that fits no signature raises a TypeError of one line, with the arguments and the signatures. nanobind writes
+// each signature on a line of its own and has no hook for that, so its functions are called through ours: the function
+// pointer of a call (PEP 590) follows the head of the object. Where it does not, the function is left alone.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -19,7 +19,7 @@ struct Function {
   Call call;
 };
 
-std::unordered_map<PyObject*, Call>& nanobinds() {  // what each function of the module went to
+std::unordered_map<PyObject*, Call>& nanobinds() {  // nanobind's own function of each wrapped one
   static std::unordered_map<PyObject*, Call> all;
   return all;
 }
@@ -61,7 +61,7 @@ std::string in_one_line(const std::string& text, PyObject* const* args, size_t c
   std::string line, name = text.substr(0, text.find('(')), takes;
   const bool method = text.find("(self") != std::string::npos;
   if (name == "__init__") name = type_of(args[0]);
-  if (name.empty()) name = "value";               // of an attribute that is set
+  if (name.empty()) name = "value";               // a setter of an attribute
   while (std::getline(lines, line))
     if (line.starts_with("    ")) takes += (takes.empty() ? "" : " or ") + signature(line, name);
   const size_t named = names ? nb::len(nb::handle(names)) : 0;

@@ -133,7 +133,7 @@ TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if a
 }
 
 TEST_CASE("strings: the learning rate falls in the last steps, if any cool, and stays at 0 after them") {
-  const auto rates = [](const Settings& more) {  // of 4 steps, and of one more
+  const auto rates = [](const Settings& more) {  // the learning rates of 4 steps and of one more
     Settings all = {{"steps", "4"}, {"lr", "0.01"}};
     all.insert(all.end(), more.begin(), more.end());
     State state(small_run(all));

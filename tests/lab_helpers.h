@@ -27,7 +27,7 @@ struct TemporaryFolder {
   std::string operator/(const std::string& name) const { return path + "/" + name; }
 };
 
-// Waits until it is so, however busy the machine; after ten minutes it never will be.
+// Waits until the condition holds, however busy the machine; gives up after ten minutes.
 inline bool eventually(const std::function<bool()>& so) {
   for (int i = 0; i < 120000 && !so(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return so();

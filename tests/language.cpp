@@ -213,7 +213,7 @@ TEST_CASE("windows: of merged tokens, as many as asked for") {
 }
 
 TEST_CASE("windows: where tokens stand for more bytes than their own texts have, more is read") {
-  struct Unknown : Tokenizer {  // a token for each run of 40 bytes, of which nothing is kept
+  struct Unknown : Tokenizer {  // one token, without a text, for each run of 40 bytes
     int size() const override { return 1; }
     const std::string& text(int) const override { return nothing; }
     size_t longest() const override { return 1; }

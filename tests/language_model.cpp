@@ -100,7 +100,7 @@ TEST_CASE("lm: a repeated text says its unit over and over, after what every win
   const TokenizedText text = source.repeated(true, 7, 40, rng);
   const std::vector<int>& w = text.tokens;
   REQUIRE(w.size() == 40);
-  CHECK(std::accumulate(text.bytes.begin(), text.bytes.end(), 0) == 38);  // the prefix is none of the text
+  CHECK(std::accumulate(text.bytes.begin(), text.bytes.end(), 0) == 38);  // the prefix is not part of the text
   CHECK(text.bytes[1] == 0);
   CHECK(w[0] == 256);
   CHECK(w[1] == 256);

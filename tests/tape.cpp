@@ -41,7 +41,7 @@ std::vector<Tensor> double_and_square(const Tensor& x, int* calls = nullptr) {
 }  // namespace
 
 TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() leaves nothing behind") {
-  clear_tape();  // of what tests before left
+  clear_tape();  // earlier tests may have left ops on it
   const Tensor plain = Tensor::full({2}, 3), x = leaf(2);
   CHECK_FALSE((plain * plain).requires_grad());
   CHECK(tape_length() == 0);

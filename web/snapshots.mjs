@@ -11,7 +11,7 @@ import {FIRST_LANES, first_state} from './page/link.mjs';
 import {options_of} from './page/take.mjs';
 
 const STRINGS = 64, TESTED_AT = [0, 100, 200, 400, 800, 1400, 2100, 2800, 3600];
-// Without dropout, and in ever smaller steps at the end: else not all of them sort their longest strings.
+// Without dropout, and with a falling learning rate at the end; otherwise some lanes fail on their longest strings.
 const state = {...first_state(), steps: TESTED_AT.at(-1)}, more = {dropout: '0', cooling: '0.4'};
 const edge = state.train_length;
 const lengths =
@@ -44,7 +44,7 @@ function closer(model) {
   return {gaps, dispersion};
 }
 
-// What the page has of a lane: {lane, closer, weights: of the lanes that one can look into}
+// The record of a lane for the page: {lane, closer, weights: for lanes that one can look into}
 async function recorded({spec, engine}) {
   const lab = await Lab.start(await readFile(engine)), model = lab.train_new(options_of(state, spec));
   const log = [], tests = [];

@@ -647,7 +647,7 @@ def main():
     asked = of.parse_args()
     rng = random.Random(asked.seed)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    sys.stderr = os.fdopen(os.dup(2), "w")  # panics of tokenizers are told to the other one
+    sys.stderr = os.fdopen(os.dup(2), "w")  # panics of tokenizers go to 2, which becomes /dev/null
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     temporary = tempfile.TemporaryDirectory()
     folder = pathlib.Path(asked.keep or temporary.name)

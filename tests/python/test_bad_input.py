@@ -39,7 +39,7 @@ class Plain(pl.Encoding):
 
 
 class OneLine(str):
-    """Words of a TypeError, which are a line."""
+    """Words of a TypeError whose message is one line."""
 
 
 class Hostile:

@@ -8,7 +8,7 @@ import {Lane} from './lane.mjs';
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const STILL = .85;  // more than the most frequent digit of each place gets
 
-// What the lanes have learned, by their curves: the smallest share of right digits at a trained length.
+// A sentence on the lanes' curves: the smallest share of right digits at a trained length.
 export function learned_words(lanes, edge) {
   const trained = lanes.flatMap(({curve}) => curve.filter(([length]) => length <= edge));
   const least = Math.floor(1000 * Math.min(...trained.map(([, accuracy]) => accuracy))) / 1000;

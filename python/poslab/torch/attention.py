@@ -208,7 +208,7 @@ class Attention(nn.Module):
             positions = cache.positions(k.shape[1]) if positions is None else positions
         read = self.scheme(q, k, v, x, x_keys, layer=self.layer, positions=positions, lengths=lengths)
         if cache is not None:
-            cache.length = k.shape[1]               # a call that was refused has not been
+            cache.length = k.shape[1]               # a refused call does not count
         return self.output(read.flatten(-2))
 
     def logits(self, x, **how):
@@ -259,5 +259,5 @@ class Cache:
         return [kept[:, :until] for kept in self._kept]
 
     def positions(self, slots=None):
-        """Those of the first slots, or of all that it has; None for the sampler's own."""
+        """Positions of the first slots, or of all in the cache; None for the sampler's own."""
         return None if self._positions is None else self._positions[0, :self.length if slots is None else slots]

@@ -38,8 +38,8 @@ def mask_mod(scheme, length, *, layer=0, device="cpu"):
 
 
 def _place(table, length, head, query, key):
-    """Where a table has the number of a pair: beyond its end for slots and heads that it is not for, also where a
-    distance of such slots, or a negative index, is one that the table has."""
+    """The place of a pair in a table, and beyond its end for slots and heads that the table is not for, as their
+    distance, or a negative index, might be in the table nevertheless."""
     head, query, key = (torch.as_tensor(at) for at in (head, query, key))
     inside = (head >= 0) & (query >= 0) & (query < length) & (key >= 0) & (key < length)
     place = (key - query + length - 1,) if table.dim() == 2 else (query, key)
@@ -62,7 +62,7 @@ def _tables(scheme, length, layer):
         bias, one = logits_of(scheme, slots, 0.0), logits_of(scheme, slots, 1.0)
         return torch.where(bias > -torch.inf, one - bias, 1.0), bias
 
-    other = copy.deepcopy(scheme)               # with parameters that hide nothing, as zeros do
+    other = copy.deepcopy(scheme)               # with random parameters, as zeros would hide terms
     drawn = torch.Generator().manual_seed(1)
     for p in other.parameters():
         p.data += torch.randn(p.shape, generator=drawn) / 2
