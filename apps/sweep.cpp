@@ -65,7 +65,7 @@ void plan_command(const SweepWords& w) {
   tell(stderr, "{}\n", text);
 }
 
-// Refuses trials if the largest, as many as run at once, do not fit into memory, or if one takes over a month.
+// Whether as many of the largest trials as run at once fit into the memory, and none takes a month.
 void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
   std::vector<Choices> all;
   for (const Trial* t : trials_of(plan, shard)) {

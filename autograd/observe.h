@@ -10,15 +10,15 @@
 
 namespace poslab {
 
-// While a watch lives, its functions are called for every op that this thread records, and around the op's backward
-// function. Of nested watches only the innermost is called.
+// While one lives, its functions are called for every op that this thread records, and around its backward function.
+// Of nested ones only the innermost is called.
 class TapeWatch {
  public:
   TapeWatch();
   virtual ~TapeWatch();
   TapeWatch(const TapeWatch&) = delete;
   TapeWatch& operator=(const TapeWatch&) = delete;
-  // After an op has run, with `before` ops on the tape ahead of it. Absent inputs are empty tensors.
+  // The op has run; the tape has `before` others. Absent inputs are empty tensors.
   virtual void recorded(size_t before, const char* op, const std::vector<Tensor>& results,
                         const std::vector<Tensor>& inputs) = 0;
   // Around the backward function of that op; not for an op that no gradient has reached.
@@ -30,7 +30,7 @@ class TapeWatch {
 };
 inline thread_local TapeWatch* innermost_watch = nullptr;
 
-constexpr size_t warned_length = 10'000;  // ops on a tape that cause a warning
+constexpr size_t warned_length = 10'000;  // of a tape
 inline bool observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }

@@ -60,7 +60,7 @@ Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, c
   return traced(pass.trace, name, ".attention.heads", reweighed(pass.trace, of + "weights", weights, heads, v));
 }
 
-// The fused norm is that of the original sum; if a trace changes the sum or needs its gradient, the norm is recomputed.
+// The fused norm is one of the sum itself; where it may not be that, or a gradient is to be seen, it is computed again.
 ResidualNorm traced(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
                     double epsilon) {
   if (!trace || !trace->wants(name + part)) return h;

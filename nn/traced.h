@@ -7,14 +7,14 @@
 
 namespace poslab {
 
-// The heads of attention, (B, Tq, H, Dv); v has the layout of k. A trace may change them, as NAME.attention.heads, and
-// the weights (B, H, Tq, Tk). It may read statistics (B, H, Tq, row_figures), and logits (B, H, n, Tk) of the last n
-// queries, n at most Trace::queries. Throws BadInput if it wants logits of a scheme without them.
+// The heads of attention, (B, Tq, H, Dv), of v like k. A trace may change them, as NAME.attention.heads, and
+// the weights (B, H, Tq, Tk), and see statistics (B, H, Tq, row_figures), and the logits (B, H, n, Tk) of the last n
+// queries, n at most Trace::queries. Throws BadInput if logits are asked of a scheme that has none.
 Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&);
 
 // Heads (B, Tq, H, Dv), or sum_j a_ij v_j for those queries whose weights (B, H, Tq, Tk) a trace changes under `name`.
-// For these, gradients flow into v and into new weights that require one, but not into logits. `weights` is called if
-// the trace wants them. Throws BadInput if it changes weights where heads are more than v times weights, as in Shaw's.
+// There gradients go to v, and to the new weights if these require one, and to no logit. `weights` is called if the
+// trace wants them. Throws BadInput if they are changed where heads are more than v times weights, as in Shaw's scheme.
 Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 
