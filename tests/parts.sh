@@ -92,7 +92,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py ${course_tests[@]+"${course_tests[@]}"} ;;
-    lines) one eval 'columns && subjects && tests/dev.sh &&
+    lines) one eval 'columns && subjects && tests/size.sh && tests/dev.sh &&
                      .venv-mutate/bin/python tests/mutate/mutate.py --self-test' ;;
   esac
 }
