@@ -10,7 +10,7 @@
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/config.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"

@@ -11,7 +11,7 @@
 #include "apps/width.h"
 #include "core/error.h"
 #include "core/names.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "lab/files/converter.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"

@@ -13,7 +13,7 @@
 #include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/config.h"
 #include "lab/files/files.h"
 #include "lab/files/progress.h"

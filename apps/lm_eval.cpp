@@ -6,7 +6,7 @@
 
 #include "apps/run_commands.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"

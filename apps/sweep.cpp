@@ -12,7 +12,7 @@
 #include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"

@@ -6,7 +6,7 @@
 #include "apps/run_commands.h"
 #include "apps/t5_generate.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/align.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"

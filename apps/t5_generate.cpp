@@ -7,7 +7,7 @@
 #include "apps/number_option.h"
 #include "autograd/tape.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "experiment/align.h"
 #include "experiment/t5/learner.h"

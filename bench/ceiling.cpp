@@ -11,7 +11,7 @@
 #include "bench/clock.h"
 #include "bench/openblas.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 

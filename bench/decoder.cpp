@@ -7,8 +7,8 @@
 
 #include "autograd/tape.h"
 #include "bench/clock.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "nn/decoder.h"
 #include "tests/formula.h"
 

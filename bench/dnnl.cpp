@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 

@@ -8,9 +8,9 @@
 
 #include "bench/clock.h"
 #include "core/engine.h"
-#include "core/isa.h"
-#include "core/openblas.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/openblas.h"
+#include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "experiment/language/language.h"
 #include "experiment/step.h"

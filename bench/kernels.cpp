@@ -7,8 +7,8 @@
 #include "autograd/tape.h"
 #include "bench/ceiling.h"
 #include "bench/clock.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "tests/op_case.h"
 
 namespace poslab {

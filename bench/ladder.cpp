@@ -15,8 +15,8 @@
 #include "bench/clock.h"
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "lab/files/version.h"
 
 namespace poslab {

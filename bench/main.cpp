@@ -17,7 +17,7 @@
 #include "bench/serve.h"
 #include "bench/t5.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/rounding.h"
 #ifdef POSLAB_CUDA
 #include "cuda/backend.h"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/openblas.h"
-#include "core/parallel.h"
+#include "core/platform/openblas.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 

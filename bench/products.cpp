@@ -16,8 +16,8 @@
 #include "bench/openblas.h"
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/openblas.h"
-#include "core/parallel.h"
+#include "core/platform/openblas.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 namespace {

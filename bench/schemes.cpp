@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "core/debug.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "core/profile.h"
 #include "experiment/build.h"
 #include "experiment/step.h"

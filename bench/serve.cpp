@@ -9,8 +9,8 @@
 #include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "tests/formula.h"
 
 namespace poslab {

@@ -2,7 +2,7 @@
 # (core/cpu/simd.h); the program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast
 # elsewhere. POSLAB_KERNELS=here compiles them once, which takes a third of the time, for a program that stays here.
 set(POSLAB_KERNELS all CACHE STRING "instruction sets: all; here, the best one of this machine; or baseline")
-file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp)
+file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp core/cpu/attention/*.cpp)
 set(POSLAB_ISAS baseline)
 set(flags_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT POSLAB_KERNELS STREQUAL "baseline")
@@ -25,7 +25,7 @@ endif()
 # one. Which products and sums the compiler contracts may depend on the neighbours: norm.cpp is alone, as among those of
 # of_rows it had other bits with avx2 (`poslab version --numerics`).
 set(of_products linear matmul feed_forward gated_feed_forward stored)
-set(of_attention attention attention_backward attention_statistics)
+set(of_attention attention/forward attention/backward attention/attention attention/statistics)
 set(of_rows scan rotate geometric interpolate)
 set(of_softmax softmax cross_entropy top_k)
 function(kernels_in_groups target)
@@ -44,7 +44,7 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
     $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
   target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${name})
   target_precompile_headers(kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/core/kernels.h
-    ${CMAKE_SOURCE_DIR}/core/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
+    ${CMAKE_SOURCE_DIR}/core/platform/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
   kernels_in_groups(kernels_${isa})
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
@@ -64,9 +64,9 @@ foreach(isa IN LISTS POSLAB_ISAS)
   string(APPEND isa_list "ISA(${isa}) ")
 endforeach()
 set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=${isa_list}")
-# What multiplies pairs of bf16 (core/cpu/pairs.h) is compiled once more for the instruction that does it.
+# What multiplies pairs of bf16 (core/cpu/bf16/pairs.h) is compiled once more for the instruction that does it.
 if(avx512 IN_LIST POSLAB_ISAS)
-  set(of_pairs "linear|matmul|feed_forward|gated_feed_forward|attention|attention_backward|stored")
+  set(of_pairs "linear|matmul|feed_forward|gated_feed_forward|attention/(attention|forward|backward)|stored")
   list(FILTER kernel_sources INCLUDE REGEX "/(${of_pairs})\\.cpp$")
   add_library(kernels_avx512_bf16 OBJECT ${kernel_sources} core/cpu/bf16/table.cpp)
   target_compile_options(kernels_avx512_bf16 PRIVATE ${flags_avx512} -mavx512bf16 -Wno-psabi

@@ -1,6 +1,6 @@
-# OpenBLAS as an engine for products (core/openblas.h). It is loaded when a run asks for it and not linked, so what is
-# built here also runs where there is none. POSLAB_OPENBLAS: AUTO has the program look for it; ON makes it an error if
-# it is not here now; OFF builds a program that never looks.
+# OpenBLAS as an engine for products (core/platform/openblas.h). It is loaded when a run asks for it and not linked, so
+# that a program built here also runs where there is none. POSLAB_OPENBLAS: AUTO has the program look for it; ON makes
+# it an error if it is not here now; OFF builds a program that never looks.
 set(POSLAB_OPENBLAS AUTO CACHE STRING "the engine openblas: AUTO, ON (an error if OpenBLAS is not here) or OFF")
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
@@ -8,15 +8,15 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
 endif()
 find_library(OPENBLAS_LIBRARY NAMES libopenblas.so.0 libopenblasp.so.0 PATH_SUFFIXES openblas-pthread)
 if(POSLAB_OPENBLAS STREQUAL "OFF")
-  list(APPEND elsewhere core/openblas.cpp)
+  list(APPEND elsewhere core/platform/openblas.cpp)
   set(openblas_found "off")
 elseif(OPENBLAS_LIBRARY)
-  list(APPEND elsewhere core/openblas_none.cpp)
+  list(APPEND elsewhere core/platform/openblas_none.cpp)
   set(openblas_found "${OPENBLAS_LIBRARY}, loaded by --products openblas")
 elseif(POSLAB_OPENBLAS STREQUAL "ON")
   message(FATAL_ERROR "POSLAB_OPENBLAS=ON and there is no libopenblas.so.0: install it (Debian: apt install "
     "libopenblas0-pthread), or name it with -DOPENBLAS_LIBRARY=/path/to/libopenblas.so.0")
 else()
-  list(APPEND elsewhere core/openblas_none.cpp)
+  list(APPEND elsewhere core/platform/openblas_none.cpp)
   set(openblas_found "not here; --products openblas looks again when it runs")
 endif()

@@ -1,5 +1,5 @@
 # Debian's clang for WebAssembly with the system interface WASI. Its C++ library has neither threads nor what
-# throws exceptions: that stands in core/exceptions_wasm.cpp.
+# throws exceptions: that stands in core/platform/exceptions_wasm.cpp.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
 set(CMAKE_CXX_COMPILER clang++-19)

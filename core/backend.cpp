@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/isa.h"
+#include "core/platform/isa.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

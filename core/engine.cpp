@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/openblas.h"
+#include "core/platform/openblas.h"
 
 namespace poslab {
 namespace {

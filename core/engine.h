@@ -7,7 +7,7 @@
 namespace poslab {
 
 //   own       core/cpu/gemm.h: a few rows at a time, which stay in the cache from one operation to the next
-//   openblas  OpenBLAS, where it is installed: core/openblas.h
+//   openblas  OpenBLAS, where it is installed: core/platform/openblas.h
 //   naive     three loops, to be read first, and what tests hold the others against: core/cpu/naive_product.h
 enum class Engine { own, openblas, naive };
 inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   // in its order

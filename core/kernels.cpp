@@ -7,11 +7,11 @@
 #include "core/debug.h"
 #include "core/engine.h"
 #include "core/error.h"
-#include "core/isa.h"
 #include "core/names.h"
+#include "core/platform/isa.h"
+#include "core/platform/runs_here.h"
 #include "core/profile.h"
 #include "core/rounding.h"
-#include "core/runs_here.h"
 
 namespace poslab {
 

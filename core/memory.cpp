@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "core/own_queue.h"
-#include "core/parallel.h"
+#include "core/platform/own_queue.h"
+#include "core/platform/parallel.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && defined(__has_feature)  // clang's word for what GCC says by a macro
 #if __has_feature(address_sanitizer)

@@ -13,7 +13,8 @@ namespace poslab {
 struct MemoryPool;
 
 // One buffer of a device's pool, 64-byte aligned, which returns to the pool when its last owner is gone. On a GPU each
-// queue (core/own_queue.h) has a pool of its own, and reuses freed blocks after all work that it started before.
+// queue (core/platform/own_queue.h) has a pool of its own, and reuses freed blocks after all work that it started
+// before.
 class Block {
  public:
   Block() = default;

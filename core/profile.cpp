@@ -7,7 +7,7 @@
 
 #include "core/backend.h"
 #include "core/debug.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/tensor.h"
 
 namespace poslab {

@@ -15,7 +15,7 @@ inline std::atomic<bool> stop_wanted = false;
 void stop_if_wanted();                          // throws Stopped; called between two ops, and in long loops
 
 // While one lives, results are of no use once a stop is wanted: kernels then skip the pieces that remain
-// (core/parallel.cpp). complete() must be called before anything reads the result.
+// (core/platform/parallel.cpp). complete() must be called before anything reads the result.
 class Stoppable {
  public:
   explicit Stoppable(bool may);   // false: nothing is skipped

@@ -1,8 +1,8 @@
-// The kernels of attention for the tests of the course: the formula of core/cpu/attention_naive.h, which students write
+// The kernels of attention for the tests of the course: the formula of core/cpu/attention/naive.h, which students write
 // in steps 5 and 6. The fast kernels are left out until step 9.
 #include <vector>
 
-#include "core/cpu/attention_naive.h"
+#include "core/cpu/attention/naive.h"
 
 namespace poslab::baseline {
 namespace {

@@ -1,5 +1,5 @@
-// The queue of work of the GPU that the calling thread uses (core/own_queue.h): what is started runs in the order in
-// which it was started, while the host goes on. A training step is recorded once and then replayed with one call
+// The queue of work of the GPU that the calling thread uses (core/platform/own_queue.h): work runs in the order
+// in which it was started, while the host goes on. A training step is recorded once and then replayed with one call
 // (core/backend.h); here is what launches need for that.
 #pragma once
 #include <array>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/backend.h"
-#include "core/own_queue.h"
+#include "core/platform/own_queue.h"
 
 #ifndef POSLAB_EMULATE
 #include <cuda_runtime.h>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "encodings/sinusoid.h"
 
 namespace poslab {

@@ -8,8 +8,8 @@
 
 #include "autograd/ops.h"
 #include "core/error.h"
-#include "core/own_queue.h"
-#include "core/parallel.h"
+#include "core/platform/own_queue.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 

@@ -298,7 +298,7 @@ def _(one_more):
 # ## Where to read on
 #
 # - [docs/attention.md](../docs/attention.md): how the kernel becomes fast, one idea at a time.
-# - [`core/cpu/attention_naive.h`](../core/cpu/attention_naive.h): the fused form as plain loops.
+# - [`core/cpu/attention/naive.h`](../core/cpu/attention/naive.h): the fused form as plain loops.
 # - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.
 # - Write it yourself, in C++: [softmax](../docs/course/03_softmax.md), [attention](../docs/course/05_attention.md) and
 #   [its gradient](../docs/course/06_attention_backward.md).

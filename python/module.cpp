@@ -5,7 +5,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/add_own.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "tasks/own.h"
 
 namespace poslab {

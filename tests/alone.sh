@@ -19,7 +19,7 @@ options() {   # FILE
     core/cpu/bf16/*) echo '-DPOSLAB_ISA=avx512_bf16 -march=x86-64-v4 -mavx512bf16' ;;
     core/cpu/* | course/emulated.h) echo '-DPOSLAB_ISA=baseline' ;;
     core/kernels.cpp) echo '-DPOSLAB_ISAS=ISA(baseline)' ;;
-    core/exceptions_wasm.cpp | web/*) echo '-DPOSLAB_WEB' ;;
+    core/platform/exceptions_wasm.cpp | web/*) echo '-DPOSLAB_WEB' ;;
     cuda/* | tests/races/*) echo '-DPOSLAB_EMULATE' ;;
     python/*) echo "$module" ;;
     tests/places.cpp) echo '-DPOSLAB_SOURCE="" -DPOSLAB_PROGRAM="" -DPOSLAB_COMPILER=""' ;;
@@ -32,7 +32,7 @@ alone() {   # FILE
 export -f options alone
 
 # The module takes Python's headers and nanobind's, which ./dev python brings.
-python=.venv-python/bin/python left_out='^(core/exceptions_wasm|web/exports|course/steps/|python/)'
+python=.venv-python/bin/python left_out='^(core/platform/exceptions_wasm|web/exports|course/steps/|python/)'
 if [[ -x $python ]]; then
   left_out=${left_out/'|python/'/}
   headers=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')

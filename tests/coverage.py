@@ -30,13 +30,13 @@ own = "own schemes and tasks: tests/own_scheme.sh, tests/python"
 more_values = "of a scheme whose option takes more values than the first that has it: none does today"
 for_compiler = "after a switch over all values, for the compiler"
 reasons = [
-    (r"core/(backend|own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
+    (r"core/(backend|platform/own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
      r"encodings/(sinusoid|written_out)|nn/(block|transformer)", gpu),
-    (r"core/openblas", "of an OpenBLAS that lacks what every build of it has"),
-    (r"core/cpu/narrow_pairs", isas),
+    (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
+    (r"core/cpu/attention/narrow_pairs", isas),
     (r"encodings/checks/checks", "of a scheme that says of itself what is not so"),
     (r"encodings/picture|nn/feed_forward", for_compiler),
-    (r"core/(runs_here|kernels\.cpp)", isas),
+    (r"core/(platform/runs_here|kernels\.cpp)", isas),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"experiment/options", more_values),
     (r"core/tensor|autograd/tape|experiment/(.*learner|strings|language/)", python),
@@ -49,30 +49,30 @@ reasons_of_conditions = [
      r"core/kernels\.cpp",
      isas),
     (r".*: .*(Device::|device|cuda|may_be_one|\.encoder_block|backend_|absent\(\)|_bias(_at)?$)|"
-     r"core/(backend|own_queue|async_read)|autograd/encoder_(block|tail)|"
+     r"core/(backend|platform/own_queue|async_read)|autograd/encoder_(block|tail)|"
      r"nn/(block\.cpp: (terms|y)$|transformer\.cpp: !pass)|"
      r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|encodings/written_out\.cpp: recording\(\)$|"
      r"encodings/sinusoid\.cpp: (!table \|\| table\.dim.*|!table|table\.dim.*|p <= rows|!std::all_of.*)$|"
      r"core/tensor\.cpp: (!?at_?|!\*elsewhere_|!?.*storage_.*)$|core/memory.cpp: tell", gpu),
-    (r"core/cpu/(activations\.h|attention_(backward|statistics)\.cpp|(elementwise|geometric|interpolate|max)\.cpp|"
-     r"functions\.h|logits\.h|(narrow|wide)_(heads|pairs)\.h|rows\.h|simd\.h): "
+    (r"core/cpu/(activations\.h|attention/(backward|statistics)\.cpp|(elementwise|geometric|interpolate|max)\.cpp|"
+     r"functions\.h|attention/(logits|(narrow|wide)_(heads|pairs))\.h|rows\.h|simd\.h): "
      r"(x [<>=]+ (0|infinity|top)|u > 0|u < 1e-8f|(s|both|share|e|sum) == 0|tiny|near|masked|hidden|size < 0\.625f|"
      r"v > 0|larger|p ([<>]|!=) (least|most|p)|at\.slopes|top == (neg_infinity|max_lanes.*)|"
      r"\(quarter & \d\) != 0|\(\(column.*|(lane_numbers|first_lanes)\(.*\).*)$",
      "of vectors: each lane chooses, and nothing branches"),
-    (r"core/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
+    (r"core/platform/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
     (r".*: ([NS] == \d|left_size == \d|reverse|i >= by|kind\(\).*|max_rows.*)$",
      "known when it is compiled, in each form of a template"),
     (r".*: .*cancelled\(\)$", "where Ctrl-C comes by chance"),
     (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "where rounding leaves something over, by chance"),
-    (r"core/openblas", "of an OpenBLAS that lacks what every build of it has"),
+    (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
     (r"encodings/checks/checks", "of a scheme that breaks the laws, or says of itself what is not so"),
     (r"core/add_own|encodings/own|tasks/all", own),
     (r"experiment/options\.cpp: std::find", more_values),
     (r"autograd/tape\.cpp|experiment/(strings|language/language|language/inside|.*learner)\.cpp", python),
-    (r"core/(profile|parallel|debug)", "of programs that are told by the environment: tests/smoke.sh"),
+    (r"core/(profile|platform/parallel|debug)", "of programs that are told by the environment: tests/smoke.sh"),
     (r"core/params\.cpp: :|.*: (:|n <= g\.count|sweep < 50|found == table)", "a loop that never ends by itself"),
 ]
 missing = "a test is missing"

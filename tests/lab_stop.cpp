@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "autograd/tape.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/step.h"

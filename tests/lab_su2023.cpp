@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/isa.h"
+#include "core/platform/isa.h"
 #include "experiment/language/options.h"
 #include "experiment/numerics.h"
 #include "lab/papers/claims.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/engine.h"
-#include "core/isa.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "core/random.h"
 #include "tests/op_run.h"
 

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::test {
 

@@ -1,9 +1,9 @@
 // Running an OpCase, and comparing results: what tests/ops.cpp and tests/cuda.cpp have in common.
 #pragma once
 #include "core/engine.h"
-#include "core/isa.h"
-#include "core/openblas.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/openblas.h"
+#include "core/platform/parallel.h"
 #include "tests/op_case.h"
 
 namespace poslab::test {

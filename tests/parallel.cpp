@@ -1,6 +1,6 @@
 // Every piece runs exactly once, whatever the number of threads, also when jobs are nested, tiny, or started side by
 // side.
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 #include <doctest/doctest.h>
 

@@ -22,7 +22,7 @@
 namespace poslab::test {
 namespace {
 
-// bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/pairs.h).
+// bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/bf16/pairs.h).
 struct Form { Matmul how; const char* name; int bits; bool to_even; };
 constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "tf32", 11, false},
     bf16{Matmul::bf16, "bf16", 8, true};

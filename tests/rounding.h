@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/isa.h"
+#include "core/platform/isa.h"
 #include "tests/op_run.h"
 
 namespace poslab::test {

@@ -8,7 +8,7 @@
 #include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/isa.h"
+#include "core/platform/isa.h"
 #include "tests/op_case.h"
 
 namespace poslab::test {

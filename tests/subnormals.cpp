@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "autograd/tape.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "nn/adam.h"
 #include "tests/op_case.h"
 

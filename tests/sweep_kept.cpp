@@ -1,5 +1,5 @@
 // Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
-#include "core/isa.h"
+#include "core/platform/isa.h"
 #include "experiment/numerics.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"

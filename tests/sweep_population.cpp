@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "cuda/backend.h"
 #include "experiment/step.h"
 #include "lab/files/interrupt.h"

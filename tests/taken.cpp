@@ -7,7 +7,7 @@
 #include "autograd/tape.h"
 #include "core/debug.h"
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/profile.h"
 #include "experiment/align.h"
 #include "experiment/ask.h"

@@ -11,7 +11,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/step.h"
 #include "tasks/batch.h"
 #include "tasks/curriculum.h"

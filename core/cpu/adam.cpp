@@ -3,7 +3,7 @@
 
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // y_e = x_e keep_e / (1 - rate). The factors are drawn run by run, in the first cache.
 #include "core/cpu/philox.h"
 #include "core/cpu/rows.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 

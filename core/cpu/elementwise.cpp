@@ -2,7 +2,7 @@
 #include "core/cpu/activations.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

@@ -1,6 +1,6 @@
 // Rows of a table by number, and the way back, where several rows may meet in one entry of the table.
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 

@@ -2,7 +2,7 @@
 // registers.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // The largest number of each row and its position. A row with a NaN has the maximum NaN, at the first one.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // The same product by OpenBLAS.
 #pragma once
 #include "core/cpu/naive_product.h"
-#include "core/openblas.h"
+#include "core/platform/openblas.h"
 
 namespace poslab::POSLAB_ISA {
 

@@ -2,7 +2,7 @@
 // gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); factors in the other forms are
 // copied and rounded for each product. Attention calls gemm.h itself.
 #pragma once
-#include "core/cpu/pairs.h"
+#include "core/cpu/bf16/pairs.h"
 #include "core/cpu/transpose.h"
 #include "core/memory.h"
 #include "core/rounding.h"

@@ -5,7 +5,7 @@
 #include "core/cpu/gemm.h"
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 

@@ -1,7 +1,7 @@
 // y_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik, so that nothing overflows.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

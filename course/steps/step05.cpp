@@ -1,4 +1,4 @@
-// Step 5: attention, forward. core/cpu/attention_naive.h
+// Step 5: attention, forward. core/cpu/attention/naive.h
 #include "attend.h"
 
 using namespace poslab;

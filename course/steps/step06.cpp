@@ -1,4 +1,4 @@
-// Step 6: attention, backward. core/cpu/attention_naive.h
+// Step 6: attention, backward. core/cpu/attention/naive.h
 #include "attend.h"
 
 using namespace poslab;

@@ -1,6 +1,6 @@
 // Step 11: ALiBi, relative keys, and the shift. encodings/by_distance.cpp, alibi.cpp, relative.cpp,
-// core/cpu/attention_naive.h
-#include "core/cpu/attention_naive.h"
+// core/cpu/attention/naive.h
+#include "core/cpu/attention/naive.h"
 #include "encodings/by_distance.h"
 #include "encodings/sinusoid.h"
 #include "schemes.h"

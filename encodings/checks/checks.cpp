@@ -7,7 +7,7 @@
 
 #include "autograd/tape.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "encodings/compose.h"
 #include "encodings/written_out.h"
 

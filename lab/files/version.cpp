@@ -9,9 +9,9 @@
 #include "commit.h"  // made by cmake/commit.cmake
 #include "core/backend.h"
 #include "core/error.h"
-#include "core/openblas.h"
-#include "core/isa.h"
-#include "core/parallel.h"
+#include "core/platform/openblas.h"
+#include "core/platform/isa.h"
+#include "core/platform/parallel.h"
 #include "experiment/numerics.h"
 
 namespace poslab {

@@ -6,7 +6,7 @@
 
 #include "autograd/ops.h"
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "lab/files/safetensors.h"
 

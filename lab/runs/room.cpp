@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "lab/files/memory.h"
 #include "lab/files/progress.h"

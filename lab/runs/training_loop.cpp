@@ -3,7 +3,7 @@
 #include <future>
 
 #include "autograd/tape.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/profile.h"
 #include "core/stop.h"
 #include "lab/files/files.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "experiment/strings.h"
 #include "lab/files/files.h"

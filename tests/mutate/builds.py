@@ -29,8 +29,9 @@ no_output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 # The folders, which faults are drawn from in turn: their sources, and the tests that are likeliest to notice. These run
 # first, together with whatever has noticed a fault of the folder before.
 folders = {
-    "core": (["core/*.cpp"], "tape.cpp random.cpp parallel.cpp rounding.cpp debug.cpp allocations.cpp footprint.cpp"),
-    "core/cpu": (["core/cpu/*.cpp", "core/cpu/*.h"], "ops.cpp matmul.cpp special_values.cpp attention_naive.cpp"),
+    "core": (["core/*.cpp", "core/platform/*.cpp"],
+             "tape.cpp random.cpp parallel.cpp rounding.cpp debug.cpp allocations.cpp footprint.cpp"),
+    "core/cpu": (["core/cpu/**/*.cpp", "core/cpu/**/*.h"], "ops.cpp matmul.cpp special_values.cpp attention_naive.cpp"),
     "autograd": (["autograd/*.cpp"], "ops.cpp op_errors.cpp tape.cpp edges.cpp"),
     "encodings": (["encodings/*.cpp"], "encodings*.cpp samplers*.cpp reference.cpp positions.cpp published.cpp"),
     "tasks": (["tasks/**/*.cpp"], "tasks.cpp task_oracle.cpp baselines.cpp batch.cpp retrieval.cpp language.cpp"),
@@ -40,7 +41,8 @@ folders = {
             "sweep_*.cpp lab_statistics.cpp lab_run.cpp lab_config.cpp lab_checkpoint.cpp"),
 }
 # What only a GPU, emulated or not, or WebAssembly runs, which neither build has.
-absent = {"autograd/encoder_block.cpp", "autograd/encoder_tail.cpp", "core/exceptions_wasm.cpp", "core/own_queue.cpp"}
+absent = {"autograd/encoder_block.cpp", "autograd/encoder_tail.cpp", "core/platform/exceptions_wasm.cpp",
+          "core/platform/own_queue.cpp", "core/cpu/bf16/table.cpp"}
 
 
 def folder_of(file):
@@ -50,9 +52,7 @@ def folder_of(file):
 
 def kernel_of(file):
     """How the kernels begin whose cases are likeliest to notice a change of a file."""
-    parts = {"wide_heads", "narrow_heads", "narrow_pairs", "logits", "rows", "wide_heads_backward"}
-    stem = pathlib.Path(file).stem
-    return "attention" if stem in parts else stem.removesuffix("_backward").removesuffix("_statistics")
+    return "attention" if "/attention/" in file or file.endswith("/rows.h") else pathlib.Path(file).stem
 
 
 def only(names):

@@ -343,7 +343,7 @@ const Cases forms([](std::vector<OpCase>& all) {
             .temperature = 1});
 });
 
-// Heads of core/cpu/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiple of them.
+// Heads of core/cpu/attention/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiple of them.
 const Cases wide_heads([](std::vector<OpCase>& all) {
   for (const int D : {16, 32, 64, 128})
     for (const bool causal : {false, true})

@@ -9,7 +9,7 @@
 #include <new>
 #include <numbers>
 
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "lab/files/matrix.h"
 
 namespace poslab::view {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/progress.h"

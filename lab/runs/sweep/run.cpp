@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"

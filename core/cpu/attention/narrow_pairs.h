@@ -5,14 +5,14 @@
 //
 // Queries, keys, values, weights and gradients of logits are rounded as factors; softmax and its sums are in fp32.
 #pragma once
-#include "core/cpu/narrow_heads.h"
-#include "core/cpu/pairs.h"
+#include "core/cpu/attention/narrow_heads.h"
+#include "core/cpu/bf16/pairs.h"
 #include "core/rounding.h"
 
 #ifndef POSLAB_DOUBLE
 namespace poslab::POSLAB_ISA {
 
-// Without biases, whose gradients others sum (attention_backward.cpp): both passes must round the same logits.
+// Without biases, whose gradients tiles sum (backward.cpp): both passes must round the same logits.
 inline bool is_narrow_in_pairs(const AttentionArgs& x) {
   return is_narrow(x) && !x.bias && cpu_matmul() == Matmul::bf16;
 }

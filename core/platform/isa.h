@@ -11,7 +11,7 @@ std::string isa();                           // in use
 void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 
 // How products of bf16 are computed: "by vdpbf16ps", where the instruction set in use is avx512 and this processor is
-// fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/pairs.h).
+// fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/bf16/pairs.h).
 std::string bf16_products();
 
 // How pairs of bf16 are multiplied, for tests and benches, while it lives: by the instruction, where this processor

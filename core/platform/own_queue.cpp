@@ -1,11 +1,11 @@
-#include "core/own_queue.h"
+#include "core/platform/own_queue.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 namespace {

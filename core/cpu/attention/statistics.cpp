@@ -1,11 +1,11 @@
 // Five statistics of each row of attention: the keys come a tile at a time, and no weight is stored. The
-// logits are filled in core/cpu/logits.h.
+// logits are filled in core/cpu/attention/logits.h.
 //
 //   m' = max(m, max_j s_ij)   z' = f z + sum_j e_j   w' = f (w + (m - m') z) + sum_j e_j (s_ij - m')
 //   with f = exp(m - m'), e_j = exp(s_ij - m'):      max_j a_ij = 1 / z,   -sum_j a_ij ln a_ij = ln z - w / z
 //
 // Mean and squared differences of two parts of a row are joined as Chan, Golub and LeVeque (1979) do.
-#include "core/cpu/logits.h"
+#include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {

@@ -1,5 +1,5 @@
 // The logits of attention for a tile, a block of query rows beside a range of keys, and how a call is cut into tiles.
-// docs/attention.md leads here from the formula; core/cpu/attention_naive.h computes the same without tiles.
+// docs/attention.md leads here from the formula; core/cpu/attention/naive.h computes the same without tiles.
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
@@ -12,7 +12,7 @@
 #include "core/cpu/transpose.h"
 #include "core/kernels.h"
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 
 namespace poslab::POSLAB_ISA {

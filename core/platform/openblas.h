@@ -1,6 +1,6 @@
 // OpenBLAS's matrix product. The library is not linked but loaded when it is first asked for, so that a program that
 // does not use it starts as fast, and runs where there is none. Its own threads are off: ours call it, each for a piece
-// of the work. core/openblas_none.cpp replaces it where CMake has POSLAB_OPENBLAS=OFF, and in WebAssembly.
+// of the work. core/platform/openblas_none.cpp replaces it where CMake has POSLAB_OPENBLAS=OFF, and in WebAssembly.
 #pragma once
 #include <string>
 

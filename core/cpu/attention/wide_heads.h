@@ -11,7 +11,7 @@
 //
 // For logits of q . k alone, in up to four pieces: no bias, gain, temperature or relative keys.
 #pragma once
-#include "core/cpu/logits.h"
+#include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 
@@ -224,7 +224,7 @@ void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   });
 }
 
-inline void wide_forward(const AttentionArgs& x, real* o, real* stats) {
+inline void wide_forward(real* o, real* stats, const AttentionArgs& x) {
   for_wide_heads(x, 1, [&](const Head& h, int b, const KeyRows& rows) {
     for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += block_queries)
       wide_forward(QueryBlock{h, rows, b, i0}, o, stats);

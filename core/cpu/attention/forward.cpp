@@ -1,12 +1,11 @@
-// Fused attention, forward: the weights of a block of query rows live in the cache and are never stored. The formula
-// and the shapes are at AttentionArgs in core/kernels.h; the logits are filled in core/cpu/logits.h.
+// Attention in tiles, forward: the weights of a block of query rows live in the cache and are never stored. The formula
+// and the shapes are at AttentionArgs in core/kernels.h; the logits are filled in logits.h.
 //
 // Where a block sees more keys than a tile holds, what a row has gathered fades when a larger logit turns up
 // (Milakov & Gimelshein 2018, Dao et al. 2022):
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
-#include "core/cpu/narrow_pairs.h"
-#include "core/cpu/wide_heads.h"
+#include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
@@ -91,13 +90,7 @@ void for_weights(const AttentionArgs& x, const Done& done) {
 }  // namespace
 
 // o_i = sum_j e_ij v_j / z_i,  e_ij = exp(s_ij - max_i),  z_i = sum_j e_ij
-void attention(real* o, real* stats, const AttentionArgs& x) {
-#ifndef POSLAB_DOUBLE
-  if (is_narrow_in_pairs(x))
-    return for_narrow_heads(x, [&](const NarrowHead& h) { PairedHead(h).forward(o, stats); });
-#endif
-  if (is_narrow(x)) return for_narrow_heads(x, [&](const NarrowHead& h) { h.forward(o, stats); });
-  if (is_wide(x)) return wide_forward(x, o, stats);
+void tiled_forward(real* o, real* stats, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     const Head& h = tile.h;
     const int D = x.value_dim, step = x.heads * D;

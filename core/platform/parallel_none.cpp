@@ -1,6 +1,6 @@
-// core/parallel.h where there is one thread: the build for WebAssembly has this file in place of core/parallel.cpp.
+// parallel.h where there is one thread: the build for WebAssembly has this file in place of parallel.cpp.
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 namespace poslab {
 

@@ -1,4 +1,4 @@
-#include "core/openblas.h"
+#include "core/platform/openblas.h"
 
 #include <dlfcn.h>
 

@@ -1,12 +1,12 @@
 // Attention of heads with few channels: here the queries lie along the vector lanes, not the keys. A key then meets a
 // whole vector of queries at once, its channels are broadcast, maxima and sums need nothing across lanes, and no vector
-// is half empty because a head is narrow. The formulas are in attention.cpp and attention_backward.cpp.
+// is half empty because a head is narrow. The formulas are in forward.cpp and backward.cpp.
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
 // For one piece of all pairs, without key lengths, temperature, gain, relative keys or looked-up pairs.
 #pragma once
-#include "core/cpu/logits.h"
+#include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 

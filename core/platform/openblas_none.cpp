@@ -1,6 +1,6 @@
-// core/openblas.h where it is not looked for.
+// core/platform/openblas.h where it is not looked for.
 #include "core/error.h"
-#include "core/openblas.h"
+#include "core/platform/openblas.h"
 
 namespace poslab {
 

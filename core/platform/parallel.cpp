@@ -1,6 +1,6 @@
 // A pool of workers made for many short jobs on a machine that others use too. The caller works along and waits only
 // for pieces that a worker has really begun: a worker that the system has put aside delays no job.
-#include "core/parallel.h"
+#include "core/platform/parallel.h"
 
 #include <pthread.h>
 

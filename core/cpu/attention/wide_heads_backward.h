@@ -1,7 +1,7 @@
 // The gradients of attention in blocks of queries by keys; the formulas are in wide_heads.h. The sums of a head's
 // keys and values are gathered apart, and added to their rows when all its queries are done.
 #pragma once
-#include "core/cpu/wide_heads.h"
+#include "core/cpu/attention/wide_heads.h"
 
 namespace poslab::POSLAB_ISA {
 

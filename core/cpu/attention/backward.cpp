@@ -1,4 +1,4 @@
-// Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
+// Attention in tiles, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
 //   a_ij = exp(s_ij - max_i) / z_i                 ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
 //   dtemperature_i += sum_j ds_ij u_ij             du_ij = temperature_i ds_ij
@@ -10,8 +10,7 @@
 //   dq_rel_i += sum_j dx_ij r[pair(i,j)]           dr[p] += sum_ij [pair(i,j) = p] dx_ij q_rel_i
 //
 // dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, which are added in order.
-#include "core/cpu/narrow_pairs.h"
-#include "core/cpu/wide_heads_backward.h"
+#include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
@@ -244,15 +243,8 @@ void add_temperatures(Accumulator to, const AttentionArgs& x, const real* grads)
 
 }  // namespace
 
-void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
-                        const real* stats) {
-#ifndef POSLAB_DOUBLE
-  if (is_narrow_in_pairs(x))
-    return for_narrow_heads(x, [&](const NarrowHead& h) { PairedHead(h).backward(d, d_o, o, stats); });
-#endif
-  if (is_narrow_backward(x) && !d.bias)
-    return for_narrow_heads(x, [&](const NarrowHead& h) { h.backward(d, d_o, o, stats); });
-  if (is_wide(x)) return wide_backward(d, x, d_o, o, stats);
+void tiled_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
+                    const real* stats) {
   const Tiling tiling(x);
   const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0,
                 of_bias = d.bias ? x.rows : 0;

@@ -92,7 +92,7 @@ inline void attention(real* o, const AttentionArgs& x) {
   });
 }
 
-// Adds to all of `d`, whose arrays exist and are not empty. The formulas are in core/cpu/attention_backward.cpp.
+// Adds to all of `d`, whose arrays exist and are not empty. The formulas are in core/cpu/attention/backward.cpp.
 inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o) {
   for_rows(x, [&](const Row& row, int i) {
     const std::vector<double> a = row.weights(i);
