@@ -29,6 +29,7 @@
 #include "core/platform/isa.h"
 #include "encodings/temperature.h"
 #include "experiment/numerics.h"
+#include "lab/files/advice.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/printable.h"
@@ -189,6 +190,7 @@ CommandLine::CommandLine()
           "Train small transformers on short strings, test them on long ones, and see where each positional encoding "
           "breaks.",
           "poslab") {
+  give_advice();
   app_.formatter(std::make_shared<Help>());
   app_.footer(help_of_all);
   app_.allow_extras();

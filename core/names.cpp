@@ -28,15 +28,6 @@ std::vector<Synonym>& synonyms() {
   return all;
 }
 
-struct List {
-  std::string what;
-  std::vector<std::string> (*names)();
-};
-std::vector<List>& other_lists() {
-  static std::vector<List> all;
-  return all;
-}
-
 // Levenshtein: the fewest insertions, deletions, replacements and exchanges of neighbours that turn a into b.
 size_t edits(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1), above, two_above;
@@ -81,37 +72,6 @@ bool has(const Names& known, const std::string& name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// "even_pairs,bucket_sort", "rope alibi", "rope/alibi": names of the list, where one is asked for. How many; 0 if they
-// are not.
-size_t several(std::string name, const Names& known) {
-  size_t n = 0;
-  for (char& c : name) c = c == ',' || c == '/' ? ' ' : c;
-  for (size_t from = 0; (from = name.find_first_not_of(' ', from)) != std::string::npos; ++n) {
-    const size_t end = std::min(name.find(' ', from), name.size());
-    if (!has(known, name.substr(from, end - from))) return 0;
-    from = end;
-  }
-  return n > 1 ? n : 0;
-}
-
-// The same of "none_rope", "none-rope": two names joined as one.
-bool two_joined(const std::string& name, const Names& known) {
-  for (size_t at = 0; (at = name.find_first_of("_-", at + 1)) != std::string::npos;)
-    if (has(known, name.substr(0, at)) && has(known, name.substr(at + 1))) return true;
-  return false;
-}
-
-// "randomized rope", "randomized_rope", as papers call them: a name of another list and one of this. What to say of it.
-std::string of_two_lists(const std::string& name, const Names& known) {
-  for (size_t at = 0; (at = name.find_first_of(" _-+", at + 1)) != std::string::npos;)
-    for (const auto& [here, there] :
-         {std::pair{name.substr(at + 1), name.substr(0, at)}, std::pair{name.substr(0, at), name.substr(at + 1)}})
-      for (const List& other : other_lists())
-        if (has(known, here) && has(other.names(), there))
-          return fmt::format("; \"{}\" is {}, and \"{}\" stands here alone", there, other.what, here);
-  return "";
-}
-
 // rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if it is no
 // name with options.
 std::string with_colon(const std::string& name, const Names& known) {
@@ -126,10 +86,6 @@ std::string with_colon(const std::string& name, const Names& known) {
 
 OtherNames::OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why) {
   for (const std::string& word : words) synonyms().push_back({plain(word), plain(name), why});
-}
-
-OtherList::OtherList(const std::string& what, std::vector<std::string> (*names)()) {
-  other_lists().push_back({what, names});
 }
 
 const std::string* nearest(const std::string& said, const Names& known) {
@@ -155,23 +111,10 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
                                                          : "the name of the " + kind;
     return fmt::format("{} is missing in \"{}\". Known: {}", missing, name, fmt::join(known, ", "));
   }
-  for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
-    if (name.starts_with(dash))
-      return fmt::format("\"{}\" begins with a dash of printed text; type it anew, with -- in front", name);
+  if (const std::string better = advice ? advice(kind, name, known) : ""; !better.empty()) return better;
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
-  if (name.find(" --") != name.npos) return text + "; quotes make it one word, options included; leave them out";
-  if (const size_t n = two_joined(name, known) ? 2 : several(name, known))
-    return text + fmt::format("; these are {}, and one stands here; {}", n,
-                              kind == "list" ? "say the command for each"
-                                             : "`poslab compare` takes several, as in a,b, and so does `poslab sweep`");
-  if (const std::string both = of_two_lists(name, known); !both.empty()) return text + both;
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
-  for (const List& other : other_lists())
-    if (name != "none" && has(other.names(), name)) {
-      text += "; this is " + other.what;
-      return known.size() > 20 ? text : text + fmt::format(". Known: {}", fmt::join(known, ", "));
-    }
   const std::string* meant = nearest(name, known);
   if (!meant || plain(*meant) != said)  // another word for it counts more than a likeness
     for (const Synonym& s : synonyms())

@@ -12,12 +12,6 @@ struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
 
-// A list whose names appear in answers about other lists: "randomized" is no encoding, and `unknown` says that it is a
-// sampler. what: "a sampler (--positions)".
-struct OtherList {
-  OtherList(const std::string& what, std::vector<std::string> (*names)());
-};
-
 // The entry that is nearest to `said`; null if none is near.
 const std::string* nearest(const std::string& said, const std::vector<std::string>& known);
 
@@ -26,6 +20,9 @@ std::string number_in_brackets(const std::string& said, const std::string& name)
 
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found.
+// A program may have a better message for some names, as for those of another list (lab/files/advice.h).
+using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
+inline Advice advice = nullptr;   // gives "" where it has none
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace poslab

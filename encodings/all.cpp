@@ -50,7 +50,5 @@ std::vector<Scheme>& list_of_encodings() {
 }
 
 const std::vector<Scheme>& all_encodings() { return list_of_encodings(); }
-const OtherList encodings_elsewhere("an encoding (--encoding)", [] { return names_of(all_encodings()); });
-const OtherList samplers_elsewhere("a sampler of positions (--positions)", [] { return names_of(all_samplers()); });
 
 }  // namespace poslab

@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "lab/files/interrupt.h"
 #include "python/convert.h"
@@ -23,12 +24,14 @@ struct LongCalls {
   std::atomic<int> begun = 0;  // it, and those that wait for their turn
   std::atomic<bool> python_ends = false;
 };
-// A forked child has none of the threads that do the work, nor what they hold.
 inline LongCalls& all_long_calls() {
   static LongCalls all;
-  [[maybe_unused]] static const int survives_forks =
-      pthread_atfork(nullptr, nullptr, [] { new (&all_long_calls()) LongCalls, forget_stop(); });
   return all;
+}
+// A forked child has none of the threads that do the work, nor what they hold. Called once, when the module is loaded.
+inline void survive_forks() {
+  pthread_atfork(before_fork, [] { after_fork(false); },
+                 [] { after_fork(true), new (&all_long_calls()) LongCalls, forget_stop(); });
 }
 inline std::mutex& long_calls() { return all_long_calls().running; }
 

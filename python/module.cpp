@@ -7,6 +7,7 @@
 #include "core/kernels.h"
 #include "core/platform/parallel.h"
 #include "core/stop.h"
+#include "lab/files/advice.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/printable.h"
@@ -133,6 +134,8 @@ NB_MODULE(_poslab, m) {
       },
       "Version, commit, instruction set, engine of products and threads, as `poslab version` prints them.");
   say_errors_in_one_line(m);
+  survive_forks();
+  give_advice();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));
   // What is recorded may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));

@@ -36,7 +36,6 @@ Made& made() {
 }  // namespace
 
 const std::vector<Task>& all_tasks() { return list_of_tasks(); }
-const OtherList tasks_elsewhere("a task (--task)", [] { return names_of(all_tasks()); });
 
 // A task is made without this lock: a task in Python may wait for Python's lock, whose owner may wait for this one.
 const Task& task(const std::string& spelled) {

@@ -3,6 +3,8 @@
 #include "core/platform/parallel.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -91,6 +93,28 @@ TEST_CASE("planted: two pieces of a job write one number" * doctest::skip()) {
     while (begun.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
     both += i;
   });
+  set_threads(were);
+}
+#endif
+
+#ifndef __SANITIZE_THREAD__  // which lets a forked child start no threads
+TEST_CASE("a forked child has no workers, and starts its own; the parent keeps those it has") {
+  const int were = threads();
+  set_threads(2);
+  const auto sums = [] {
+    std::atomic<int64_t> sum = 0;
+    parallel_for(100, [&](int64_t i) { sum += i; });
+    return sum == 4950;
+  };
+  CHECK(sums());
+  before_fork();
+  const pid_t child = fork();
+  after_fork(child == 0);
+  if (child == 0) alarm(30), _exit(sums() && sums() ? 0 : 1);
+  int raw = -1;
+  CHECK(waitpid(child, &raw, 0) == child);
+  CHECK(raw == 0);
+  CHECK(sums());
   set_threads(were);
 }
 #endif

@@ -2,8 +2,6 @@
 // for pieces that a worker has really begun: a worker that the system has put aside delays no job.
 #include "core/platform/parallel.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -114,11 +112,6 @@ std::unique_ptr<Pool>& pool() {
   return p;
 }
 
-// A forked child has none of the workers: it leaves their pool where it lies, and makes its own when it needs one.
-void survive_forks() {
-  pthread_atfork([] { busy.lock(); }, [] { busy.unlock(); }, [] { (void)pool().release(), busy.unlock(); });
-}
-
 }  // namespace
 
 int threads() { return count(); }
@@ -130,14 +123,16 @@ void set_threads(int n) {
   count() = n;
 }
 
+void before_fork() { busy.lock(); }
+void after_fork(bool in_child) {
+  if (in_child) (void)pool().release();            // its memory is left as it is: a lock in it may be held
+  busy.unlock();
+}
+
 void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
   if (pieces > 1 && threads() > 1 && !inside && busy.try_lock()) {
     const std::lock_guard held(busy, std::adopt_lock);
-    if (!pool()) {
-      static std::once_flag once;
-      std::call_once(once, survive_forks);
-      pool() = std::make_unique<Pool>(threads());
-    }
+    if (!pool()) pool() = std::make_unique<Pool>(threads());
     pool()->run(pieces, piece, context);
   } else {
     for (int64_t i = 0; i < pieces && !cancelled(); ++i) piece(context, i);

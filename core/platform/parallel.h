@@ -19,6 +19,11 @@ using Mutex = std::mutex;
 int threads();             // how many run a parallel_for
 void set_threads(int n);   // 1 .. 256; the default is the number of cores, or POSLAB_THREADS
 
+// For a program whose forked children compute, as Python's may (python/long_call.h): called by the thread that forks,
+// while no job runs. The child has none of the workers, and starts its own when it needs them.
+void before_fork();
+void after_fork(bool in_child);
+
 // Runs piece(0) .. piece(pieces - 1), each exactly once, in any order, possibly at the same time.
 void parallel_pieces(int64_t pieces, void (*piece)(const void* context, int64_t index), const void* context);
 

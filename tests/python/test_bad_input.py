@@ -226,6 +226,7 @@ BAD = {
     "a zero in a name": (lambda: pl.encodings["ro\0pe"], "unknown encoding"),
     "an encoding": (lambda: pl.encodings.ropo, AttributeError),
     "a spelling": (lambda: pl.encodings["ropo:window=8"], 'did you mean "rope"'),
+    "a name of another list": (lambda: pl.encodings["randomized"], "this is a sampler of positions"),
     "an option": (lambda: pl.encodings.rerope(windw=8), 'did you mean "window"'),
     "a value": (lambda: pl.encodings.rerope(window="wide"), "window"),
     "a value that is none": (lambda: pl.encodings.rerope(window=None), "window"),
