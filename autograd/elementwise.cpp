@@ -2,7 +2,7 @@
 //   exp: dx = dy y           tanh:    dx = dy (1 - y^2)     softplus: dx = dy sigmoid(x)     sqrt: dx = dy / (2 y)
 //   log: dx = dy / x         sigmoid: dx = dy y (1 - y)     relu:     dx = dy [y > 0]
 //   cos: dx = -dy sin x      sin:     dx = dy cos x
-//   silu, gelu, gelu_tanh: dx = dy times the slope at x (core/kernels.def)
+//   silu, gelu, gelu_tanh: dx = dy times the slope at x (core/more_kernels.def)
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 

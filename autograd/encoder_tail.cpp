@@ -8,6 +8,24 @@
 #include "core/error.h"
 
 namespace poslab {
+namespace {
+
+BlockArgs tail_arguments(const Tensor& x, int rows, const BlockWeights& w) {
+  const int C = x.dim(-1);
+  BlockArgs args{.attention = {.batch = 1, .queries = rows, .keys = rows, .heads = 1, .kv_heads = 1, .head_dim = C,
+                               .value_dim = C}};
+  args.d_ff = w.w1.dim(1), args.x = x.data(), args.output = w.output.data();
+  args.gain1 = w.gain1.data(), args.bias1 = w.bias1.data(), args.gain2 = w.gain2.data(), args.bias2 = w.bias2.data();
+  args.w1 = w.w1.data(), args.b1 = w.b1.data(), args.w2 = w.w2.data(), args.b2 = w.b2.data();
+  return args;
+}
+
+}  // namespace
+
+bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights& w) {
+  const Kernels& run = kernels(x.device());
+  return run.encoder_tail && run.encoder_tail_fits(tail_arguments(x, rows, w));
+}
 
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout drop1, Dropout drop2) {
   const Kernels& run = kernels(x.device());
@@ -23,11 +41,7 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
       bad_input("encoder_tail: a bias or gain is {}, and x {}; it must be ({})", to_string(t->shape()),
                 to_string(x.shape()), C);
   check_rate(drop1), check_rate(drop2);
-  BlockArgs args{.attention = {.batch = 1, .queries = rows, .keys = rows, .heads = 1, .kv_heads = 1, .head_dim = C,
-                               .value_dim = C}};
-  args.d_ff = w.w1.dim(1), args.x = x.data(), args.output = w.output.data();
-  args.gain1 = w.gain1.data(), args.bias1 = w.bias1.data(), args.gain2 = w.gain2.data(), args.bias2 = w.bias2.data();
-  args.w1 = w.w1.data(), args.b1 = w.b1.data(), args.w2 = w.w2.data(), args.b2 = w.b2.data();
+  BlockArgs args = tail_arguments(x, rows, w);
   args.dropout1 = drop1, args.dropout2 = drop2;
   if (!run.encoder_tail_fits(args)) return {};
   Tensor y(x.shape(), x.device());

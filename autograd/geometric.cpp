@@ -1,5 +1,5 @@
-// The weights of geometric attention; formulas and the order of keys are in core/kernels.def. Leaves out the
-// un-normalized form: NDR divides by the sum by default, and so did the experiment of table 5 (spec A.1 (14)).
+// The weights of geometric attention; formulas and the order of keys are in core/more_kernels.def. Leaves out
+// the un-normalized form: NDR divides by the sum by default, and so did the experiment of table 5 (spec A.1 (14)).
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

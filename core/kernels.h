@@ -1,5 +1,5 @@
 // The contract between ops and hardware: every kernel with its formula and shapes, once. A backend is one table of
-// these pointers: core/cpu/table.cpp, cuda/table.cpp. core/kernels.def is the list itself.
+// these pointers: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
 //
 // A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
 // and throws nothing but a Failure for want of that. Matrices are dense and row-major. A result of type Accumulator
@@ -150,7 +150,7 @@ struct BlockGrads {
 
 // The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.
 //   a = x w1 + b1   c = x w3 + b3   h = act(a) c   y = h w2 + b2
-enum class Gate { relu, silu, gelu, gelu_tanh };        // act, as in core/kernels.def
+enum class Gate { relu, silu, gelu, gelu_tanh };        // act, as in core/more_kernels.def
 struct GatedArgs {
   int64_t rows;
   int in, d_ff, out;

@@ -8,6 +8,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/kernels.h"
+#include "core/most_parameters.h"
 #include "core/names.h"
 #include "core/stop.h"
 #include "core/tensor_storage.h"
@@ -15,17 +16,7 @@
 namespace poslab {
 
 namespace {
-thread_local const MostParameters* allowed = nullptr;
 constexpr int64_t most = INT32_MAX;  // numbers: the optimizer's tensors have one axis of them all
-}
-
-MostParameters::MostParameters(std::string file, int64_t most)
-    : file_(std::move(file)), most_(most), before_(std::exchange(allowed, this)) {}
-MostParameters::~MostParameters() { allowed = before_; }
-void MostParameters::check(int64_t count, const std::string& name, const Shape& shape) const {
-  if (count > most_)
-    failure("{} is damaged: {} of shape {} goes beyond the {} weights that it holds; restore it from a copy", file_,
-            name, to_string(shape), most_);
 }
 
 struct Params::Store {
@@ -60,7 +51,7 @@ Params Params::shared() const {
 Tensor Params::make(const std::string& name, Shape shape) const {
   if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
   const std::string whole = (*this / name).path_;
-  if (allowed) allowed->check(store_->count + size_of(shape), whole, shape);
+  MostParameters::check(store_->count + size_of(shape), whole, shape);
   for (const Entry& e : store_->entries)
     if (e.name == whole) bad_input("params: there is a parameter {} already; give each a name of its own", whole);
   Tensor x(std::move(shape));

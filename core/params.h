@@ -12,22 +12,6 @@
 
 namespace poslab {
 
-// While one lives, models that this thread builds may have so many parameters: a file that says sizes is believed no
-// further than the weights go that it holds. Beyond that a Failure names the file.
-class MostParameters {
- public:
-  MostParameters(std::string file, int64_t most);
-  ~MostParameters();
-  MostParameters(const MostParameters&) = delete;
-  MostParameters& operator=(const MostParameters&) = delete;
-  void check(int64_t count, const std::string& name, const Shape&) const;
-
- private:
-  const std::string file_;
-  const int64_t most_;
-  const MostParameters* const before_;
-};
-
 class Params {
  public:
   explicit Params(uint64_t seed);

@@ -18,7 +18,7 @@
 #include "autograd/ops.h"
 #include "core/choices.h"
 #include "core/params.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 
 namespace poslab {
 

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/choices.h"
-#include "core/random.h"
 #include "core/tensor.h"
 
 namespace poslab {
@@ -58,65 +56,6 @@ class Positions {
   std::vector<double> position_, ids_, offset_;   // ids_: empty if a token has one number
   mutable std::shared_ptr<const Distances> distances_;
   mutable std::map<std::pair<std::string, Device>, Tensor> constants_;
-};
-
-// The class of a token, which a sampler may read: a digit, another symbol of the input, or an empty slot of the answer.
-enum class TokenClass { digit, sign, empty };
-
-struct Slots {                       // that positions are drawn for
-  int sequences, time;               // draws: 1 that the batch shares, or one for each sequence
-  Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
-};
-
-// How positions are drawn: an entry of the only list, encodings/samplers.cpp.
-struct Sampler {
-  std::string name, summary, about, source;   // about: at most five lines
-  std::vector<Option> options = {};
-  bool random = false;               // draws from the rng
-  bool reads_classes = false;        // positions depend on the tokens, so that sequences have their own
-  bool by_length = false;            // later slots change the positions of earlier ones, though nothing is random
-  bool even = false;                 // neighbours are equally far apart, so that distances are one table of offsets
-  bool only_offsets = false;         // gives a table of offsets and no position of a token
-  std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
-  std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
-  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
-  std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": apart from `parts`, the embedding's
-  std::string file = {};             // the source file
-};
-const std::vector<Sampler>& all_samplers();
-// Throws BadInput for sizes below 1, and for more slots than the pool has positions.
-Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
-// "randomized:max_position=4096,unsorted", or "randomized|sequential": one for each layer, in turn; a scheme of door 1
-// reads the first. "coupled&randomized": the first for door 1, the rest for the layers. Options that the text
-// does not set come from `run`. Throws BadInput.
-Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
-Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
-Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);
-int pool_of(const Chosen<Sampler>&);                 // most slots that it has positions for: max_position, or no limit
-std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
-
-// When positions are resampled: once per forward pass, once per layer and pass, or for each sequence of the batch.
-enum class Resample { per_forward, per_layer, per_sequence };
-
-// The positions of one forward pass, as the layers ask for them.
-class PositionSample {
- public:
-  PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
-  explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
-  const Positions& at_embedding() const;
-  const Positions& at_layer(int layer) const;
-  void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
-
- private:
-  Chosen<Sampler> sampler_;
-  Resample resample_;
-  Stream stream_;
-  int sequences_, time_;
-  Ids classes_;
-  using Drawn = std::shared_ptr<const Positions>;
-  const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
-  mutable std::vector<Drawn> drawn_;
-  mutable Drawn added_;  // for the embedding, where a sampler draws apart for it
 };
 
 }  // namespace poslab

@@ -1,7 +1,7 @@
 // Helpers for all families of samplers. Each family is a file encodings/samplers_FAMILY.cpp with a list of its own;
 // encodings/samplers.cpp joins them.
 #pragma once
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 
 namespace poslab {
 

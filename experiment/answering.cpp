@@ -19,6 +19,7 @@
 #include "experiment/language/learner.h"
 #include "experiment/lengths.h"
 #include "experiment/strings.h"
+#include "tasks/baselines.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 

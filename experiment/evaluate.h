@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiment/state.h"
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 namespace poslab {

@@ -4,35 +4,12 @@
 #include <cstring>
 #include <utility>
 
-#include "autograd/ops.h"
-#include "autograd/tape.h"
 #include "core/error.h"
 #include "core/kernels.h"
+#include "nn/traced.h"
 
 namespace poslab {
 namespace {
-
-// A parameter whose update a trace wants, and its values before the step.
-struct Watched {
-  std::string name;  // of the update
-  Tensor parameter, before;
-};
-
-std::vector<Watched> watched(const Params& p, const Trace& trace) {
-  std::vector<Watched> all;
-  for (const auto& [name, x, offset] : p.entries())
-    if (trace.wants("update." + name))
-      all.push_back({"update." + name, x, Tensor::from(x.shape(), x.values()).to(x.device())});
-  return all;
-}
-
-void trace_update(Trace& trace, const Watched& w) {
-  const NoGrad off;
-  const Tensor made = w.parameter - w.before;
-  const std::vector<real> as_made = made.values();  // a change may write to its argument
-  const Tensor wanted = trace(w.name, made);
-  if (wanted.values() != as_made) w.parameter.set((w.before + wanted).values().data());
-}
 
 // NaN is outside of every range.
 void check(const Adam& a, const Params& p) {
@@ -59,7 +36,7 @@ Adam::Adam(const Params& p, double rate)
 // g <- g min(1, clip / |g|), then Kingma & Ba 2015, algorithm 1
 void Adam::update(const Params& p, Trace* trace) {
   check(*this, p);
-  const std::vector<Watched> seen = trace ? watched(p, *trace) : std::vector<Watched>();
+  const TracedUpdate traced(p, trace);
   const Kernels& run = kernels(p.device());
   double* sum = reinterpret_cast<double*>(squares.data());
   run.squares(sum, p.grads(), p.count());
@@ -70,7 +47,7 @@ void Adam::update(const Params& p, Trace* trace) {
   s.correction1 = real(1 - std::pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t));
   // course end
   run.adam(p.values(), m.data(), v.data(), p.grads(), p.count(), sum, s);
-  for (const Watched& w : seen) trace_update(*trace, w);
+  traced.show();
 }
 
 double Adam::norm(const std::vector<real>& squares) {

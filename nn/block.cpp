@@ -25,30 +25,22 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   w_.gain2 = n2.full("gain", {C}, 1), w_.bias2 = n2.full("bias", {C}, 0);
 }
 
-// Without a trace, the whole block or its part after attention runs as one kernel, where the device has one for these
-// sizes (autograd/encoder_block.h).
-Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass,
-                                const std::optional<LayerTerms>& terms) const {
-  const Tensor& x = in.x;
-  const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
-  const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
-  if (terms)
-    if (const Tensor y = encoder_block(x, w_, *terms, {H, num_queries, spec_.causal}, drop1, drop2)) return y;
-  const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
-  const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
+Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass) const {
+  const int B = in.x.dim(0), T = in.x.dim(1), H = spec_.heads, D = spec_.d_model / H;
   const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
-  const Tensor own_q = num_queries == T ? in.project(w_.query) : linear(own, w_.query);
-  const Tensor q = seen(".attention.query", own_q.reshape(queries));
-  const Tensor k = seen(".attention.key", in.project(w_.key).reshape(keys));
-  const Tensor v = seen(".attention.value", in.project(w_.value).reshape(keys));
-  const Span span{.causal = spec_.causal, .offset = T - num_queries};
-  const auto attended = [&] {
-    if (terms) return attention(scores_of(*terms, q, k), v, span, terms->add);
-    return attend(name_, pass, pass.temperature({q, k, own, x}, pass.positions, span), v, span);
+  const auto attended = [&]() -> Attended {
+    const Tensor own = num_queries == T ? in.x : slice(in.x, 1, T - num_queries, T);
+    const Tensor own_q = num_queries == T ? in.project(w_.query) : linear(own, w_.query);
+    const Tensor q = seen(".attention.query", own_q.reshape({B, num_queries, H, D}));
+    const Tensor k = seen(".attention.key", in.project(w_.key).reshape({B, T, H, D}));
+    const Tensor v = seen(".attention.value", in.project(w_.value).reshape({B, T, H, D}));
+    const Span span{.causal = spec_.causal, .offset = T - num_queries};
+    const Heads heads = pass.temperature({q, k, own, in.x}, pass.positions, span);
+    return {own, attend(name_, pass, heads, v, span, in.terms).reshape(own.shape())};
   };
-  const Tensor mixed = attended().reshape(own.shape());
-  if (!pass.trace)
-    if (const Tensor y = encoder_tail(own, mixed, w_, drop1, drop2)) return y;
+  if (const Tensor y = fused_block(in, w_, {H, num_queries, spec_.causal}, pass, attended)) return y;
+  const auto [own, mixed] = attended();
+  const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
   // course 7: block
   const Tensor a = seen(".attention.added", linear(mixed, w_.output));
   const Tensor h = seen(".attention.out", residual_norm(own, a, w_.gain1, w_.bias1, drop1));

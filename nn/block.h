@@ -3,24 +3,11 @@
 //   x <- norm(x + dropout(w2 relu(w1 x + b1) + b2))
 // Projections q, k, v, o have no bias; dropout comes after the attention's output, not on the weights.
 #pragma once
-#include <optional>
-
-#include "autograd/encoder_block.h"
-#include "encodings/temperature.h"
-#include "nn/trace.h"
+#include "nn/fused.h"
 
 namespace poslab {
 
 struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };
-
-// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, the
-// rows are projected: a product for each symbol and not for each token.
-struct BlockInput {
-  Tensor x;
-  Tensor table{};        // (N, C), or absent
-  Ids at{};              // (B, T): x = gather(table, at)
-  Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
-};
 
 // The arguments of one layer in a forward pass, besides its input.
 struct LayerPass {
@@ -40,9 +27,8 @@ class EncoderBlock {                               // poslab::Block is a piece o
  public:
   EncoderBlock(Params, BlockSpec);
   // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
-  // keys and values. terms: the encoding's terms in the logits, where the device has blocks as one kernel and
-  // nothing is traced; attention then uses them. Always absent on the CPU.
-  Tensor operator()(const BlockInput&, int num_queries, const LayerPass&, const std::optional<LayerTerms>& terms) const;
+  // keys and values.
+  Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
 
  private:
   BlockSpec spec_;

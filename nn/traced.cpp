@@ -51,13 +51,32 @@ Tensor reweighed(Trace* trace, const std::string& name, const std::function<Tens
   return where(kept, heads, composed::mix(now, v));
 }
 
-Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span) {
+Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span,
+              const std::optional<LayerTerms>& terms) {
+  if (terms) return attention(scores_of(*terms, in.q, in.k), v, span, terms->add);
   const Tensor heads = pass.encoding.attend(in, v, pass.positions, span);
   if (!pass.trace) return heads;
   const std::string of = name + ".attention.";
   look(of, *pass.trace, pass, in, span);
   const auto weights = [&] { return pass.encoding.weights(in, pass.positions, span); };
   return traced(pass.trace, name, ".attention.heads", reweighed(pass.trace, of + "weights", weights, heads, v));
+}
+
+TracedUpdate::TracedUpdate(const Params& p, Trace* trace) : trace_(trace) {
+  if (!trace) return;
+  for (const auto& [name, x, offset] : p.entries())
+    if (trace->wants("update." + name))
+      all_.push_back({"update." + name, x, Tensor::from(x.shape(), x.values()).to(x.device())});
+}
+
+void TracedUpdate::show() const {
+  const NoGrad off;
+  for (const auto& [name, parameter, before] : all_) {
+    const Tensor made = parameter - before;
+    const std::vector<real> as_made = made.values();  // a change may write to its argument
+    const Tensor wanted = (*trace_)(name, made);
+    if (wanted.values() != as_made) parameter.set((before + wanted).values().data());
+  }
 }
 
 // The fused norm is one of the sum itself; where it may not be that, or a gradient is to be seen, it is computed again.

@@ -31,22 +31,6 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
   head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
 }
 
-Transformer Transformer::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
-  if (policy->learned)
-    bad_input("temperature {}: it learns parameters, which a trained model does not have; train with it, or choose one "
-              "that learns nothing, such as log_n", policy.spelled());
-  Transformer other = *this;
-  other.spec_.temperature = policy;
-  other.temperature_ = temperature_layers(Params(0), policy, spec_.shape());
-  return other;
-}
-
-Transformer Transformer::with_layers(std::shared_ptr<const PositionLayers> layers) const {
-  Transformer other = *this;
-  other.encoding_ = std::move(layers);
-  return other;
-}
-
 // h = sqrt(C) embed(x) (+ positions, dropout), blocks, head; no norm at the end (spec A.1 (2), B.3)
 Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
   if (tokens.shape().size() != 2)
@@ -56,25 +40,20 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
-  BlockInput in{gather(rows, tokens)};
-  if (encoding_->embed) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
-  else if (rows.device() == Device::cpu && !(pass.trace && pass.trace->wants("embedding")))
-    in.table = rows, in.at = tokens;                           // on a GPU launches cost more than products
+  BlockInput in = embedded(rows, tokens, pass.trace);
+  if (encoding_->embed) in = {dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop)};
   in.x = traced(pass.trace, "embedding", "", in.x);
-  // Only where a block may be one kernel. All encodings come first, so that their products share a launch.
-  std::vector<std::optional<LayerTerms>> terms(blocks_.size());
-  const bool may_be_one = kernels(rows.device()).encoder_block && !pass.trace;
-  for (size_t l = 0; l < terms.size(); ++l)
-    if (may_be_one && temperature_[l].absent())
-      terms[l] = encoding_->layers[l]->terms(pass.positions.at_layer(int(l)),
-                                             {spec_.heads, spec_.d_model / spec_.heads, rows.device()});
+  const std::vector<std::optional<LayerTerms>> terms =
+      fused_terms(*encoding_, temperature_, pass.positions,
+                  {spec_.heads, spec_.d_model / spec_.heads, rows.device()}, pass.trace);
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
     const int queries = layer + 1 == spec_.layers ? outputs : T;        // nothing reads the last block's other slots
     const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
                              pass.positions.at_layer(layer), drop, pass.trace};
-    in = {block(in, queries, of_layer, terms[size_t(layer)])};
+    in.terms = terms[size_t(layer)];
+    in = {block(in, queries, of_layer)};
   }
   return traced(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }

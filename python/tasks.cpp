@@ -1,5 +1,6 @@
 // Tasks: batches as a model reads them, answers, and what can be reached without understanding.
 #include "python/convert.h"
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 namespace poslab::python {

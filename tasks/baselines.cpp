@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/stop.h"
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 namespace poslab {

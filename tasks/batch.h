@@ -24,12 +24,4 @@ Batch make_batch(const Task&, int sequences, int length, Stream s);
 struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);
 
-// Accuracies that need no understanding of the task, 0 to 1, computed from samples (spec B.1, finding 4).
-struct Baselines {
-  double chance;         // uniform over the output symbols
-  double majority;       // always the most frequent symbol of each output slot, found on other samples
-  double content_only;   // the same answer in every slot, from how many of each symbol there are
-};
-Baselines baselines(const Task&, int length, int samples, uint64_t seed);
-
 }  // namespace poslab

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 using namespace poslab;

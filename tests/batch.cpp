@@ -1,4 +1,5 @@
 // Token layout, streams, scores.
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 #include <doctest/doctest.h>

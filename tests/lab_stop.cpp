@@ -15,6 +15,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/run_folder.h"
+#include "tasks/baselines.h"
 #include "tests/lab_learners.h"
 #include "tasks/batch.h"
 #include "tasks/bignum.h"

@@ -9,7 +9,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/params.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 #include "experiment/align.h"
 #include "experiment/ask.h"
 #include "experiment/build.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 
 using namespace poslab;
 

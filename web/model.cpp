@@ -1,6 +1,7 @@
 // A model in training: made, stepped, tested, and taken apart into what a checkpoint holds.
 #include <fmt/format.h>
 
+#include "core/most_parameters.h"
 #include "core/params.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
@@ -8,6 +9,7 @@
 #include "experiment/kind.h"
 #include "experiment/lengths.h"
 #include "experiment/step.h"
+#include "tasks/baselines.h"
 #include "web/calls.h"
 
 namespace poslab::web {

@@ -1,5 +1,5 @@
-// The weights of geometric attention, a row at a time. The formula is in core/kernels.def: what each key needs alone is
-// computed in vectors; what a key gets from those before it, in one pass outwards, and inwards for the gradient.
+// The weights of geometric attention, a row at a time. The formula is in core/more_kernels.def: terms of one key are
+// computed in vectors; sums over the keys before it, in one pass outwards, and inwards for the gradient.
 #include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"

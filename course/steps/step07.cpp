@@ -2,7 +2,7 @@
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "check.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 #include "nn/block.h"
 
 using namespace poslab;
@@ -176,7 +176,7 @@ struct OneBlock {
     }
   }
   Tensor operator()(const Dropout& drop, Trace* trace) const {
-    return block({x}, T, {encoding, temperature, positions, drop, trace}, std::nullopt);
+    return block({x}, T, {encoding, temperature, positions, drop, trace});
   }
 };
 

@@ -9,7 +9,7 @@
 
 #include "core/names.h"
 #include "encodings/encoding.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 #include "tasks/task.h"
 
 namespace poslab {

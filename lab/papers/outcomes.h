@@ -12,6 +12,7 @@
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
+#include "tasks/baselines.h"
 
 namespace poslab::reproduce {
 

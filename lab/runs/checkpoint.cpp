@@ -10,6 +10,7 @@
 
 #include "core/choices.h"
 #include "core/error.h"
+#include "core/most_parameters.h"
 #include "lab/files/safetensors.h"
 #include "lab/runs/config_toml.h"
 

@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/rounding.h"
 #include "lab/runs/values.h"
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 namespace poslab {

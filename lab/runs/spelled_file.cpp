@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "encodings/calibrated.h"
 #include "encodings/encoding.h"
-#include "encodings/positions.h"
+#include "encodings/sampler.h"
 #include "lab/files/files.h"
 #include "lab/runs/align.h"
 

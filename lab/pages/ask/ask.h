@@ -8,6 +8,7 @@
 #include "experiment/ask.h"
 #include "experiment/learner.h"
 #include "lab/pages/ask/look.h"
+#include "tasks/baselines.h"
 #include "tasks/batch.h"
 
 namespace poslab::asking {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lab/papers/compare/ranking.h"
+#include "tasks/baselines.h"
 
 namespace poslab::compare {
 

@@ -5,6 +5,7 @@
 
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "tasks/baselines.h"
 
 namespace poslab::reproduce::gap_shift {
 namespace {

@@ -1,0 +1,41 @@
+// Tensors and ids between host and devices.
+#include "core/async_read.h"
+#include "core/backend.h"
+#include "core/tensor.h"
+#include "core/tensor_storage.h"
+
+namespace poslab {
+
+std::vector<real> Tensor::values() const { return AsyncRead(*this).result(); }
+
+void Tensor::set(const real* values) const { backend(device()).write(data(), values, size_t(size()) * sizeof(real)); }
+
+Tensor Tensor::to(Device there) const {
+  if (!storage_ || there == device()) return *this;
+  if (device() != Device::cpu) return from(shape_, values()).to(there);
+  Tensor y;
+  y.shape_ = shape_, y.storage_ = std::make_shared<Storage>(), y.storage_->device = there;
+  const size_t bytes = size_t(size()) * sizeof(real);
+  // What is uploaded is only read, so the cast makes nothing writable that somebody writes.
+  y.storage_->value = static_cast<real*>(const_cast<void*>(backend(there).upload(data(), bytes)));
+  if (!y.storage_->value) {
+    y.storage_->own_value = Block(size(), there);
+    y.storage_->value = y.storage_->own_value.get();
+    y.set(data());
+  }
+  return y;
+}
+
+// Whole reals that hold the ints: memory of the pool has no other kind.
+const int* Ids::on(Device there) const {
+  if (!at_ || there == Device::cpu) return data();
+  const size_t bytes = size_t(size()) * sizeof(int);
+  if (const void* at = backend(there).upload(data(), bytes)) return static_cast<const int*>(at);
+  if (!*elsewhere_) {
+    *elsewhere_ = Tensor({int((bytes + sizeof(real) - 1) / sizeof(real))}, there);
+    backend(there).write(elsewhere_->data(), data(), bytes);
+  }
+  return reinterpret_cast<const int*>(elsewhere_->data());
+}
+
+}  // namespace poslab

@@ -1,0 +1,40 @@
+// Shortcuts of an encoder block, which change no result beyond its rounding: on a GPU all of the block, or its half
+// after attention, is one kernel (autograd/encoder_block.h); on a CPU embeddings are multiplied once for each symbol
+// and not for each token. nn/block.cpp asks for the kernels once, and has the block op by op.
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "autograd/encoder_block.h"
+#include "encodings/temperature.h"
+#include "nn/trace.h"
+
+namespace poslab {
+
+struct LayerPass;            // nn/block.h
+
+struct BlockInput {
+  Tensor x;                  // (B, T, C)
+  Tensor table{};            // (N, C), or absent
+  Ids at{};                  // (B, T): x = gather(table, at)
+  std::optional<LayerTerms> terms{};   // of the layer's encoding, where the device has blocks as one kernel
+  Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
+};
+
+// rows (N, C), tokens (B, T) -> gather(rows, tokens), as the input of the first block.
+BlockInput embedded(const Tensor& rows, const Ids& tokens, const Trace*);
+
+// LayerTerms of all layers; absent on a device without blocks as one kernel, and under a trace. All are computed before
+// the first block, so that their products share a launch.
+std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const std::vector<Temperature>&,
+                                                   const PositionSample&, const LayerShape&, const Trace*);
+
+// The states of the queries, and what attention has mixed for them: (B, queries, C) each.
+struct Attended { Tensor own, mixed; };
+// The result of a block, (B, queries, C); absent where the device has no kernel for these sizes, and under a trace.
+// `attended` is called if the half after attention is one kernel.
+Tensor fused_block(const BlockInput&, const BlockWeights&, const BlockSizes&, const LayerPass&,
+                   const std::function<Attended()>& attended);
+
+}  // namespace poslab
