@@ -46,7 +46,7 @@ void train_command(const Kind& kind, const TrainWords& w) {
     const size_t equals = s.find('=');
     if (equals == std::string::npos || equals == 0)
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
-    const std::string name = current_name(s.substr(0, equals));
+    const std::string name = s.substr(0, equals);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
     all.emplace_back(name, as_typed(name, s.substr(equals + 1)));
   }

@@ -14,16 +14,10 @@ std::string type_name(const Option& o, bool of_run) {
   return standard.empty() ? takes : fmt::format("{}  ({})", takes, standard);
 }
 
-// With its former name, if it had one: "--ffn-multiplier,--widening"
-std::string names_of_option(const std::string& option) {
-  const std::string before = former_name(option);
-  return dashed(option) + (before == option ? "" : "," + dashed(before));
-}
-
 }  // namespace
 
 void TypedChoices::add(CLI::App* command, const ChoiceTable& table) {
-  for (const ChoiceOption& o : table.options) add(command, o, names_of_option(o.option.name));
+  for (const ChoiceOption& o : table.options) add(command, o, dashed(o.option.name));
 }
 
 void TypedChoices::add(CLI::App* command, const ChoiceOption& o, const std::string& words, bool of_run) {

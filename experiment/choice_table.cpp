@@ -18,20 +18,7 @@ Option spelling(const std::string& name, const std::string& standard, const std:
   return o;
 }
 
-const std::pair<const char*, const char*> renamed[] = {{"widening", "ffn_multiplier"}, {"guess", "chance"}};
-
 }  // namespace
-
-std::string current_name(const std::string& option) {
-  for (const auto& [before, now] : renamed)
-    if (option == before) return now;
-  return option;
-}
-std::string former_name(const std::string& option) {
-  for (const auto& [before, now] : renamed)
-    if (option == now) return before;
-  return option;
-}
 
 std::string dashed(const std::string& name) {
   std::string dashes = "--" + name;

@@ -20,11 +20,6 @@ struct ChoiceOption {
 bool written(const ChoiceOption&, const Choices&);   // in config.toml, plans and checkpoints
 std::string dashed(const std::string& name);         // --max-position
 
-// Names that options, and columns of tests, had in older versions. What those wrote is read: TOML files, checkpoints,
-// plans, eval.csv, result.json; `--widening` and `--set widening=2` are taken as well.
-std::string current_name(const std::string& option);
-std::string former_name(const std::string& option);  // as ids of trials have it, which stay as they were
-
 struct ChoicePreset {
   std::string name, summary;
   Settings settings;

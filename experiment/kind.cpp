@@ -35,8 +35,7 @@ const std::vector<Option>& kept_options(const Kind& kind) {
   return all.at(kind.name);
 }
 
-const Option& kept_option(const Kind& kind, const std::string& said) {
-  const std::string name = current_name(said);
+const Option& kept_option(const Kind& kind, const std::string& name) {
   const auto found = [&](const Kind& of) -> const Option* {
     for (const Option& o : kept_options(of))
       if (o.name == name) return &o;

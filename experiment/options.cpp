@@ -17,7 +17,7 @@ const OtherNames words_for_options[] = {
     {"positions", {"sampler"}},
     {"layers", {"depth", "blocks"}},
     {"d_model", {"width", "dim", "hidden", "hidden-size"}},
-    {"ffn_multiplier", {"d-ff", "ffn"}, "It is d_ff / d_model"},
+    {"ffn_multiplier", {"d-ff", "ffn", "widening"}, "It is d_ff / d_model"},
     {"steps", {"iterations", "iters", "max-steps", "updates"}},
     {"steps", {"fast", "quick"}, "Fewer steps, shorter --train-length and --lengths take less time"},
     {"eval_times", {"lengths", "eval-lengths"}, "A language model is tested at multiples of its trained length"},

@@ -86,25 +86,27 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
     write_file(file, text);
     return refusal([&] { read_kept(file); });
   };
-  const std::string good = R"({"id":"a","tested":{"length":"1 2","accuracy":"0.5 0.25"}})"
+  const std::string good = R"({"id":"a","result":{},"tested":{"length":"1 2","accuracy":"0.5 0.25"}})"
                            "\n";
   CHECK(said(good) == "");
   CHECK(holds(said(good + good), "line 2: its trial a has a line before"));
   CHECK(holds(said(good + "{\"id\":"), "line 2"));
-  CHECK(holds(said(R"({"id":"b","tested":{"length":"1 2","accuracy":"0.5"}})"
+  CHECK(holds(said(R"({"id":"b","result":{},"tested":{"length":"1 2","accuracy":"0.5"}})"
                    "\n"),
               "accuracy has another number"));
   const auto line = [&](const char* text) { return said(text + std::string("\n")); };
-  CHECK(line(R"({"id":"b","tested":{"length":"1","majority":"= a majority"}})") ==
+  CHECK(line(R"({"id":"b","result":{},"tested":{"length":"1","majority":"= a majority"}})") ==
         "1: " + file + " is damaged: line 1: it takes the column majority from trial a, which no line before has; "
                        "take the file from the commit before or from a copy");
   for (const char* reference : {"= ", "= a", "=  "})
-    CHECK(holds(line(fmt::format(R"({{"id":"b","tested":{{"length":"{}"}}}})", reference).c_str()), "it takes the"));
+    CHECK(holds(line(fmt::format(R"({{"id":"b","result":{{}},"tested":{{"length":"{}"}}}})", reference).c_str()),
+                "it takes the"));
   CHECK(holds(line("[]"), "line 1: it is no object with an \"id\";"));
   CHECK(holds(line(R"({"id":3,"tested":{"length":"1"}})"), "line 1: it is no object with an \"id\";"));
-  CHECK(holds(line(R"({"id":"b","tested":{}})"), "line 1: its \"tested\" is no object with columns;"));
-  CHECK(holds(line(R"({"id":"b","tested":{"length":1}})"), "line 1: its column length is no text;"));
+  CHECK(holds(line(R"({"id":"b","result":{},"tested":{}})"), "line 1: its \"tested\" is no object with columns;"));
+  CHECK(holds(line(R"({"id":"b","result":{},"tested":{"length":1}})"), "line 1: its column length is no text;"));
   CHECK(holds(line(R"({"id":"b","result":7,"tested":{"length":"1"}})"), "line 1: its \"result\" is 7, and no object;"));
+  CHECK(holds(line(R"({"id":"b","tested":{"length":"1"}})"), "line 1: its \"result\" is null, and no object;"));
   CHECK(holds(refusal([&] { read_kept(folder / "none"); }), "2: "));
 }
 

@@ -14,12 +14,11 @@ bool read_cell(const std::string& cell, double& number) {
   return !cell.empty() && *end == '\0';
 }
 
-std::vector<std::string> read_lines_below(const std::string& path, const std::string& header,
-                                          const std::string& former) {
+std::vector<std::string> read_lines_below(const std::string& path, const std::string& header) {
   std::istringstream in(read_file(path));
   std::string line;
   std::getline(in, line);
-  if (line != header && (former.empty() || line != former))
+  if (line != header)
     failure("{} is damaged: its first line is not {}; remove it, and test again", path, header);
   std::vector<std::string> all;
   while (std::getline(in, line)) all.push_back(line);

@@ -10,10 +10,8 @@ namespace poslab {
 // Whether the whole cell is a number, which may be nan or inf.
 bool read_cell(const std::string& cell, double& number);
 
-// The lines below the header, or below the one that older versions wrote, without their ends. Throws Failure: there is
-// no such file, another header, no line.
-std::vector<std::string> read_lines_below(const std::string& path, const std::string& header,
-                                          const std::string& former = "");
+// The lines below the header, without their ends. Throws Failure: there is no such file, another header, no line.
+std::vector<std::string> read_lines_below(const std::string& path, const std::string& header);
 [[noreturn]] void damaged_line(const std::string& path, size_t line, const std::string& text);   // throws Failure
 
 // The rows that `read` makes of the cells of each line; it says whether it could.

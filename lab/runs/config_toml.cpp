@@ -29,7 +29,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
   Settings settings;
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
-      const std::string name = current_name(std::string(key.str()));
+      const std::string name(key.str());
       if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
       try {
         settings.emplace_back(name, option_text(kind, name, node, files));

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "experiment/choice_table.h"
 #include "lab/files/csv.h"
 #include "lab/files/shell.h"
 #include "lab/runs/other_test.h"
@@ -15,13 +14,6 @@ std::string header_of(const std::vector<Column>& columns) {
   std::string text;
   for (const Column& c : columns) text += (text.empty() ? "" : ",") + c.name;
   return text;
-}
-
-// As older versions wrote it.
-std::string former_header(const Kind& kind) {
-  std::vector<Column> columns = *kind.columns;
-  for (Column& c : columns) c.name = former_name(c.name);
-  return header_of(columns);
 }
 
 // Whether the text is what the column takes. A number may be nan or inf.
@@ -51,7 +43,7 @@ Results read_results(const std::string& path, const Kind& kind) {
     bad_input("{} has no {}; make it with `poslab {} {}`", at.parent_path().string(), at.filename().string(),
               kind.command("eval"), shell_path(at.parent_path()));
   Results all;
-  for (const std::string& line : read_lines_below(path, header_of(kind), former_header(kind))) {
+  for (const std::string& line : read_lines_below(path, header_of(kind))) {
     const std::vector<std::string> texts = split(line, ',');
     std::vector<Row::Cell> cells(texts.size());
     bool whole = texts.size() == kind.columns->size();

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "core/error.h"
-#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/version.h"
@@ -51,8 +50,7 @@ struct Read {
   void operator()(const char* name, std::optional<Baselines>& b) const {
     const auto found = result.find(name);
     if (found == result.end() || found->is_null()) return;
-    const std::string chance = found->contains("chance") ? "chance" : former_name("chance");
-    b = Baselines{found->at(chance), found->at("majority"), found->at("content_only")};
+    b = Baselines{found->at("chance"), found->at("majority"), found->at("content_only")};
   }
   void operator()(const char* name, Values& said) const {
     if (const auto found = result.find(name); found != result.end()) said = found->get<Values>();

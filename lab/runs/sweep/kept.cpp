@@ -7,7 +7,6 @@
 
 #include "core/choices.h"
 #include "core/error.h"
-#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 
@@ -47,14 +46,14 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
     std::string cells = said.get<std::string>();
     if (cells.starts_with("= ")) {
       const size_t space = cells.rfind(' ');
-      const std::string other = cells.substr(2, space - 2), column = current_name(cells.substr(space + 1));
+      const std::string other = cells.substr(2, space - 2), column = cells.substr(space + 1);
       const auto found = known.find(fmt::format("{} {}", other, column));
       if (found == known.end())
         failure("it takes the column {} from trial {}, which no line before has", column, other);
       cells = found->second;
     }
-    names.push_back(current_name(name));
-    known[fmt::format("{} {}", id, names.back())] = cells;
+    names.push_back(name);
+    known[fmt::format("{} {}", id, name)] = cells;
     columns.push_back(split(cells, ' '));
     if (columns.back().size() != columns[0].size()) failure("{} has another number of cells than {}", name, names[0]);
   }
@@ -63,8 +62,6 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
     for (size_t i = 0; i < columns.size(); ++i) text += columns[i][row] + (i + 1 < columns.size() ? "," : "\n");
   return text;
 }
-
-std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
 
 }  // namespace
 
@@ -79,10 +76,10 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
       const Json said = parse_json(line, "it");
       if (!said.is_object() || !said.value("id", Json()).is_string()) failure("it is no object with an \"id\"");
       const std::string id = said["id"];
-      const Json tested = said.value("tested", Json()), result = said.value("result", Json::object());
+      const Json tested = said.value("tested", Json()), result = said.value("result", Json());
       if (!tested.is_object() || tested.empty()) failure("its \"tested\" is no object with columns");
       if (!result.is_object()) failure("its \"result\" is {}, and no object", in_short(result));
-      const Kept kept{said.contains("result") ? result.dump() : "", csv_of(tested, id, known)};
+      const Kept kept{result.dump(), csv_of(tested, id, known)};
       if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
     } catch (const std::exception& e) {
       failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
@@ -93,7 +90,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
 }
 
 size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path) {
-  std::string text = if_there(path);
+  std::string text = fs::exists(path) ? read_file(path) : "";
   ColumnNames known;
   std::map<std::string, Kept> there;
   if (!text.empty()) there = read_kept(path);
@@ -103,11 +100,8 @@ size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path
   for (size_t i = 0; i < plan.size(); ++i) {
     const Trial& t = plan[i];
     if (all[i] != TrialState::done || there.count(t.id)) continue;
-    Json line = {{"id", t.id}};
-    if (const std::string result = if_there(folder.result(t)); !result.empty()) {
-      line["result"] = parse_json(result, folder.result(t));
-      line["result"].erase("config");
-    }
+    Json line = {{"id", t.id}, {"result", parse_json(read_file(folder.result(t)), folder.result(t))}};
+    line["result"].erase("config");
     line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
     text += line.dump() + "\n";
     ++added;
@@ -128,11 +122,9 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
     const std::string making = folder.run(t) + ".partial";
     make_folder(making);
     write_file(making + "/eval.csv", kept->second.tested);
-    if (!kept->second.result.empty()) {
-      Json result = parse_json(kept->second.result, path);
-      result["config"] = config_json(t.run);
-      write_file(making + "/result.json", result.dump(2) + "\n");
-    }
+    Json result = parse_json(kept->second.result, path);
+    result["config"] = config_json(t.run);
+    write_file(making + "/result.json", result.dump(2) + "\n");
     fs::rename(making, folder.run(t));  // a trial is there as a whole or not at all
     ++restored;
   }

@@ -15,7 +15,7 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without its config, "" if there was none; eval.csv as it was
+  std::string result, tested;  // result.json without its config; eval.csv as it was
 };
 // By id. Throws BadInput where there is no such file, Failure with the line where it is damaged.
 std::map<std::string, Kept> read_kept(const std::string& path);

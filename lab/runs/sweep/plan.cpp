@@ -50,7 +50,7 @@ const Kind& kind_of(const Plan& plan) { return plan.empty() ? strings_kind() : k
 std::string trial_id(const Choices& c) {
   std::string text = kind_of(c).format;
   for (const Option& o : kept_options(kind_of(c)))
-    if (c[o.name] != o.standard) text += fmt::format("\n{} = {}", former_name(o.name), c[o.name]);
+    if (c[o.name] != o.standard) text += fmt::format("\n{} = {}", o.name, c[o.name]);
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
