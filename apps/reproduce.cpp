@@ -78,7 +78,6 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
   make_folder(runs.path());
-  source.models.adopt();
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();
   const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures);

@@ -46,6 +46,10 @@ TEST_CASE("evaluation repeats itself, and each switch changes it") {
   const std::vector<AtLength> plain = result({{"eval_samples", "70"}});
   CHECK(plain.size() == 9);
   CHECK(plain[4].samples == 70);
+  for (const AtLength& at : plain) {  // a sub-batch of 64 and one of 6 count by their strings
+    const double right = 70 * at.length * at.accuracy;
+    CHECK(right == doctest::Approx(std::round(right)).epsilon(1e-9));
+  }
   CHECK(same(plain, result({{"eval_samples", "70"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_positions", "sequential"}})));
   CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_dropout", "on"}})));

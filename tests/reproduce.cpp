@@ -135,15 +135,9 @@ TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
   CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
 
-TEST_CASE("reproduce: seed1, the source's old name, is a synonym") {
-  CHECK(plan_lines(all_trials(plan({{"seed1:table3", "seed1:fig2"}, "tiny", {}, {}, {}}))) ==
-        plan_lines(all_trials(plan({{"ruoss2023:table3", "ruoss2023:fig2"}, "tiny", {}, {}, {}}))));
-}
-
 TEST_CASE("reproduce: a source's name alone means all of it") {
   CHECK(artifacts({"ruoss2023"}) == artifacts({"ruoss2023:all"}));
   CHECK(artifacts({"gap_shift", "gap_shift:grid"}) == artifacts({"gap_shift:all"}));
-  CHECK(artifacts({"seed1"}) == artifacts({"ruoss2023"}));
   CHECK(artifacts({"gap_shift", "ladder", "ruoss2023", "chi2023", "chi2023:cross", "su2023"}).size() ==
         all_artifacts().size());
 }

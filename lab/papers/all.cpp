@@ -246,8 +246,7 @@ std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
     names.push_back(a.name);
   }
   std::vector<const Artifact*> chosen;
-  for (std::string word : words) {
-    if (source_of(word) == "seed1") word.replace(0, 5, "ruoss2023");  // its old name
+  for (const std::string& word : words) {
     const size_t before = chosen.size();
     for (const Artifact& a : all_artifacts())
       if (a.name == word || (!a.apart && (word == source_of(a.name) || word == source_of(a.name) + ":all")))

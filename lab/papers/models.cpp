@@ -10,7 +10,6 @@
 #include "lab/files/files.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/reproduce.h"
-#include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
 
 namespace poslab::reproduce {
@@ -25,13 +24,6 @@ Plan trials_of(const Model& m, int seeds) {
   Plan plan = make_plan(lists, {}, m.name, *m.kind);
   for (Trial& t : plan) t.name = fmt::format("{}-{}", m.name, t.run["seed"]);
   return plan;
-}
-
-// Whether this is a run that such a trial would train.
-bool trains(const std::string& folder, const Trial& t) {
-  const std::string path = folder + "/config.toml";
-  const Kind& kind = kind_of(t.run);
-  return fs::exists(path) && trial_id(kind.configure(read_toml(read_file(path), path, kind))) == t.id;
 }
 
 // "10 of 10 runs are trained, and 92 of 92 further tests done."
@@ -116,20 +108,6 @@ std::vector<Plan> Models::plans(const std::vector<ModelTest>& tests) const {
 
 std::string Models::file(const std::string& model, int seed, const std::string& name) const {
   return SweepFolder(folder_ + "/runs").run(of(model).by_seed[size_t(seed)]) + "/" + name;
-}
-
-void Models::adopt() const {
-  const SweepFolder runs(folder_ + "/runs");
-  const Claim alone = one_at_a_time(runs);
-  for (const Trained& m : all_)
-    for (const Trial& t : m.by_seed) {
-      const std::string before = runs.path() + "/" + t.name;
-      if (fs::exists(runs.run(t)) || !fs::is_directory(before) || !trains(before, t)) continue;
-      for (const char* kind : {"aligned", "tests"})
-        if (const std::string files = folder_ + "/" + kind + "/" + t.name; fs::is_directory(files))
-          fs::rename(files, before + "/" + kind);
-      fs::rename(before, runs.run(t));
-    }
 }
 
 BySeed Models::found(const std::string& model, const std::string& file_name, const Find& find) const {

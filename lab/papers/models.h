@@ -53,8 +53,6 @@ class Models {
   // The trials of the models that are tested, by rising seed, each with its tests; a plan for each kind of runs.
   std::vector<Plan> plans(const std::vector<ModelTest>&) const;
   std::string file(const std::string& model, int seed, const std::string& name) const;
-  // Takes over what earlier versions trained here: FOLDER/runs/NAME, FOLDER/aligned/NAME and FOLDER/tests/NAME.
-  void adopt() const;
 
   // Of each seed whose file is there, what `find` finds in it, if anything.
   using Find = std::function<std::optional<double>(const std::string& path)>;

@@ -11,11 +11,7 @@ namespace poslab {
 namespace {
 
 Values values_of_preset(const Kind& kind, const std::string& preset) {
-  try {
-    return values_of(kind.configure({{"preset", preset}}));
-  } catch (const BadInput&) {  // of another version of poslab
-    return values_of(kind.configure({}));
-  }
+  return values_of(kind.configure({{"preset", preset}}));
 }
 
 std::string preset_of(const Values& run) {
@@ -77,7 +73,7 @@ Naming::Naming(const std::vector<Values>& runs, const Kind& kind) : kind_(&kind)
   }
 }
 
-// One that a run does not say, as an older one may not, is as its preset has it.
+// One that a run does not say is as its preset has it.
 std::string Naming::value(const Values& run, const std::string& option) const {
   if (const auto own = run.find(option); own != run.end()) return own->second;
   const Values& preset = presets_.at(preset_of(run));

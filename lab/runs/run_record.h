@@ -1,4 +1,4 @@
-// What a run came to, as result.json keeps it. Absent: not measured, or not in a file of an earlier version.
+// What a run came to, as result.json keeps it. Absent: not measured.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -60,10 +60,8 @@ void write_own_test(const RunFolder& run, const Learner& l, const Choices& teste
   const auto write_record = [&] {
     if (seconds)
       add_clock(r, *seconds);
-    else if (std::filesystem::exists(path))
+    else
       keep_origin(r, record_before(path));
-    else if (kind_of(tested).last_file != "result.json")
-      return;  // of a run of an earlier version, which nobody knows what trained
     write_file(path, to_json(r, tested));
   };
   if (const auto* strings = dynamic_cast<const StringsLearner*>(&l)) write_pictures(run, strings->state);

@@ -14,7 +14,7 @@
   const matrices = document.createElement("div");
   matrices.className = "grid";
   const of_run = run => run.pictures ? run.pictures.positions : {layers: []};
-  const layers_of = positions => positions.layers ?? [[positions.matrix]];  // one matrix, in runs of earlier versions
+  const layers_of = positions => positions.layers;
   const at = (list, n) => list[Math.min(n, list.length - 1)];
 
   function draw_positions() {

@@ -69,7 +69,7 @@ void read_config(TestedRun& run) {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
     if (c.has("task")) run.encoding = scheme(c).spelled();  // with its options
     run.setting = values_of(c);
-  } catch (const BadInput&) {  // of another version of poslab: as it stands there
+  } catch (const BadInput&) {  // of a class that this process lacks: as it is there
   }
   run.setting = setting_of(std::move(run.setting));
   run.train_length = table["train_length"].value_or(0);
@@ -95,25 +95,6 @@ void retested(TestedRun& run, const std::string& option, const std::string& valu
     run.setting[shown] = value;
   else
     run.other_test += fmt::format("{}{}={}", run.other_test.empty() ? "" : " ", shown, shortened(value));
-}
-
-// result.json says under which options eval.csv was measured: those of config.toml, unless an earlier version of poslab
-// tested the run again.
-void read_own_options(TestedRun& run, const std::string& path) {
-  const Json result = try_json(read_file(path));
-  const Json config = result.is_object() ? result.value("config", Json::object()) : Json::object();
-  for (const std::string& name : run.kind->tested) {
-    const auto said = config.find(name);
-    const auto own = run.config.find(name);
-    const std::string& standard = kept_option(*run.kind, name).standard;  // a newer option is written if away from it
-    const std::string before = own == run.config.end() ? standard : own->second;
-    const std::string now = config.empty()         ? before
-                            : said == config.end() ? standard
-                            : said->is_string()    ? said->get<std::string>()
-                            : said->is_boolean()   ? (said->get<bool>() ? "on" : "off")
-                                                   : said->dump();
-    if (now != before) retested(run, name, now);
-  }
 }
 
 // Language models and T5s record no options of their own test, but have its lengths.
@@ -175,7 +156,7 @@ std::vector<TestedRun> read_of(TestedRun run) {
     bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, run.kind->last_file,
               run.kind->command("resume"), shell_path(run.folder));
   run.all = read_results(csv, *run.kind);
-  if (fs::exists(record)) run.record = read_record(record);
+  run.record = read_record(record);
   if (run.test.empty()) read_pictures(run);
   if (run.config.count("text")) describe_text(run);
   std::vector<TestedRun> of_tasks;
@@ -191,7 +172,6 @@ std::vector<TestedRun> read_of(TestedRun run) {
   }
   for (TestedRun& one : of_tasks) {
     find_curve(one);
-    if (run.test.empty() && record_is_last) read_own_options(one, record);
     if (run.test.empty() && !record_is_last) read_own_lengths(one);
   }
   return of_tasks;

@@ -93,8 +93,7 @@ Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, co
   const std::vector<json> none(kind.score_columns->size());
   if (state != TrialState::done) return {{}, none, {}, folder.reason(t, state)};
   try {
-    const std::string path = folder.result(t);  // absent in language models of earlier versions
-    Result all{std::filesystem::exists(path) ? read_record(path) : RunRecord(), {}, {}, ""};
+    Result all{read_record(folder.result(t)), {}, {}, ""};
     const Results tested = read_results(folder.run(t) + "/eval.csv", kind);
     all.scores = scores_of(kind, t, all.record, tested);
     for (const Row& row : tested) all.lengths.push_back(collected(kind, row));
