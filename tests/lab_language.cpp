@@ -173,11 +173,28 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is no vocabulary"));
   CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())), "another version of poslab wrote it"));
   CHECK(holds(with_changed("checkpoint.safetensors", "short"), "it is cut off after 5 bytes"));
-  write(folder / "texts/12.txt", "one more");
-  CHECK(opens() == "");  // its tokens are known; a window of the text is not
+  for (const char* files : {"1", "[1]", R"([{"bytes": 100}])", R"([{"path": "0.txt", "bytes": "1", "checksum": ""}])"})
+    CHECK_MESSAGE(holds(with_changed("text.json", fmt::format(R"({{"text": "a", "files": {}}})", files)),
+                        "1: " + path + "/text.json is damaged"),
+                  files);
   Rng rng(stream(1, Purpose::tokens, 0));
-  CHECK(holds(refusal([&] { open_lm(path).learner->source->window(true, 8, rng); }),
-              "2: " + folder / "texts" + " is not the text that " + path + " was begun with (12 files, 1200 bytes)"));
+  const auto window = [&] { return refusal([&] { open_lm(path).learner->source->window(true, 8, rng); }); };
+  CHECK(window() == "");
+  // The whole text, whatever side the file is of; its tokens are known without it.
+  const auto other_text = [&](const char* file, const std::string& content, const std::string& difference) {
+    const std::string at = folder / "texts/" + file, before = fs::exists(at) ? read_file(at) : "";
+    content.empty() ? void(fs::remove(at)) : write(at, content);
+    CHECK(opens() == "");
+    CHECK(window() == "2: " + folder / "texts" + " is not the text that " + path +
+                          " was begun with (12 files, 1200 bytes): " + difference + "; restore it, or train anew");
+    before.empty() ? void(fs::remove(at)) : write(at, before);
+  };
+  other_text("12.txt", "one more", "12.txt is new");
+  other_text("7.txt", "", "7.txt is missing");
+  other_text("3.txt", std::string(99, 'd'), "3.txt has 99 bytes, and had 100");
+  for (const char* file : {"0.txt", "5.txt", "11.txt"})
+    other_text(file, std::string(99, 'z') + "y", std::string(file) + " has other bytes, though as many");
+  CHECK(window() == "");
 }
 
 TEST_CASE("what a test of a language model came to is read back as it was written") {

@@ -236,6 +236,10 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   const std::string written = before.output();
   write_file(folder / "numbers.txt", numbers + "2000\n");
   CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text that " + whole + " was begun with"));
+  write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // as many bytes
+  for (const char* words : {"lm eval ", "lm resume ", "lm eval --encoding rope ", "inspect -o unmade "})
+    CHECK_MESSAGE(holds(refused(words + whole), ": numbers.txt has other bytes, though as many; restore it, or train"),
+                  words);
   fs::remove(folder / "numbers.txt");
   for (const std::string& words :
        {std::string("lm eval "), "inspect -o " + folder / "inside ", "view -o " + folder / "view "})

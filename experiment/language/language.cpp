@@ -11,7 +11,7 @@
 namespace poslab::language {
 
 void Source::must_be_there() const {
-  if (!gone.empty()) bad_input("{}", gone);
+  if (must_be_the_same) must_be_the_same();
 }
 
 TokenizedText Source::window(bool of_test, int length, Rng& rng) const {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/checksum.h"
 #include "core/error.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
@@ -88,6 +89,17 @@ std::string Corpus::summary() const {
   std::string all =
       fmt::format("{}: {} file{}, {:.3g} MB", path, count, count == 1 ? "" : "s", double(text.bytes()) / 1e6);
   return passed_over.empty() ? all : all + fmt::format(", {} passed over", passed_over.size());
+}
+
+std::string checksum_of(const Text& text, const TextFile& file) {
+  constexpr int64_t piece = 1 << 20;
+  Checksum all;
+  for (int64_t at = 0; at < file.bytes; at += piece) {
+    stop_if_wanted();
+    const std::string bytes = text.read(file, at, std::min(piece, file.bytes - at));
+    all.add(bytes.data(), bytes.size());
+  }
+  return all.digits();
 }
 
 std::string compilers_headers(const std::string& folder) {

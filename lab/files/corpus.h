@@ -15,6 +15,8 @@ struct Corpus {
   std::vector<std::string> passed_over;          // "a/b.png: it has a zero byte at 8, so it is no text"; in that order
   std::string summary() const;                   // "/usr/include/c++/14: 780 files, 6.5 MB, 3 passed over"
 };
+std::string checksum_of(const Text&, const TextFile&);   // core/checksum.h over all bytes of the file
+
 // Every byte counts as it is, whether or not the text is UTF-8. Files with a zero byte among their first 8192, as
 // pictures and programs have it, and files that cannot be read are passed over; so are empty ones, and names that begin
 // with a dot. Links to files are followed, links to folders are not.

@@ -1,8 +1,7 @@
 // The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h)
-//   text.json             {"text", "files", "bytes", "listing"} of the text, by names and sizes: a text that has other
-//                         ones is refused, and an edit that keeps them is not seen
+//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...]}, by which another text is refused
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"
@@ -18,15 +17,20 @@ struct NewText {
 };
 // Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
 NewText new_text(const Choices&);
-// As it was when the run began. Of a text that is not there or has changed, the tokens alone: its `gone` says so to
-// who wants a window. Throws Failure for damaged files.
+// As it was when the run began. All of the text is read before its first window, and one that is gone or has changed is
+// refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
 // The content of text.json, of a run that reads no grammar. Throws Failure.
 struct TextRecord {
+  struct File {
+    std::string path;                            // within the text
+    int64_t bytes;
+    std::string checksum;                        // of its content (lab/files/corpus.h)
+  };
   std::string path;
-  size_t files;
-  int64_t bytes;
+  std::vector<File> files;
+  int64_t bytes() const;
 };
 TextRecord text_of(const std::string& folder);
 

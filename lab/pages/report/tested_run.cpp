@@ -143,8 +143,8 @@ void describe_text(TestedRun& run) {
   }
   const TextRecord text = text_of(run.folder);
   run.task = run.config["text"] = text.path;
-  run.text = fmt::format("{} of {:.1f} MB, of which {} is of the test", counted(text.files, "file"),
-                         double(text.bytes) / 1e6, text.files == 1 ? "the last tenth" : "one in ten");
+  run.text = fmt::format("{} of {:.1f} MB, of which {} is of the test", counted(text.files.size(), "file"),
+                         double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
 
 // The run as it was tested under run.test: once for each task, where it learns several.
