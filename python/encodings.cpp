@@ -95,6 +95,21 @@ void add_encodings(nb::module_& m) {
       },
       "config"_a, "longest"_a, "head_dim"_a, "The encoding that rope_parameters of a checkpoint say.");
   m.def(
+      "hf_rope_parameters",
+      [](const std::string& encoding, int head_dim, int longest) -> std::string {
+        if (composed_spelling(encoding)) return "";
+        const Chosen<Scheme> chosen = choose_encoding(encoding);
+        if (!chosen.choices.has("pairing") || chosen.choices["pairing"] != "half") return "";
+        try {
+          const HfRopeKeys keys = hf_rope_keys(encoding, head_dim);
+          return keys.window || keys.longest.value_or(longest) != longest ? "" : keys.rope_parameters.dump();
+        } catch (const BadInput&) {
+          return "";
+        }
+      },
+      "encoding"_a, "head_dim"_a, "longest"_a,
+      "rope_parameters of a checkpoint for an encoding, or \"\" where they cannot express it.");
+  m.def(
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },
       "sampler"_a, "Whether another step may have other positions.");

@@ -1,6 +1,7 @@
 """A small random LLaMA of transformers whose attention is poslab's."""
 
 import copy
+import re
 import subprocess
 import sys
 
@@ -175,7 +176,7 @@ def test_a_static_cache_with_positions_or_padding_that_do_not_count_is_refused()
     more = torch.cat([mask, torch.ones(2, 1, dtype=int)], 1)
     with pytest.raises(ValueError, match="none while decoding"):
         model(at[:, :1], attention_mask=more, past_key_values=cache)
-    with pytest.raises(ValueError, match="padding must be on the right"):
+    with pytest.raises(ValueError, match="attention_mask is 4-D, .2, 1, 8, 8.*takes one of padding"):
         model(at, attention_mask=torch.ones(2, 1, 8, 8, dtype=bool).tril())
 
 
@@ -220,3 +221,86 @@ def test_what_does_not_fit_is_named():
         pt.patch(model_of(attention_dropout=0.1), "rope").train()(at)
     with pytest.raises(ValueError, match="torch.bfloat16"):
         pt.patch(model_of(), "rope").bfloat16()(at)
+
+
+@pytest.mark.parametrize("encoding", ["rope", "rope:base=500", "pi:factor=4", "yarn:factor=4,length=16",
+                                      "abf:base=5000", "llama3:factor=8,length=16", "ntk:factor=4",
+                                      "dynamic_ntk:factor=4,length=64"])
+def test_a_config_that_can_express_the_encoding_stores_it(encoding, tmp_path):
+    model, at = pt.patch(model_of(initializer_range=0.2), encoding), tokens(1, 40)
+    model.save_pretrained(tmp_path)
+    assert torch.allclose(LlamaForCausalLM.from_pretrained(tmp_path)(at).logits, model(at).logits, atol=1e-4)
+
+
+@pytest.mark.parametrize("encoding, how", [
+    ("alibi", {}), ("t5", {}), ("rerope:window=4", {}), ("rope|none", {}), ("window:window=4", {}), ("none", {}),
+    ("rope:pairing=interleaved", {}), ("dynamic_ntk:factor=4,length=40", {}),
+    ("rope", {"temperature": "log_n:length=8"}), ("rope", {"positions": "randomized:max_position=64"})])
+def test_what_a_config_cannot_express_is_not_stored_without_it(encoding, how, tmp_path):
+    model = pt.patch(model_of(), encoding, **how)
+    for stored in (model, model.model, copy.deepcopy(model)):
+        refusal = f"config.json cannot express encoding {re.split('[:|]', encoding)[0]}.*torch.save"
+        with pytest.raises(ValueError, match=refusal):
+            stored.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="config.json cannot express"):
+        model.push_to_hub("nobody/nothing")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("encoding", ["rope", "t5", "forgetting"])
+def test_attention_weights_are_given(encoding):
+    own = model_of(attn_implementation="eager")
+    model, at = pt.patch(model_of(), encoding), tokens(2, 9)
+    mask = torch.ones_like(at)
+    mask[1, 6:] = 0
+    found = model(at, attention_mask=mask, output_attentions=True).attentions
+    assert len(found) == 2 and found[0].shape == (2, 8, 9, 9)
+    assert torch.allclose(found[0].sum(-1), torch.ones(2, 8, 9), atol=1e-5) and not found[0][1, :, :, 6:].any()
+    if encoding == "rope":
+        wanted = own(at, attention_mask=mask, output_attentions=True).attentions
+        assert all(torch.allclose(a[0], b[0], atol=1e-5) for a, b in zip(found, wanted))
+    past = model(at[:1, :6], use_cache=True).past_key_values
+    last = model(at[:1, 6:], past_key_values=past, output_attentions=True).attentions
+    assert torch.allclose(last[1], model(at[:1], output_attentions=True).attentions[1][:, :, 6:], atol=1e-5)
+    written = model.generate(at[:1], max_new_tokens=2, do_sample=False, output_attentions=True, pad_token_id=0,
+                             return_dict_in_generate=True)
+    assert written.attentions[1][0].shape == (1, 8, 1, 10)
+    assert model(at).attentions is None
+    with pytest.raises(ValueError, match="attention weights have no gradient"):
+        model.train()(at, output_attentions=True)
+
+
+def test_settings_that_a_patch_would_pass_over_are_refused():
+    at = tokens(1, 8)
+    for name in ("head_mask", "softcap", "s_aux", "sliding_window", "cu_seq_lens_q"):
+        with pytest.raises(ValueError, match=f"has no {name}"):
+            pt.patch(model_of(), "rope")(at, **{name: torch.ones(2, 8)})
+    model = pt.patch(model_of("mistral"), "rope")
+    model.config.sliding_window = 4
+    with pytest.raises(ValueError, match="has no sliding_window"):
+        model(at)
+    for module in ("config", "attention"):
+        model = pt.patch(model_of(), "rope")
+        (model.config if module == "config" else model.model.layers[1].self_attn).is_causal = False
+        with pytest.raises(ValueError, match="is_causal is False"):
+            model(at)
+    for other in ("eager", "sdpa"):
+        model = pt.patch(model_of(), "rope")
+        model.set_attn_implementation(other)
+        with pytest.raises(ValueError, match=f"attn_implementation is {other} now"):
+            model(at)
+        model.set_attn_implementation("poslab")
+        assert model(at).logits.isfinite().all()
+    config = LlamaConfig(**SIZES)
+    pt.patch(LlamaForCausalLM(config), "rope")
+    with pytest.raises(ValueError, match="shares its config with one that is"):
+        LlamaForCausalLM(config)(at)
+
+
+def test_checkpointed_layers_draw_the_positions_of_their_pass():
+    model, at = pt.patch(model_of(), "rope", positions="randomized:max_position=64").train(), tokens(2, 8)
+    model.gradient_checkpointing_enable()
+    model(at, labels=at).loss.backward()
+    first, second = (model(at, labels=at).loss for _ in range(2))
+    with pytest.raises(ValueError, match="repeats a pass after a later one"):
+        (first + second).backward()

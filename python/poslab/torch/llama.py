@@ -1,5 +1,6 @@
 """A LLaMA of transformers with another encoding: its own rotation goes, and poslab computes its attention."""
 
+import functools
 import json
 
 import torch
@@ -22,7 +23,8 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
     for models of other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation
     is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ..., so a pass with other
-    position_ids is refused."""
+    position_ids is refused. save_pretrained() writes the encodings that a config.json can express, and refuses others;
+    torch.save() stores any patched model."""
     if not hasattr(getattr(model, "config", None), "model_type"):
         raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
                          f"is {model!r:.60}")
@@ -45,8 +47,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() leaves as it is; choose an "
                          "encoding of attention, such as rerope")
     _register()
-    inner.poslab, inner.rotary_emb = scheme, _NoRotation(size)
-    inner.register_forward_pre_hook(_next_pass)
+    inner.poslab, inner.rotary_emb = scheme, _NoRotation(size, config)
+    _store_honestly(model, inner, scheme, size)
+    inner.register_forward_pre_hook(_next_pass, with_kwargs=True)
     for block in inner.layers:
         block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
         block.self_attn.register_forward_pre_hook(_keep_slots, with_kwargs=True)
@@ -72,14 +75,36 @@ def _with_usual(encoding, config, size):
     return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
 
 
+def _store_honestly(model, inner, scheme, size):
+    """transformers reads config.json alone: it gets the encoding if rope_parameters can express it, as
+    save_pretrained() and push_to_hub() then store it; for others these two are refused."""
+    config, how = model.config, scheme.how
+    rotation = engine._inside.hf_rope_parameters(how["encoding"], size, config.max_position_embeddings)
+    if rotation and how["temperature"] == "none" and how["positions"] == "sequential":
+        config.rope_parameters = json.loads(rotation)
+        return
+    more = [f"{name} {how[name]}" for name in ("positions", "temperature") if how[name] not in ("sequential", "none")]
+    what = ", ".join([f"encoding {how['encoding']}", *more])
+    for module in (model, inner):
+        module.save_pretrained = module.push_to_hub = functools.partial(_refuse_to_store, what)
+
+
+def _refuse_to_store(what, *args, **how):
+    raise ValueError(f"poslab.torch: config.json cannot express {what}, and transformers would load this model without "
+                     "it; use torch.save(model, FILE), or load model.state_dict() into a model that is patched alike")
+
+
 class _NoRotation(nn.Module):
     """In place of the rotation of a checkpoint: cosines of 1 and sines of 0."""
 
-    def __init__(self, size):
+    def __init__(self, size, config):
         super().__init__()
-        self.size = size
+        self.size, self.config = size, config
 
     def forward(self, x, position_ids):
+        if self.config._attn_implementation != "poslab":
+            raise ValueError(f"poslab.torch: attn_implementation is {self.config._attn_implementation} now, without "
+                             'the encoding of patch(); use model.set_attn_implementation("poslab")')
         one = torch.ones(1, position_ids.shape[-1], self.size, dtype=x.dtype, device=x.device)
         return one, torch.zeros_like(one)
 
@@ -88,8 +113,9 @@ class _NoRotation(nn.Module):
         _register()
 
 
-def _next_pass(module, args):
+def _next_pass(module, args, kwargs):
     module.poslab.next_pass()
+    return args, kwargs | {"poslab_pass": module.poslab.passes}     # gradient checkpointing repeats it with the layer
 
 
 def _register():
@@ -149,29 +175,68 @@ def _must_count(positions, lengths, queries, keys):
                              "1, 2, ..., after those of a cache; leave them out, and give texts one by one or padded")
 
 
-def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
-    """As transformers calls it: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and no weights."""
-    scheme = module.poslab[0]
+# Arguments of transformers' attention that change its result, and that encodings have no use for.
+IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux", "cu_seq_lens_q", "cu_seq_lens_k")
+
+
+def _refuse_other_attention(module, dropout, scaling, size, kwargs):
+    """Settings of a model or a pass, perhaps made after patch(), that its attention would pass over."""
+    ignored = [name for name in IGNORED if kwargs.get(name) is not None]
+    if ignored:
+        raise ValueError(f"poslab.torch: attention of a patched model has no {ignored[0]}, and this pass asks for it; "
+                         "leave it out of the call or of model.config")
+    if not (getattr(module, "is_causal", True) and getattr(module.config, "is_causal", True)):
+        raise ValueError("poslab.torch: attention of a patched model is causal, and is_causal is False here; leave it "
+                         "True, or build the layers from pt.Attention(..., causal=False)")
     if dropout:
         raise ValueError("poslab.torch: attention has no dropout of weights; set model.config.attention_dropout = 0 "
                          "before the model is made")
-    slots = module.poslab_slots
+    if abs(scaling * size ** 0.5 - 1) > 1e-6:
+        raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by 1 / sqrt({size}); "
+                         "patch() does not fit it")
+
+
+def _lengths(mask, queries, slots):
+    """(B,): how many slots of each sequence are no padding, of a mask (B, slots); None without a mask."""
+    if mask is None:
+        return None
+    if mask.dim() != 2:
+        raise ValueError(f"poslab.torch: attention_mask is {mask.dim()}-D, {tuple(mask.shape)}, and a patched model "
+                         "takes one of padding, (batch, slots); leave it out: attention is causal without it")
+    mask = mask.bool()
+    lengths = mask.sum(-1)
+    decodes = queries != slots and not mask.all()
+    if mask.shape[1] != slots or decodes or (mask != (torch.arange(slots) < lengths[:, None])).any():
+        raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
+                         "tokenizer.padding_side = 'right', or generate from one text at a time")
+    return lengths
+
+
+def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
+    """As transformers calls it: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and weights (B, H, Tq, Tk) or None."""
+    if not hasattr(module, "poslab"):
+        raise ValueError("poslab.torch: this model is not patched, and shares its config with one that is; make each "
+                         "from a config of its own, as copy.deepcopy(config)")
+    scheme, slots = module.poslab[0], module.poslab_slots
+    _refuse_other_attention(module, dropout, scaling, query.shape[-1], kwargs)
+    if scheme.training and scheme._random and kwargs.get("poslab_pass", scheme.passes) != scheme.passes:
+        raise ValueError(f"poslab.torch: gradient checkpointing repeats a pass after a later one, and "
+                         f"{scheme.how['positions']} would draw other positions than before; call backward() before "
+                         "the next pass")
     if key.shape[2] < slots:
         raise ValueError(f"poslab.torch: this {module.poslab_cache} gave {key.shape[2]} keys of {slots} slots, and "
                          "patch() needs all of them; use a DynamicCache")
     q, k, v = query.transpose(1, 2), key[:, :, :slots].transpose(1, 2), value[:, :, :slots].transpose(1, 2)
-    if abs(scaling * q.shape[-1] ** 0.5 - 1) > 1e-6:
-        raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by "
-                         f"1 / sqrt({q.shape[-1]}); patch() does not fit it")
     x, x_keys = module.poslab_states if scheme.reads_states else (None, None)
-    lengths = None
-    if attention_mask is not None:
-        mask = attention_mask.bool()
-        lengths = mask.sum(-1)
-        decodes = q.shape[1] != slots and not mask.all()
-        if mask.shape != (len(q), slots) or decodes or (mask != (torch.arange(slots) < lengths[:, None])).any():
-            raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
-                             "tokenizer.padding_side = 'right', or generate from one text at a time")
+    lengths = _lengths(attention_mask, q.shape[1], slots)
     if module.layer_idx == 0:
         _must_count(kwargs.get("position_ids"), lengths, q.shape[1], slots)
-    return scheme(q, k, v, x, x_keys, layer=module.layer_idx, lengths=lengths), None
+    how = {"layer": module.layer_idx, "lengths": lengths}
+    read = scheme(q, k, v, x, x_keys, **how)
+    wanted = kwargs.get("output_attentions")
+    if not (module.config.output_attentions if wanted is None else wanted):
+        return read, None
+    if module.training and torch.is_grad_enabled():
+        raise ValueError("poslab.torch: attention weights have no gradient here; ask for output_attentions under "
+                         "torch.no_grad() or after model.eval()")
+    return read, scheme.weights(q, k, x, x_keys, **how)
