@@ -31,7 +31,6 @@ namespace fs = std::filesystem;
 struct AskWords {
   std::string run, file, positions, temperature, device, threads, page;
   std::vector<std::string> strings;
-  bool file_said = false;
   asking::Options options;
 };
 
@@ -96,7 +95,6 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
 void run(const AskWords& w) {
   if (!w.strings.empty() && !w.file.empty())
     bad_input("strings as words and --file {}: give one of the two", w.file);
-  if (w.file_said && w.file.empty()) bad_input("--file \"\": name a file, or - for the standard input");
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
   asking::Session session(w.run, respondent, w.options);
@@ -135,9 +133,8 @@ std::function<void()> add_ask(CLI::App* ask) {
   ask->footer(ask_footer);
   ask->add_option("run", words->run, "the run folder, of a task of strings: of `train` or `decoder train`")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
-  const CLI::Option* file =
-      ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
-          ->type_name("FILE");
+  ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
+      ->type_name("FILE");
   ask->add_option("--positions", words->positions, "positions to ask under (those of the run's tests)")
       ->type_name("NAME");
   ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
@@ -155,7 +152,6 @@ std::function<void()> add_ask(CLI::App* ask) {
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
   return [=] {
     if (attention->count() && words->options.attention.empty()) words->options.attention = "max";
-    words->file_said = file->count() > 0;
     words->options.page = !words->page.empty();
     words->options.utf8 = utf8_terminal();
     run(*words);

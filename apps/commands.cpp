@@ -38,7 +38,9 @@ void Commands::declare_all() {
 
 void Commands::act(const std::string& full_name) {
   if (!of_->remaining(true).empty()) declare_all();  // a word that is refused may be of another command
-  actions_.at(chosen_command(*of_, full_name))();
+  CLI::App* const chosen = chosen_command(*of_, full_name);
+  refuse_empty(*chosen, full_name + " " + chosen->get_name());
+  actions_.at(chosen)();
 }
 
 void add_threads(CLI::App* c, std::string& word) {

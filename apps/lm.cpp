@@ -34,7 +34,7 @@ struct LmWords {
   bool force = false;
   std::optional<double> sampling_temperature, top_p;  // of the tokens that are drawn; absent: as the model has them
   std::optional<int> top_k;
-  uint64_t seed = 0;
+  std::optional<uint64_t> seed;
 };
 
 using LmRun = RunOf<language::TextLearner>;
@@ -76,13 +76,26 @@ TokenChoice choice_of(const LmWords& w, TokenChoice c) {
   return c;
 }
 
+// Without chance there is nothing for these to limit or to begin.
+void refuse_without_draws(const LmWords& w, const TokenChoice& c) {
+  if (c.temperature != 0) return;
+  const char* option = w.top_k.value_or(0)      ? "--top-k"
+                       : w.top_p.value_or(1) < 1 ? "--top-p"
+                       : w.seed.has_value()      ? "--seed"
+                                                 : nullptr;
+  if (option)
+    bad_input("{} changes nothing at temperature 0, which always takes the most probable token; give a --temperature "
+              "above 0, or leave it out", option);
+}
+
 void generate_command(const LmWords& w) {
   use_threads(w.threads);
   catch_signals();
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
+  refuse_without_draws(w, choice_of(w, of.choice));
   const std::vector<int> prompt = of.source.prompt(w.prompt);
-  const Generation wanted{w.count, choice_of(w, of.choice), w.seed, sampler(of.config)};
+  const Generation wanted{w.count, choice_of(w, of.choice), w.seed.value_or(0), sampler(of.config)};
   const MatmulPrecision as_the_run = precision(of.config);
   begin({.what = "writing",
          .takes = language::writing_takes(of.net.spec(), double(prompt.size()), w.count),

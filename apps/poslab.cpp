@@ -9,7 +9,10 @@
 #include "apps/command_line.h"
 #include "apps/completion.h"
 #include "core/debug.h"
+#include "core/engine.h"
 #include "core/error.h"
+#include "core/isa.h"
+#include "core/parallel.h"
 #include "lab/files/colour.h"
 #include "lab/files/exit_status.h"
 #include "lab/files/progress.h"
@@ -21,6 +24,9 @@
 using namespace poslab;
 
 namespace {
+
+// Environment variables are read when something needs them first. One with a bad value is refused by every command.
+void check_environment() { debug_level(), threads(), isa(), usual_engine(); }
 
 void say(const std::string& text) {
   std::fflush(stdout);
@@ -36,11 +42,10 @@ int main(int argc, char** argv) {
   add_backend(Device::cuda, cuda::as_backend());
 #endif
   const auto work = [&] {
-    debug_level();  // a word that is none is refused before anything else is done
     CommandLine line;
     // The words after it are the beginning of another command.
     if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
-    if (line.parse(argc, argv)) line.act();
+    if (line.parse(argc, argv)) check_environment(), line.act();
     // What an earlier flush could not write is not there for this one.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) failure("cannot write to the standard output");
   };

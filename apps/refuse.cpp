@@ -169,7 +169,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   refuse_bare_name(word, known);
   const std::string more = known.size() > 20 ? fmt::format(" See `{} --help`", full_name) : "";
   refuse_letter(word, known, more);
-  throw BadInput(unknown("option", word, known) + more);
+  throw BadInput(unknown("option", word, known, fmt::format("`{} --help`", full_name)));
 }
 
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
@@ -223,6 +223,19 @@ void refuse(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && option.rfind("-", 0) == 0)
     bad_input("{} has no value; it takes {}; see `{} --help`", option, takes(*command, option), name);
   bad_input("{}; see `{} --help`", what, name);
+}
+
+void refuse_empty(const CLI::App& command, const std::string& full_name) {
+  for (const CLI::Option* o : command.get_options()) {
+    const std::string takes = o->get_type_name(), type = takes.substr(0, takes.find(' ')), name = o->get_name();
+    const char* what = type == "FILE"       ? "file"
+                       : type == "FOLDER"   ? "folder"
+                       : type == "PATH"     ? "file or folder"
+                       : name == "--name" ? "test or trial"
+                                          : nullptr;
+    if (what && o->count() && o->results().back().empty())
+      bad_input("{} \"\" names no {}; name one, or see `{} --help`", name, what, full_name);
+  }
 }
 
 void print_help(const CLI::App& app, const std::vector<std::string>& words) {

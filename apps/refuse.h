@@ -12,6 +12,8 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name);
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);
 // BadInput in place of CLI11's words for a missing argument or value. `app`: the program.
 [[noreturn]] void refuse(const CLI::ParseError&, const CLI::App& app);
+// BadInput for an option that names a file or a folder and has an empty value, which would count as none.
+void refuse_empty(const CLI::App& command, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 

@@ -39,19 +39,18 @@ Settings options_in(const std::string& path, const Kind& kind) {
 }
 
 void train_command(const Kind& kind, const TrainWords& w) {
-  Settings all;
-  if (w.config) all = options_in(*w.config, kind);
-  for (const auto& typed : w.typed.settings()) all.push_back(typed);
+  const Settings of_file = w.config ? options_in(*w.config, kind) : Settings();
+  Settings typed = w.typed.settings();
   for (const std::string& s : w.sets) {
     const size_t equals = s.find('=');
     if (equals == std::string::npos || equals == 0)
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
     const std::string name = s.substr(0, equals);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
-    all.emplace_back(name, as_typed(name, s.substr(equals + 1)));
+    typed.emplace_back(name, as_typed(name, s.substr(equals + 1)));
   }
   catch_signals();
-  fmt::print("{}\n", train_run(kind, all, w.force));
+  fmt::print("{}\n", train_run(kind, of_file, typed, w.force));
 }
 
 // "--lengths,--eval-lengths" of eval_lengths

@@ -100,6 +100,9 @@ void generate_answer(const AnswerWords& words) {
   Writer writer = words.hf.empty() ? writer_of_run(words.run, words.encoding) : writer_of_checkpoint(words.hf);
   if (!words.matmul.empty()) writer.config.set("matmul", words.matmul);
   const T5Generation how = generation(words, writer.how);
+  if (how.beams == 1 && (words.length_penalty.value_or(1) != 1 || !words.early_stopping.empty()))
+    bad_input("{} changes nothing with one beam; give --beams, or leave it out",
+              words.early_stopping.empty() ? "--length-penalty" : "--early-stopping");
   if (!words.encoding.empty())
     writer.net =
         writer.net.with_encoding(choose_encoding(as_typed("encoding", words.encoding), trained_on(writer.trained)));

@@ -103,7 +103,8 @@ std::string number_in_brackets(const std::string& said, const std::string& name)
   return number.find_first_not_of("0123456789.") == number.npos ? number : "";
 }
 
-std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+std::string unknown(const std::string& kind, const std::string& name, const Names& known,
+                    const std::string& elsewhere) {
   const std::string said = plain(name);
   if (said.empty()) {
     const std::string missing = kind == "name"             ? "a name"
@@ -122,6 +123,8 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
         if (s.said == said && s.meant == plain(k)) meant = &k, why = s.why;
   if (meant) text += fmt::format("; did you mean \"{}\"?", *meant);
   if (!why.empty()) text += fmt::format(" {}.", why);
+  if (known.size() > 20 && !elsewhere.empty())
+    return fmt::format("{}{} See {}", text, meant ? "" : ".", elsewhere);
   if (meant && known.size() > 20) return text;
   return text + fmt::format("{} Known: {}", meant ? "" : ".", fmt::join(known, ", "));
 }

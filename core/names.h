@@ -19,10 +19,11 @@ const std::string* nearest(const std::string& said, const std::vector<std::strin
 std::string number_in_brackets(const std::string& said, const std::string& name);
 
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
-// where a nearest entry was found.
+// where a nearest entry was found, or where they are listed elsewhere: "`poslab train --help`".
 // A program may have a better message for some names, as for those of another list (lab/files/advice.h).
 using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 inline Advice advice = nullptr;   // gives "" where it has none
-std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
+std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
+                    const std::string& elsewhere = "");
 
 }  // namespace poslab

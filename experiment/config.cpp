@@ -8,7 +8,7 @@ const ChoiceOption& choice_option(const std::string& name) {
     if (o.option.name == name) return o;
     known.push_back(o.option.name);
   }
-  raise<BadInput>(unknown("option", name, known) + " `poslab train --help` lists all");
+  raise<BadInput>(unknown("option", name, known, "`poslab train --help`"));
 }
 
 const Option& option(const std::string& name) { return choice_option(name).option; }

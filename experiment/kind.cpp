@@ -50,8 +50,8 @@ const Option& kept_option(const Kind& kind, const std::string& name) {
           "{} is an option of `poslab {}`, not of `poslab {}`; leave it out, or use that command, in a sweep with "
           "command = \"{}\"",
           name, other->command("train"), kind.command("train"), other->command("train"));
-  raise<BadInput>(unknown("option", name, names_of(kept_options(kind))) +
-                  " `poslab " + kind.command("train") + " --help` lists all");
+  raise<BadInput>(
+      unknown("option", name, names_of(kept_options(kind)), "`poslab " + kind.command("train") + " --help`"));
 }
 
 Footprint footprint(const Choices& c) { return kind_of(c).footprint(c); }

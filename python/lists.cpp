@@ -43,7 +43,8 @@ void add_lists(nb::module_& m) {
         return all;
       },
       "kind"_a, "What there is of a kind: encoding, sampler, temperature or task.");
-  m.def("unknown", unknown, "kind"_a, "name"_a, "known"_a, "What is said of a name that is in no list.");
+  m.def("unknown", unknown, "kind"_a, "name"_a, "known"_a, "elsewhere"_a = "",
+        "What is said of a name that is in no list.");
   m.def(
       "run_options",
       [] {

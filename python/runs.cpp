@@ -55,7 +55,7 @@ void add_runs(nb::module_& m) {
       "train_run",
       [](const Said& said, bool force, bool progress, const TraceLike& trace) {
         const Settings settings = settings_of(said);
-        return traced(trace, progress, [&](Trace* t) { return train_run(strings_kind(), settings, force, t); });
+        return traced(trace, progress, [&](Trace* t) { return train_run(strings_kind(), {}, settings, force, t); });
       },
       "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(

@@ -1,13 +1,18 @@
 // Tests of a run under other options than its own are results beside its own, and pages say what each was.
 #include "lab/runs/other_test.h"
 
+#include <unistd.h>
+
 #include "lab/pages/report/report.h"
+#include "lab/runs/output.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
 using namespace poslab::test;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string run_in(const TemporaryFolder& folder, const std::string& words, int status = 0) {
   Program p(folder, words);
@@ -27,7 +32,31 @@ std::string page_of(const TemporaryFolder& folder, const std::vector<std::string
   return read_file(folder / "page.html");
 }
 
+// While it lives, root is another user, for whom permissions count.
+struct NotRoot {
+  NotRoot() { if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0); }
+  ~NotRoot() { (void)!::seteuid(::getuid()); }
+};
+
 }  // namespace
+
+TEST_CASE("other tests: what cannot be kept or changes nothing is named before the test, not after it") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r";
+  run_in(folder, "train" + tiny_options({{"steps", "1"}, {"dropout", "0"}}) + " --out " + run);
+  CHECK(holds(run_in(folder, "eval " + run + " --test-dropout on", 2),
+              "--test-dropout on changes nothing: dropout = 0 drops nothing; train with a dropout above 0"));
+  fs::permissions(folder.path, fs::perms::all), fs::permissions(run, fs::perms(0555));
+  {
+    const NotRoot user;
+    const std::string expected = "1: cannot write into the folder " + run + ": Permission denied; change its";
+    for (const Settings& tested : {Settings{}, Settings{{"eval_lengths", "2:5"}}})
+      CHECK(holds(refusal([&] { test_run(run, tested); }), expected));
+    CHECK(holds(refusal([&] { check_output("-o", run + "/page.html", {html_output("poslab report")}); }), expected));
+    CHECK(refusal([&] { test_run(run, {}, {.file = folder / "eval.csv"}); }) == "");
+  }
+  fs::permissions(run, fs::perms::all);
+}
 
 TEST_CASE("other tests: eval under other options leaves the run's own result, and can be told from it") {
   const TemporaryFolder folder;

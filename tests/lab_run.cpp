@@ -115,7 +115,7 @@ TEST_CASE("two trainings that begin at once in one folder: it is left to the fir
   REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
   Program second(folder, fmt::format("train {} --out {}", tiny_options({}), run));
   CHECK(second.status() == 1);
-  CHECK(holds(second.output(), "run.partial is in use: another poslab works in it"));
+  CHECK(holds(second.output(), "run is in use: another poslab works in it; wait until it ends, or name another folder"));
   CHECK(read_file(theirs) == "theirs");
   ::close(other);                                                  // as if it had been killed
   train(folder, run);
@@ -242,7 +242,7 @@ TEST_CASE("a training says what loss and accuracy were on average since it last 
   all.insert(all.end(), {{"task", "even_pairs"}, {"out", run}});
   {
     const LogFile in_place_of_stderr(log);
-    train_run(strings_kind(), all, false);
+    train_run(strings_kind(), all, {}, false);
   }
   std::vector<double> losses, accuracies;
   std::istringstream metrics(read_file(run + "/metrics.jsonl"));
@@ -271,7 +271,7 @@ TEST_CASE("a run that takes more memory than there is does not begin") {
   const TemporaryFolder folder;
   Settings huge = tiny;
   huge.insert(huge.end(), {{"d_model", "65536"}, {"layers", "256"}, {"out", folder / "run"}});
-  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, false); }), "2: about "));
-  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, false); }), "of memory is needed"));
+  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, {}, false); }), "2: about "));
+  CHECK(holds(refusal([&] { train_run(strings_kind(), huge, {}, false); }), "of memory is needed"));
   CHECK(!std::filesystem::exists(folder / "run"));
 }

@@ -77,7 +77,7 @@ TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, bytes t
     const std::string run = path + "/run";
     Settings settings = test::tiny;
     settings.insert(settings.end(), {{"steps", "2"}, {"eval_lengths", "1:7"}, {"out", run}});
-    CHECK(refusal([&] { train_run(strings_kind(), settings, false); }) == "");
+    CHECK(refusal([&] { train_run(strings_kind(), settings, {}, false); }) == "");
     CHECK(holds(resume_run(run, {}), " is complete: 2 steps"));
     CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:3"}}, {.name = "short"}); }) == "");
     CHECK(refusal([&] { test_run(run, {}, {.file = path + "/own.csv"}); }) == "");
@@ -96,7 +96,7 @@ TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not writ
   const std::string text = folder / "\xff.txt", run = folder / "run";
   write_file(text, std::string(5000, 'a'));
   CHECK(refusal([&] {
-          train_run(language_kind(), {{"preset", "tiny"}, {"text", text}, {"out", run}}, false);
+          train_run(language_kind(), {{"preset", "tiny"}, {"text", text}, {"out", run}}, {}, false);
         }) == "2: text = " + text + ": this name is no UTF-8, and a run keeps no other; rename it");
   CHECK(!fs::exists(run));
 }

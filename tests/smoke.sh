@@ -159,6 +159,9 @@ check 'an old file' says_unreached "$program" train --config old.toml --out old
 check 'means 512' grep -q '^encoding = "rerope" ' old/config.toml
 check 'eval says so, too' says_unreached "$program" eval old
 check 'and show' says_unreached "$program" show rerope:window=512
+says_unread() { "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'; }
+check 'positions that nothing reads are told' says_unread "$program" train "${small[@]}" --encoding none \
+  --positions randomized --out unread
 not_open() { ! says_unreached "$program" eval open; }
 check 'but not of one that is reached' not_open
 printf 'task = "even_pairs"\nencoding = "rerope"\nsteps = 2\n' > typed.toml

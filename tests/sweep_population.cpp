@@ -66,7 +66,7 @@ struct Population {
     std::map<std::string, std::string> all;
     for (const Trial* t : trials) {
       if (left_out.contains(t)) continue;
-      train_run(strings_kind(), settings_of(*t, SweepFolder(out), {}), false);
+      train_run(strings_kind(), settings_of(*t, SweepFolder(out), {}), {}, false);
       all[t->id] = contents(SweepFolder(out).run(*t));
     }
     return all;

@@ -126,6 +126,12 @@ void make_folder(const std::string& path) {
   failure("cannot make the folder {}: {}", path, std::strerror(code));
 }
 
+void check_writable(const std::string& folder) {
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
+  failure("cannot write into the folder {}: {}; change its permissions, or choose another by --out", folder,
+          std::strerror(errno));
+}
+
 void write_all(int file, const std::string& bytes, const std::string& path) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);

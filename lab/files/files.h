@@ -33,6 +33,8 @@ std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name is at fault, and another one helps.
 bool bad_name(const std::error_code&);
 void make_folder(const std::string& path);        // with those above it, where they are missing
+// Throws Failure where no files can be made in this folder: before the work whose results it is to keep.
+void check_writable(const std::string& folder);
 // Writes PATH.poslab.partial, has the disk confirm it, renames it to PATH. Another process that writes the same PATH
 // waits; what a killed one has left is written over.
 // Throws and leaves an old PATH as it was: BadInput where the name cannot be one (no such folder, is a folder), Failure

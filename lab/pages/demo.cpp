@@ -64,7 +64,7 @@ std::string trained(const DemoRun& run) {
   }
   say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], wanted["positions"],
                   wanted["train_length"]));
-  train_run(strings_kind(), all, false);
+  train_run(strings_kind(), all, {}, false);
   return folder;
 }
 

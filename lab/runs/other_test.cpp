@@ -60,6 +60,7 @@ Values differing(const Choices& own, const Choices& tested) {
 }
 
 void find_name(const std::string& folder, OtherTest& test) {
+  check_writable(folder);
   const bool own = test.options.empty() && !is_hf_folder(folder);
   if (own && !test.name.empty())
     bad_input("--name {}: this is the run's own test, which is kept in eval.csv; leave out --name", test.name);

@@ -59,6 +59,7 @@ void check_output(const std::string& option, const std::string& path, const std:
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !fs::exists(parent, error))
     bad_input("cannot write {}: there is no such folder; choose another path", path);
   const fs::path real = fs::weakly_canonical(path, error), folder = error ? fs::path() : real.parent_path();
+  if (!error) check_writable(folder.empty() ? "." : folder.string());
   if (belongs_to_a_run(real.filename()) && is_run_folder(folder))
     bad_input("{} {}: this is a file of the run {}; choose another name", option, shell_word(path), folder.string());
   if (fs::exists(path, error) && !is_of_kind(kind, path))

@@ -39,12 +39,12 @@ Run create_run(const Choices& c) {
   const Kind& kind = kind_of(c);
   kind.check(c);
   RunFolder::check_free(c["out"]);
-  if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
   const NewText text = new_text(c);
-  tell_unreached(scheme(c), sampler(c), kind.longest(c));
   std::unique_ptr<Learner> learner = kind.make(c, text.source);
   stop_if_wanted();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
+  if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
+  tell_unreached(scheme(c), sampler(c), kind.longest(c));
   if (!text.summary.empty()) tell(stderr, "{}{} parameters\n", text.summary, learner->params().count());
   return {folder, std::move(learner)};
 }

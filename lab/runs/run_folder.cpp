@@ -84,7 +84,7 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
   const std::string partial = partial_of(path);
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
-  RunFolder run(partial);                          // its lock goes along when the folder gets its name
+  RunFolder run(partial, path);                    // its lock goes along when the folder gets its name
   check_leftovers(partial);  // once more: now nobody else makes a run there
   for (const auto& left : fs::directory_iterator(partial)) fs::remove_all(left.path());
   write_new_folder(path, [&](const std::string& folder) {
@@ -136,14 +136,15 @@ RunFolder RunFolder::open(const std::string& path) {
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
       bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
-  return RunFolder(path);
+  return RunFolder(path, path);
 }
 
-RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
+RunFolder::RunFolder(std::string path, const std::string& named) : path_(std::move(path)) {
   const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) failure("cannot open {}: {}", path_, std::strerror(errno));
   lock_ = std::shared_ptr<const int>(new int(folder), [](const int* f) { ::close(*f), delete f; });
-  if (::flock(folder, LOCK_EX | LOCK_NB) != 0) failure("{} is in use: another poslab works in it", path_);
+  if (::flock(folder, LOCK_EX | LOCK_NB) != 0) 
+    failure("{} is in use: another poslab works in it; wait until it ends, or name another folder", named);
 }
 
 State RunFolder::load(const std::string& device) const {

@@ -47,7 +47,7 @@ class RunFolder {
   State load(const std::string& device = "") const;
 
  private:
-  explicit RunFolder(std::string path);
+  RunFolder(std::string path, const std::string& named);   // named: as the user knows it
   std::string path_;
   std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
 };

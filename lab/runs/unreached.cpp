@@ -7,6 +7,10 @@
 namespace poslab {
 
 std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
+  const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
+  if (sampler.thing.name != "sequential" && !has(reads(scheme), of_positions))
+    return fmt::format("{} reads no positions, so positions = {} change nothing here", scheme.spelled(),
+                       sampler.thing.name);
   const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
   const std::string what = scheme->unreached(scheme.choices, {slots, positions});
   if (what.empty()) return {};

@@ -1,4 +1,5 @@
-// A scheme whose window is longer than any string at hand does what another one does: people are told so.
+// A scheme whose window is longer than any string does what another one does, and one that reads no positions does the
+// same with each sampler: people are told so.
 #pragma once
 #include <string>
 
@@ -6,7 +7,7 @@
 
 namespace poslab {
 
-// "rerope:window=512: window = 512 is ...", or "" where something of that many slots reaches it.
+// "rerope:window=512: window = 512 is ...", or "none reads no positions ..."; "" where both matter.
 std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
 // Says it on stderr, a line.
 void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);

@@ -6,6 +6,7 @@
 
 #include "core/platform/parallel.h"
 #include "experiment/build.h"
+#include "experiment/no_effect.h"
 #include "experiment/strings.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -126,10 +127,13 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
 
 }  // namespace
 
-std::string train_run(const Kind& kind, const Settings& settings, bool force, Trace* trace) {
-  const Choices c = kind.configure(of_new_run(settings));
+std::string train_run(const Kind& kind, const Settings& given, const Settings& typed, bool force, Trace* trace) {
+  Settings all = given;
+  all.insert(all.end(), typed.begin(), typed.end());
+  const Choices c = kind.configure(of_new_run(all));
   use_threads_of(c);
   kind.check(c);
+  refuse_without_effect(c, typed);
   RunFolder::check_free(c["out"]);
   if (!force) check_memory(c), check_time(c, threads());
   return train_and_test(create_run(c), trace);
@@ -147,6 +151,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
       done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_path(path));
+  check_writable(path);
   if (!force) check_time(c, threads(), run.learner->adam().step);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);
@@ -161,6 +166,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
     if (name != "device") c.set(name, text);
   use_threads_of(c);
   const Kind& kind = kind_of(c);
+  refuse_without_effect(c, settings);
   const std::vector<TestPart> parts = l.test(c);
   tell_unreached(scheme(c), test_sampler(c), kind.longest(c));
   const Destination place = destination_of(run, c, keep);

@@ -33,7 +33,7 @@ void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
   } forget;
   const Settings settings = settings_of(t, folder, how);
   const std::string said = has_begun(t, folder) ? resume_run(folder.run(t), settings, how.force)
-                                                : train_run(kind_of(t.run), settings, how.force);
+                                                : train_run(kind_of(t.run), settings, {}, how.force);
   tell(log_of_thread(), "{}\n", said);
 }
 
