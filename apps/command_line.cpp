@@ -63,7 +63,7 @@ void list_command(const std::string& kind, const std::string& name) {
   if (kind == "tasks")
     for (const Task& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
   else if (kind == "encodings")
-    for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
+    for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.pages.summary, s.pages.source});
   else if (kind == "samplers")
     for (const Sampler& s : all_samplers()) rows.push_back({s.name, s.summary, s.source});
   else if (kind == "temperatures")

@@ -166,7 +166,7 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
                                  shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
   for (int e = 0; e < T * T; ++e)  // each row begins with 8 spaces
     text += fmt::format("{:>{}.3g}{}", double(m[size_t(e)]) + 0., e % T ? 10 : 18, (e + 1) % T ? "" : "\n");
-  for (const std::string& line : wrapped(s->shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
+  for (const auto& line : wrapped(s->pages.shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
   return text;
 }
 
@@ -183,16 +183,16 @@ std::string of_encoding(const std::string& name) {
       return true;
     } catch (const BadInput&) { return false; }
   };
-  return text_of(s.thing, typed,
-                 {{"formula", s->formula},
-                  {"doors", doors_of(s->doors)},
+  return text_of(s->pages, typed,
+                 {{"formula", s->pages.formula},
+                  {"doors", doors_of(s->pages.doors)},
                   {"reads", words_of(reads(s))},
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
                   {"learns", learned(untrained)},
-                  {"source", s->source},
-                  {"file", composed          ? "encodings/compose.cpp"
-                           : s->file.empty() ? fmt::format("encodings/{}.cpp", s->name)
-                                             : s->file},
+                  {"source", s->pages.source},
+                  {"file", composed                ? "encodings/compose.cpp"
+                           : s->pages.file.empty() ? fmt::format("encodings/{}.cpp", s->name)
+                                                   : s->pages.file},
                   {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options, works))},
                   {"read on", "docs/schemes.md"}},
                  matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);

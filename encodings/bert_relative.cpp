@@ -11,38 +11,40 @@
 
 namespace poslab {
 
+extern const SchemePages bert_relative_pages;
 Scheme bert_relative() {
-  return {.name = "bert_relative",
-          .summary = "a learned vector for every distance, compared with the query, or with the key too",
-          .about = R"(Every distance has a learned vector, which the query is compared with, and with meets=both the
+  return {.name = "bert_relative", .options = {{"meets", {"query", "both"}, "relative_key, or relative_key_query"}},
+          .reads = always(Reads::distances),
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            const int N = m.pool;
+            const DistanceVectors vectors = [N, table = p.normal("keys", {2 * N - 1, 1, m.head_dim()}, 0.02)](
+                                                std::vector<double> d) {
+              for (double& x : d) {
+                if (std::abs(x) > N - 1)
+                  bad_input("bert_relative: distance {} is not in the table of max_position = {}; raise it",
+                            std::abs(x), N);
+                x = N - 1 - x;
+              }
+              return rows_at(table, d);
+            };
+            return relative_vectors({.scale = 1 / std::sqrt(double(m.head_dim())),
+                                     .queries = vectors,
+                                     .keys = c["meets"] == "both" ? vectors : DistanceVectors()});
+          },
+          .finite = always(true), .pages = bert_relative_pages};
+}
+
+// -- for pages
+const SchemePages bert_relative_pages = {
+    .summary = "a learned vector for every distance, compared with the query, or with the key too",
+    .about = R"(Every distance has a learned vector, which the query is compared with, and with meets=both the
 key as well. It is the form that BERT models offer. Unlike in `shaw` there is no limit beyond which
 distances look alike: those that training has not met have vectors that nobody has trained.)",
-          .source = "Shaw et al. 2018; Huang et al. 2020",
-          .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
-          .doors = "3",
-          .options = {{"meets", {"query", "both"}, "relative_key, or relative_key_query"}},
-          .reads = always(Reads::distances),
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                const int N = m.pool;
-                const DistanceVectors vectors = [N, table = p.normal("keys", {2 * N - 1, 1, m.head_dim()}, 0.02)](
-                                                    std::vector<double> d) {
-                  for (double& x : d) {
-                    if (std::abs(x) > N - 1)
-                      bad_input("bert_relative: distance {} is not in the table of max_position = {}; raise it",
-                                std::abs(x), N);
-                    x = N - 1 - x;
-                  }
-                  return rows_at(table, d);
-                };
-                return relative_vectors({.scale = 1 / std::sqrt(double(m.head_dim())),
-                                         .queries = vectors,
-                                         .keys = c["meets"] == "both" ? vectors : DistanceVectors()});
-              },
-          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
-                          "distance, and a constant."),
-          .finite = always(true),
-          .matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }};
-}
+    .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
+    .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",
+    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
+                    "constant."),
+    .pictures = {.matrix = of_ones},
+    .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }}};
 
 }  // namespace poslab

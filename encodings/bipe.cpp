@@ -70,39 +70,40 @@ PositionEmbedding inside(Params p, const ModelShape& m, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages bipe_pages;
 Scheme bipe() {
   return {.name = "bipe",
-          .summary = "a learned vector for the place in a segment, and rotations or a penalty by the segment",
-          .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and how many
-segments apart two tokens are is met by RoPE or ALiBi. Longer strings have more segments rather than
-longer ones. A segment begins where positions do not grow: use --positions restart, which begins
-again in each run of digits, signs and empty slots. Positions that always grow are one segment.)",
-          .source = "He et al. 2024",
-          .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
-                     "n_i: the number of the segment",
-          .doors = "1, 2 or 3",
           .options = {{"between", {"rope", "alibi"}, "what meets the segments: rotations, or a penalty for each apart"},
                       {"inside", {"learned", "sincos"}, "the vector for the place in a segment"},
                       {"rows", 1024, {16, 1 << 20}, "of the learned table; places beyond share the last"},
                       {"times", 96., {0.001, 10000}, "of alibi: ALiBi's slopes times this, as released"},
                       pairing_option()},
           .reads = always(Reads::positions),
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                if (c["between"] == "rope") check_pairs("bipe", m);
-                if (c["inside"] == "sincos") check_halves("bipe:inside=sincos", m.d_model);
-              },
+          .check = [](const ModelShape& m, const Choices& c) {
+            if (c["between"] == "rope") check_pairs("bipe", m);
+            if (c["inside"] == "sincos") check_halves("bipe:inside=sincos", m.d_model);
+          },
           .embed = inside,
           .make = [](Params, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Between>(m, c); },
-          .shows = always("How alike the vectors are that the two slots are given for their places in their "
-                          "segments: the cosine between them."),
-          .laws = always(Laws{.shift = false, .toeplitz = false, .permutes = false}),
-          .distances =
-              [](const ModelShape&, const Choices&, const Positions& p) {
-                const std::vector<double> at = segments(p);
-                return effective_distances({{.q = at, .k = at}}, p.time());
-              }};
+          .laws = always(Laws{.shift = false, .toeplitz = false, .permutes = false}), .pages = bipe_pages};
 }
+
+// -- for pages
+const SchemePages bipe_pages = {
+    .summary = "a learned vector for the place in a segment, and rotations or a penalty by the segment",
+    .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and how many
+segments apart two tokens are is met by RoPE or ALiBi. Longer strings have more segments rather than
+longer ones. A segment begins where positions do not grow: use --positions restart, which begins
+again in each run of digits, signs and empty slots. Positions that always grow are one segment.)",
+    .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
+               "n_i: the number of the segment",
+    .source = "He et al. 2024", .doors = "1, 2 or 3",
+    .shows = always("How alike the vectors are that the two slots are given for their places in their segments: the "
+                    "cosine between them."),
+    .pictures = {.distances = [](const ModelShape&, const Choices&, const Positions& p) {
+                   const std::vector<double> at = segments(p);
+                   return effective_distances({{.q = at, .k = at}}, p.time());
+                 }}};
 
 }  // namespace poslab

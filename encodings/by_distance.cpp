@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/encoder_block.h"
+
 namespace poslab {
 
 Scores ByDistance::scores(const Heads& in, const Positions& p) const {

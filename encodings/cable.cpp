@@ -8,24 +8,26 @@
 
 namespace poslab {
 
+extern const SchemePages cable_pages;
 Scheme cable() {
-  return {.name = "cable",
-          .summary = "biases that add up over the tokens between, each from its token's content: context-aware ALiBi",
-          .about = R"(The penalty for distance is a sum over the tokens between query and key. Each token adds what a
+  return {.name = "cable", .options = {{"scaled", true, "q . k is divided by sqrt(D); off: as in the released code"}},
+          .reads = always(Reads::slots),
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            return std::make_unique<ForgettingGates>(p, m, true, 0, -1, c.on("scaled"));
+          },
+          .laws = always(Laws{.permutes = false}),
+          .causal_only = always("its penalties add up over the tokens before the query"),
+          .pages = cable_pages};
+}
+
+// -- for pages
+const SchemePages cable_pages = {
+    .summary = "biases that add up over the tokens between, each from its token's content: context-aware ALiBi",
+    .about = R"(The penalty for distance is a sum over the tokens between query and key. Each token adds what a
 learned function of its content says, so that some tokens lie further apart than others. It is the
 law of forgetting gates, found independently, with gates that begin half open.)",
-          .source = "Veisi et al. 2025",
-          .formula = "s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i",
-          .doors = "2",
-          .options = {{"scaled", true, "q . k is divided by sqrt(D); off: as in the released code"}},
-          .reads = always(Reads::slots),
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                return std::make_unique<ForgettingGates>(p, m, true, 0, -1, c.on("scaled"));
-              },
-          .shows = always("The bias of tokens whose states are 0."),
-          .laws = always(Laws{.permutes = false}),
-          .causal_only = always("its penalties add up over the tokens before the query")};
-}
+    .formula = "s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i",
+    .source = "Veisi et al. 2025", .doors = "2", .shows = always("The bias of tokens whose states are 0."),
+    .pictures = {.matrix = of_gates}};
 
 }  // namespace poslab

@@ -96,36 +96,35 @@ std::string text_of(const Calibration& c, const char* between_heads) {
   return text;
 }
 
+extern const SchemePages calibrated_pages;
 Scheme calibrated() {
   Option of("of", std::vector<std::string>{"all -1:0.6 0:0.3"}, "LAYER.HEAD DISTANCE:BIAS ..., or @FILE");
   of.words.clear();   // any text
-  return {.name = "calibrated",
-          .summary = "a fixed bias by the distance of slots, from where a trained model's heads looked on average",
-          .about = R"(Two models, one after the other. `poslab calibrate` looks at how a trained one attends and keeps,
+  return {.name = "calibrated", .options = {of}, .reads = always(Reads::slots),
+          .check = [](const ModelShape& m, const Choices& c) {
+            const Calibration all = read_calibration(c["of"]);
+            if (all.layers && (all.layers != m.layers || all.heads != m.heads))
+              bad_input("calibrated has biases for {} layers of {} heads, and the model has layers = {}, heads = "
+                        "{}; train one of the same shape, or calibrate another run",
+                        all.layers, all.heads, m.layers, m.heads);
+          },
+          .make = [](Params, const ModelShape& m, const Choices& c, int layer) {
+            const Calibration all = read_calibration(c["of"]);
+            const int list = all.layers ? layer : 0;
+            return std::make_unique<Calibrated>(m, all, list, fmt::format("calibrated {} {}", list, c["of"]));
+          },
+          .laws = always(Laws{.permutes = false}), .pages = calibrated_pages};
+}
+
+// -- for pages
+const SchemePages calibrated_pages = {
+    .summary = "a fixed bias by the distance of slots, from where a trained model's heads looked on average",
+    .about = R"(Two models, one after the other. `poslab calibrate` looks at how a trained one attends and keeps,
 for each head, the distances that it looked at most. The second model has these as a fixed bias from
 the start and is trained from scratch; all other distances are hidden from it, in strings of any
 length. Distances count slots: samplers change nothing.)",
-          .source = "Duan, Shi, Xu 2023",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
-          .doors = "3",
-          .options = {of},
-          .reads = always(Reads::slots),
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                const Calibration all = read_calibration(c["of"]);
-                if (all.layers && (all.layers != m.layers || all.heads != m.heads))
-                  bad_input("calibrated has biases for {} layers of {} heads, and the model has layers = {}, heads = "
-                            "{}; train one of the same shape, or calibrate another run",
-                            all.layers, all.heads, m.layers, m.heads);
-              },
-          .make =
-              [](Params, const ModelShape& m, const Choices& c, int layer) {
-                const Calibration all = read_calibration(c["of"]);
-                const int list = all.layers ? layer : 0;
-                return std::make_unique<Calibrated>(m, all, list, fmt::format("calibrated {} {}", list, c["of"]));
-              },
-          .shows = always("The bias of a head, from the attention of another model; -infinity where it does not look."),
-          .laws = always(Laws{.permutes = false})};
-}
+    .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
+    .source = "Duan, Shi, Xu 2023", .doors = "3",
+    .shows = always("The bias of a head, from the attention of another model; -infinity where it does not look.")};
 
 }  // namespace poslab

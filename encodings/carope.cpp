@@ -29,21 +29,24 @@ struct CARoPE : Phased {
 
 }  // namespace
 
+extern const SchemePages carope_pages;
 Scheme carope() {
-  return {.name = "carope",
-          .summary = "rotations whose speed each token sets, for each head",
-          .about = R"(As in RoPE queries and keys are rotated in pairs of channels, but how far a token rotates what
-follows depends on its content: each head computes one speed between 0 and 1 from each token, and
-the pairs turn by its powers. Positions are not read, only the order of slots.)",
-          .source = "Veisi et al. 2025",
-          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by sum_{s <= t} f(x_s)^m,   "
-                     "f(x) = 1 / (softplus(x . w_h) + 1)",
-          .doors = "2",
-          .reads = always(Reads::slots),
+  return {.name = "carope", .reads = always(Reads::slots),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("carope", m); },
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<CARoPE>(p, m); },
-          .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
-          .laws = always(Laws{.permutes = false})};
+          .laws = always(Laws{.permutes = false}), .pages = carope_pages};
 }
+
+// -- for pages
+const SchemePages carope_pages = {
+    .summary = "rotations whose speed each token sets, for each head",
+    .about = R"(As in RoPE queries and keys are rotated in pairs of channels, but how far a token rotates what
+follows depends on its content: each head computes one speed between 0 and 1 from each token, and
+the pairs turn by its powers. Positions are not read, only the order of slots.)",
+    .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by sum_{s <= t} f(x_s)^m,   "
+               "f(x) = 1 / (softplus(x . w_h) + 1)",
+    .source = "Veisi et al. 2025", .doors = "2",
+    .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
+    .pictures = {.matrix = of_equals}};
 
 }  // namespace poslab

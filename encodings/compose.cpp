@@ -16,6 +16,8 @@
 #include <limits>
 #include <numeric>
 
+#include "encodings/picture.h"
+
 namespace poslab {
 namespace {
 
@@ -38,18 +40,18 @@ void must_be_of_logits(const std::string& name, const Components& parts) {
 // What parts have in common, whatever they are parts of.
 Scheme composition(const std::string& name, const Components& parts) {
   Scheme s;
-  s.name = name, s.source = "its parts", s.formula = "that of each part, where it stands";
+  s.name = name, s.pages.source = "its parts", s.pages.formula = "that of each part, where it stands";
   Reads all = Reads::nothing;
   for (const Component& part : parts) {
     s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
     all = all | reads(part.scheme);
   }
   s.reads = [all](const Choices&) { return all; };
-  s.shows = [parts](const ModelShape& m, const Choices&) {
+  s.pages.shows = [parts](const ModelShape& m, const Choices&) {
     std::string text;
     for (const Component& part : parts)
       text += fmt::format("{}Where it is {}: {}", text.empty() ? "" : " ", part.scheme.spelled(),
-                          part.scheme->shows(part.shape(m), part.scheme.choices));
+                          part.scheme->pages.shows(part.shape(m), part.scheme.choices));
     return text;
   };
   s.laws = [parts](const ModelShape& m, const Choices&) {
@@ -69,27 +71,29 @@ Scheme composition(const std::string& name, const Components& parts) {
         return fmt::format("of its part {}, {}", part.scheme.spelled(), why);
     return std::string();
   };
-  s.unreached = [parts](const Choices&, const Extent& e) {
+  s.pages.unreached = [parts](const Choices&, const Extent& e) {
     for (const Component& part : parts)
-      if (std::string what = part.scheme->unreached(part.scheme.choices, e); !what.empty())
+      if (std::string what = part.scheme->pages.unreached(part.scheme.choices, e); !what.empty())
         return fmt::format("{} of its part {}", what, part.scheme->name);
     return std::string();
   };
-  s.layers_differ = std::any_of(parts.begin(), parts.end(), [](const Component& p) { return p.scheme->layers_differ; });
+  s.pages.pictures.layers_differ = std::any_of(
+      parts.begin(), parts.end(), [](const Component& p) { return p.scheme->pages.pictures.layers_differ; });
   s.finite = [parts](const Choices&) {
     return std::any_of(parts.begin(), parts.end(), [](const Component& p) { return finite(p.scheme); });
   };
-  const auto shared = [parts](auto Scheme::*kept) {  // by a share of the layers, or of the heads
+  const auto shared = [parts](auto SchemeCost::*kept) {  // by a share of the layers, or of the heads
     return [parts, kept](const ModelShape& m, const Choices&) {
       double sum = 0;
       for (const Component& part : parts)
-        sum += (part.scheme.thing.*kept)(part.shape(m), part.scheme.choices) *
+        sum += (part.scheme->pages.cost.*kept)(part.shape(m), part.scheme.choices) *
                (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
       return sum;
     };
   };
-  s.matrices = shared(&Scheme::matrices), s.of_slots = shared(&Scheme::of_slots);
-  s.held = [parts](const ModelShape& m, const Choices&) {
+  SchemeCost& cost = s.pages.cost;
+  cost.matrices = shared(&SchemeCost::matrices), cost.of_slots = shared(&SchemeCost::of_slots);
+  cost.held = [parts](const ModelShape& m, const Choices&) {
     double most = 0;
     for (const Component& part : parts)
       most = std::max(most, held(part.scheme, part.shape(m)) * (part.heads ? double(part.heads) / m.heads : 1));
@@ -100,19 +104,30 @@ Scheme composition(const std::string& name, const Components& parts) {
 
 // What pictures read of a part: 0 where its scheme rotates nothing, NaN where it makes no distance, (1 or heads, T, T).
 std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
-  if (s->frequencies) return s->frequencies(m, s.choices, slots, head);
+  if (s->pages.pictures.frequencies) return s->pages.pictures.frequencies(m, s.choices, slots, head);
   return std::vector<double>(size_t(m.head_dim() / 2), 0.);
 }
 Tensor distances_of(const Chosen<Scheme>& s, const ModelShape& m, const Positions& p) {
   const int T = p.time();
-  if (!s->distances) return Tensor::full({1, T, T}, std::numeric_limits<real>::quiet_NaN());
-  const Tensor d = s->distances(m, s.choices, p);
+  if (!s->pages.pictures.distances) return Tensor::full({1, T, T}, std::numeric_limits<real>::quiet_NaN());
+  const Tensor d = s->pages.pictures.distances(m, s.choices, p);
   return d.dims() == 3 ? d : d.reshape({1, T, T});
+}
+PairPicture picture_of(const Chosen<Scheme>& s, const ModelShape& m) { return s->pages.pictures.matrix(m, s.choices); }
+// (heads, T, T) of all groups: `of` gives (1 or heads, T, T) for each.
+Tensor of_all_heads(const Components& parts, const std::function<Tensor(const Component&, size_t n)>& of) {
+  std::vector<Tensor> all;
+  for (size_t n = 0; n < parts.size(); ++n) {
+    const Tensor one = of(parts[n], n);
+    for (int h = 0; h < parts[n].heads; ++h) all.push_back(one.dim(0) == 1 ? one : slice(one, 0, h, h + 1));
+  }
+  return concat(all, 0);
 }
 // Whether any part has it.
 template <class Function>
-bool any_has(const Components& parts, Function Scheme::*field) {
-  return std::any_of(parts.begin(), parts.end(), [&](const Component& p) { return bool(p.scheme.thing.*field); });
+bool any_has(const Components& parts, Function SchemePictures::*field) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Component& p) { return bool(p.scheme->pages.pictures.*field); });
 }
 
 std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const LayerParams& p, const ModelShape& m, int layer) {
@@ -143,22 +158,28 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   }
   must_be_of_logits(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "+")), parts);
-  s.summary = "a scheme for each group of heads", s.doors = "those of its parts";
-  if (any_has(parts, &Scheme::frequencies))
-    s.frequencies = [parts](const ModelShape& m, const Choices&, int slots, int head) {
+  s.pages.summary = "a scheme for each group of heads", s.pages.doors = "those of its parts";
+  SchemePictures& pictures = s.pages.pictures;
+  pictures.matrix = [parts](const ModelShape& m, const Choices&) -> PairPicture {
+    std::vector<PairPicture> each;
+    for (const Component& part : parts) each.push_back(picture_of(part.scheme, part.shape(m)));
+    const Quantity first = each[0].quantity;
+    const bool alike = std::all_of(each.begin(), each.end(), [&](auto& one) { return one.quantity == first; });
+    return {alike ? first : Quantity::several, [parts, each](auto& e, auto& m, auto& p) {
+              return of_all_heads(parts, [&](auto& part, size_t n) {
+                return each[n].values(*as<HeadGroups>(e).parts[n], part.shape(m), p);
+              });
+            }};
+  };
+  if (any_has(parts, &SchemePictures::frequencies))
+    pictures.frequencies = [parts](const ModelShape& m, const Choices&, int slots, int head) {
       size_t n = 0;
       for (; n + 1 < parts.size() && head >= parts[n].heads; ++n) head -= parts[n].heads;
       return frequencies_of(parts[n].scheme, group(m, parts[n].heads), slots, head);
     };
-  if (any_has(parts, &Scheme::distances))
-    s.distances = [parts](const ModelShape& m, const Choices&, const Positions& p) {
-      std::vector<Tensor> all;
-      for (const Component& part : parts) {
-        const Tensor d = distances_of(part.scheme, group(m, part.heads), p);
-        for (int h = 0; h < part.heads; ++h)
-          all.push_back(d.dim(0) == 1 ? d : slice(d, 0, h, h + 1));
-      }
-      return concat(all, 0);
+  if (any_has(parts, &SchemePictures::distances))
+    pictures.distances = [parts](const ModelShape& m, const Choices&, const Positions& p) {
+      return of_all_heads(parts, [&](auto& part, size_t) { return distances_of(part.scheme, part.shape(m), p); });
     };
   s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
     if (total != m.heads)
@@ -182,7 +203,8 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
 }  // namespace
 
 double held(const Chosen<Scheme>& s, const ModelShape& m) {
-  return (s->held ? s->held : s->matrices)(m, s.choices);
+  const SchemeCost& cost = s->pages.cost;
+  return (cost.held ? cost.held : cost.matrices)(m, s.choices);
 }
 
 Tensor HeadGroups::own(const Tensor& x, size_t n) const {
@@ -213,22 +235,6 @@ Tensor HeadGroups::logits(const Heads& in, const Positions& p, const Span& span)
   std::vector<Tensor> results;
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->logits(own(in, n), p, span));
   return concat(results, 1);
-}
-
-Tensor HeadGroups::shown(const ModelShape& m, const Positions& p) const {
-  std::vector<Tensor> results;
-  for (size_t n = 0; n < parts.size(); ++n) {
-    const Tensor one = parts[n]->shown(group(m, heads[n]), p);
-    for (int h = 0; h < heads[n]; ++h)
-      results.push_back(one.dim(0) == 1 ? one : slice(one, 0, h, h + 1));
-  }
-  return concat(results, 0);
-}
-
-Quantity HeadGroups::quantity() const {
-  const Quantity first = parts[0]->quantity();
-  const bool alike = std::all_of(parts.begin(), parts.end(), [&](auto& p) { return p->quantity() == first; });
-  return alike ? first : Quantity::several;
 }
 
 ModelShape group(ModelShape m, int heads) {
@@ -263,6 +269,13 @@ bool composed_spelling(const std::string& text) {
 
 namespace {
 
+// f with the options of a part.
+template <class Result, class... Args>
+std::function<Result(const ModelShape&, const Choices&, Args...)> of_part(
+    const Chosen<Scheme>& part, const std::function<Result(const ModelShape&, const Choices&, Args...)>& f) {
+  return [part, f](const ModelShape& m, const Choices&, Args... args) { return f(m, part.choices, args...); };
+}
+
 // "sincos&alibi"
 Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest, const RunValues& run) {
   const Chosen<Scheme> added = one(first, run), logits = choose_encoding(rest, run);
@@ -273,7 +286,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
     bad_input("{}&{}: {} adds to the embedding too; after & stands a scheme of the logits, such as alibi", first,
               rest, logits.spelled());
   Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
-  s.summary = "the embedding of one scheme and the logits of another", s.doors = "those of its parts";
+  s.pages.summary = "the embedding of one scheme and the logits of another", s.pages.doors = "those of its parts";
   s.parts = std::make_shared<const std::vector<Chosen<Scheme>>>(std::vector{added, logits});
   s.embed = [added](Params p, const ModelShape& m, const Choices&) { return added->embed(p, m, added.choices); };
   s.make = [logits](const LayerParams& p, const ModelShape& m, const Choices&, int layer) {
@@ -283,17 +296,12 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
     for (const Chosen<Scheme>& part : {added, logits})
       if (part->check) part->check(m, part.choices);
   };
-  s.matrices = [logits](const ModelShape& m, const Choices&) { return logits->matrices(m, logits.choices); };
-  s.of_slots = [logits](const ModelShape& m, const Choices&) { return logits->of_slots(m, logits.choices); };
-  s.held = [logits](const ModelShape& m, const Choices&) { return held(logits, m); };
-  if (logits->frequencies)
-    s.frequencies = [logits](const ModelShape& m, const Choices&, int slots, int head) {
-      return logits->frequencies(m, logits.choices, slots, head);
-    };
-  if (logits->distances)
-    s.distances = [logits](const ModelShape& m, const Choices&, const Positions& p) {
-      return logits->distances(m, logits.choices, p);
-    };
+  const SchemePictures& pictures = logits->pages.pictures;
+  const SchemeCost& cost = logits->pages.cost;
+  s.pages.cost = {of_part(logits, cost.matrices), of_part(logits, cost.of_slots),
+                  [logits](const ModelShape& m, const Choices&) { return held(logits, m); }};
+  if (pictures.frequencies) s.pages.pictures.frequencies = of_part(logits, pictures.frequencies);
+  if (pictures.distances) s.pages.pictures.distances = of_part(logits, pictures.distances);
   return {s, {}};
 }
 
@@ -337,14 +345,18 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   }
   must_be_of_logits(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "|")), parts);
-  s.summary = "a scheme for each layer, in turn", s.doors = "those of its parts";
+  s.pages.summary = "a scheme for each layer, in turn", s.pages.doors = "those of its parts";
   const auto own = [parts](const ModelShape& m) { return parts[size_t(m.layer) % parts.size()].scheme; };
-  if (any_has(parts, &Scheme::frequencies))
-    s.frequencies = [own](const ModelShape& m, const Choices&, int slots, int head) {
+  SchemePictures& pictures = s.pages.pictures;
+  pictures.matrix = [own](const ModelShape& m, const Choices&) { return picture_of(own(m), m); };
+  if (any_has(parts, &SchemePictures::frequencies))
+    pictures.frequencies = [own](const ModelShape& m, const Choices&, int slots, int head) {
       return frequencies_of(own(m), m, slots, head);
     };
-  if (any_has(parts, &Scheme::distances))
-    s.distances = [own](const ModelShape& m, const Choices&, const Positions& p) { return distances_of(own(m), m, p); };
+  if (any_has(parts, &SchemePictures::distances))
+    pictures.distances = [own](const ModelShape& m, const Choices&, const Positions& p) {
+      return distances_of(own(m), m, p);
+    };
   s.check = [parts](const ModelShape& m, const Choices&) {
     for (const Component& part : parts)
       if (part.scheme->check) part.scheme->check(m, part.scheme.choices);

@@ -14,8 +14,6 @@ struct HeadGroups : Encoding {
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
-  Tensor shown(const ModelShape&, const Positions&) const override;
-  Quantity quantity() const override;
 };
 
 ModelShape group(ModelShape, int heads);            // a group of that many of its heads

@@ -5,6 +5,7 @@
 //   e: (N, D), in every layer and shared by its heads; between whole positions a mixture of two rows.
 // `signed`: g = tanh(z) counts up and down, as the depth of a stack; e: (2N - 1, D), from -(N-1) to N-1.
 // Left out: gates that heads mix, soft one-hot positions (both of x-transformers).
+#include "encodings/picture.h"
 #include "encodings/written_out.h"
 
 namespace poslab {
@@ -25,37 +26,33 @@ struct CoPE : WholeLogits {
     const Tensor rows = matmul(by_head(in.q), transpose(e));                         // (B, H, Tq, R): q_i . e_n
     return z + interpolate(rows, up_and_down ? counts + (N - 1) : counts);
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    const Heads in = all_alike(m, p.time(), 1);
-    return (pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
-  }
-  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 }  // namespace
 
+extern const SchemePages cope_pages;
 Scheme cope() {
   return {.name = "cope",
-          .summary = "positions that count only the tokens which a query's gates let through",
-          .about = R"(Each query decides by a gate which of the keys before it count. The position of a key is the
-number of counted tokens from there to the query, so a query can ask for the third comma, however
-far away that is. With signed=on a gate can also count down, as opening and closing brackets do.)",
-          .source = "Golovneva et al. 2024",
-          .formula =
-              "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   "
-              "z_ij = q_i . k_j / sqrt(D)",
-          .doors = "3",
           .options = {{"npos", 16, {2, 1024}, "N: positions that have a vector"},
                       {"signed", false, "gates from -1 to 1, which count up and down"}},
-          .reads = always(Reads::slots),
-          .make = layer_of<CoPE>,
-          .shows = always("What is added to the logits of queries and keys that are 1 in every channel: "
-                          "nothing before training."),
-          .laws = always(Laws{.permutes = false}),
-          .causal_only = always("its positions count from the key up to the query"),
-          .matrices = always(9.),
-          .held = always(5.)};
+          .reads = always(Reads::slots), .make = layer_of<CoPE>, .laws = always(Laws{.permutes = false}),
+          .causal_only = always("its positions count from the key up to the query"), .pages = cope_pages};
 }
+
+// -- for pages
+const SchemePages cope_pages = {
+    .summary = "positions that count only the tokens which a query's gates let through",
+    .about = R"(Each query decides by a gate which of the keys before it count. The position of a key is the
+number of counted tokens from there to the query, so a query can ask for the third comma, however
+far away that is. With signed=on a gate can also count down, as opening and closing brackets do.)",
+    .formula = "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   z_ij = q_i . k_j / sqrt(D)",
+    .source = "Golovneva et al. 2024", .doors = "3",
+    .shows = always("What is added to the logits of queries and keys that are 1 in every channel: nothing before "
+                    "training."),
+    .pictures = {.matrix = always(PairPicture{Quantity::of_ones, [](auto& e, auto& m, auto& p) {
+      const Heads in = all_alike(m, p.time(), 1);
+      return (as<CoPE>(e).pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
+    }})},
+    .cost = {.matrices = always(9.), .held = always(5.)}};
 
 }  // namespace poslab

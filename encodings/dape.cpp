@@ -70,15 +70,9 @@ struct DAPE : WholeLogits {
 
 }  // namespace
 
+extern const SchemePages dape_pages;
 Scheme dape() {
   return {.name = "dape",
-          .summary = "a bias by distance that a small network corrects by the logits of all heads",
-          .about = R"(The bias of a pair begins as that of KERPLE or ALiBi. A small network then sees, for that pair,
-what all heads think of it by content and by distance, and adds a correction. Version 2 lets it see
-the neighbouring keys too.)",
-          .source = "Zheng et al. 2024",
-          .formula = "s = A + B + f([A; B]),   A = q . k / sqrt(D), B: a bias by distance, f: 2H -> width -> H",
-          .doors = "3",
           .options = {{"version", {"1", "2"}, "a network for each pair, or a convolution along the keys"},
                       {"base", {"kerple", "alibi"}, "the bias that is corrected"},
                       {"width", 32, {1, 4096}, "of the hidden layer"},
@@ -86,19 +80,28 @@ the neighbouring keys too.)",
                       {"input", {"both", "sum"}, "content and bias beside each other, or their sum"},
                       {"border", {"masked", "released"}, "version 2: whether its hidden layer is masked too"}},
           .reads = always(Reads::distances),
-          .make =
-              [](const auto& p, const ModelShape& m, const Choices& c, int layer) {
-                const Chosen<Scheme> s = choose_encoding("alibi:symmetric,mode=differences");
-                const bool alibi = c["base"] == "alibi";
-                return std::make_unique<DAPE>(p, m, c, alibi ? s->make(p, m, s.choices, layer) : nullptr);
-              },
-          .shows = always("What is added to the logit of a pair whose content is 0."),
+          .make = [](const auto& p, const ModelShape& m, const Choices& c, int layer) {
+            const Chosen<Scheme> s = choose_encoding("alibi:symmetric,mode=differences");
+            const bool alibi = c["base"] == "alibi";
+            return std::make_unique<DAPE>(p, m, c, alibi ? s->make(p, m, s.choices, layer) : nullptr);
+          },
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
             if (c["version"] == "1") return {.two_sided = !m.causal};
             return {.toeplitz = false, .permutes = false, .by_length = c["border"] == "released"};
           },
-          .matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; },
-          .held = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }};
+          .pages = dape_pages};
 }
+
+// -- for pages
+const SchemePages dape_pages = {
+    .summary = "a bias by distance that a small network corrects by the logits of all heads",
+    .about = R"(The bias of a pair begins as that of KERPLE or ALiBi. A small network then sees, for that pair,
+what all heads think of it by content and by distance, and adds a correction. Version 2 lets it see
+the neighbouring keys too.)",
+    .formula = "s = A + B + f([A; B]),   A = q . k / sqrt(D), B: a bias by distance, f: 2H -> width -> H",
+    .source = "Zheng et al. 2024", .doors = "3",
+    .shows = always("What is added to the logit of a pair whose content is 0."),
+    .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; },
+             .held = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }}};
 
 }  // namespace poslab

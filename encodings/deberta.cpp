@@ -24,49 +24,52 @@ double bucket(double d, int k) {
 
 }  // namespace
 
+extern const SchemePages deberta_pages;
 Scheme deberta() {
   return {.name = "deberta",
-          .summary = "the query meets the distance, and the key meets it too, through projections of their own",
-          .about = R"(A logit is a sum of three: content with content, the query's content with the distance, and the
-key's content with the distance seen from the other side. Each distance up to a limit has a learned
-vector, from which two projections make what the queries and what the keys meet.)",
-          .source = "He et al. 2021",
-          .formula =
-              "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
-              "t(d) = clip(d + k, 0, 2k - 1)",
-          .doors = "3",
           .options = {{"clip", 512, {4, 65536}, "k: distances beyond it look alike (version 2: 256)"},
                       {"c2p", true, "the query's content meets the distance"},
                       {"p2c", true, "the key's content meets the distance"},
                       {"log", false, "buckets of distances that grow beyond k/2, as in version 2"},
                       {"p2c_rows", {"paper", "released"}, "released: t(p_i - p_j) there too, as the code looks it up"}},
           .reads = [](const Choices& c) { return c.on("c2p") || c.on("p2c") ? Reads::distances : Reads::nothing; },
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                const int k = c.whole("clip"), C = m.d_model, H = m.heads, D = m.head_dim();
-                const bool log = c.on("log"), c2p = c.on("c2p"), p2c = c.on("p2c");
-                const Tensor rows = c2p || p2c ? p.normal("rows", {2 * k, C}, 0.02) : Tensor();
-                const auto vectors = [&](bool on, const char* name, int sign) -> DistanceVectors {
-                  if (!on) return {};
-                  const Tensor w = p.truncated_normal(name, {C, H * D}, 1 / std::sqrt(double(C)));
-                  return [=](std::vector<double> d) {                                 // d: p_j - p_i
-                    for (double& x : d) {
-                      x *= sign;
-                      x = std::clamp<double>((log ? bucket(x, k) : x) + k, 0, 2 * k - 1);
-                    }
-                    return linear(rows_at(rows, d), w).reshape({int(d.size()), H, D});
-                  };
-                };
-                const DistanceVectors of_queries = vectors(c2p, "keys", -1),
-                                      of_keys = vectors(p2c, "queries", c["p2c_rows"] == "paper" ? 1 : -1);
-                return relative_vectors({.scale = 1 / std::sqrt((1.0 + c2p + p2c) * D),
-                                         .queries = of_queries, .keys = of_keys});
-              },
-          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
-                          "distance, and a constant."),
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            const int k = c.whole("clip"), C = m.d_model, H = m.heads, D = m.head_dim();
+            const bool log = c.on("log"), c2p = c.on("c2p"), p2c = c.on("p2c");
+            const Tensor rows = c2p || p2c ? p.normal("rows", {2 * k, C}, 0.02) : Tensor();
+            const auto vectors = [&](bool on, const char* name, int sign) -> DistanceVectors {
+              if (!on) return {};
+              const Tensor w = p.truncated_normal(name, {C, H * D}, 1 / std::sqrt(double(C)));
+              return [=](std::vector<double> d) {                                 // d: p_j - p_i
+                for (double& x : d) {
+                  x *= sign;
+                  x = std::clamp<double>((log ? bucket(x, k) : x) + k, 0, 2 * k - 1);
+                }
+                return linear(rows_at(rows, d), w).reshape({int(d.size()), H, D});
+              };
+            };
+            const DistanceVectors of_queries = vectors(c2p, "keys", -1),
+                                  of_keys = vectors(p2c, "queries", c["p2c_rows"] == "paper" ? 1 : -1);
+            return relative_vectors({.scale = 1 / std::sqrt((1.0 + c2p + p2c) * D),
+                                     .queries = of_queries, .keys = of_keys});
+          },
           .laws = [](const ModelShape&, const Choices& c) { return Laws{.two_sided = !c.on("c2p") && !c.on("p2c")}; },
-          .matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
-          .held = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }};
+          .pages = deberta_pages};
 }
+
+// -- for pages
+const SchemePages deberta_pages = {
+    .summary = "the query meets the distance, and the key meets it too, through projections of their own",
+    .about = R"(A logit is a sum of three: content with content, the query's content with the distance, and the
+key's content with the distance seen from the other side. Each distance up to a limit has a learned
+vector, from which two projections make what the queries and what the keys meet.)",
+    .formula = "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
+               "t(d) = clip(d + k, 0, 2k - 1)",
+    .source = "He et al. 2021", .doors = "3",
+    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
+                    "constant."),
+    .pictures = {.matrix = of_ones},
+    .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
+             .held = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }}};
 
 }  // namespace poslab

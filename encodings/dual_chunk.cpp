@@ -79,50 +79,51 @@ struct DualChunk : WholeLogits {
     }
     return results.size() == 1 ? results[0] : concat(results, 1);
   }
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages dual_chunk_pages;
 Scheme dual_chunk() {
   return rotary_layers_scheme(
       {.name = "dual_chunk",
-       .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
-       .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
-near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
-its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
-trained RoPE model. Chunks are measured in positions.)",
-       .source = "An et al. 2024",
-       .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
        .options = {window_option("chunk", 3072, "0.75L", "positions to a chunk", {1, 1 << 24}),
                    window_option("window", 1024, "0.25L", "trained length - chunk; no distance reaches their sum",
                                  {1, 1 << 24}),
                    {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<DualChunk>(m, c); },
-       .shows = [](auto&, auto&) { return cosines_shown + ". It goes for keys up to the query."; },
        .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; },
        .causal_only = [](const Choices&) -> std::string {
          return "its queries move away from earlier chunks, and would move into later ones";
        },
-       .distances =
-           [](const ModelShape& m, const Choices& c, const Positions& p) {
-             const DualChunk scheme(m, c);
-             const std::vector<double>& at = p.tokens("dual_chunk");
-             std::vector<double> d;
-             for (int i = 0; i < p.time(); ++i)
-               for (int j = 0; j < p.time(); ++j) {
-                 const double query = at[size_t(i)], key = at[size_t(j)];
-                 d.push_back(j > i ? std::nan("")
-                                   : scheme.query(key, 0) - scheme.query(query, scheme.kind(query, key)));
-               }
-             return Tensor::from({p.time(), p.time()}, d);
-           },
-       .matrices = [](auto&, auto&) { return 2.; },
-       .held = always(0.),
-       .unreached = until_position("chunk")});
+       .pages = dual_chunk_pages});
 }
+
+// -- for pages
+const SchemePages dual_chunk_pages = {
+    .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
+    .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
+near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
+its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
+trained RoPE model. Chunks are measured in positions.)",
+    .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
+    .source = "An et al. 2024",
+    .shows = [](auto&, auto&) { return cosines_shown + ". It goes for keys up to the query."; },
+    .unreached = until_position("chunk"),
+    .pictures = {.matrix = cosines,
+                 .distances = [](const ModelShape& m, const Choices& c, const Positions& p) {
+                   const DualChunk scheme(m, c);
+                   const std::vector<double>& at = p.tokens("dual_chunk");
+                   std::vector<double> d;
+                   for (int i = 0; i < p.time(); ++i)
+                     for (int j = 0; j < p.time(); ++j) {
+                       const double query = at[size_t(i)], key = at[size_t(j)];
+                       d.push_back(j > i ? std::nan("")
+                                         : scheme.query(key, 0) - scheme.query(query, scheme.kind(query, key)));
+                     }
+                   return Tensor::from({p.time(), p.time()}, d);
+                 }},
+    .cost = {.matrices = [](auto&, auto&) { return 2.; }, .held = always(0.)}};
 
 }  // namespace poslab

@@ -40,20 +40,22 @@ struct DynamicBias : ByDistance {
 
 }  // namespace
 
+extern const SchemePages dynamic_bias_pages;
 Scheme dynamic_bias() {
   return {.name = "dynamic_bias",
-          .summary = "a small network of the distance, the same in all layers",
-          .about = R"(A small network, one for all layers, reads the signed distance of two tokens and gives each head a
-bias. Nothing is said beforehand of its shape: near or far, left or right keys may count more.)",
-          .source = "Wang et al. 2022",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + MLP(sign(d) ln(|d| + 1))_h,   d = p_i - p_j",
-          .doors = "3",
           .options = {{"log", true, "the network reads sign(d) ln(|d| + 1), else the distance d itself"},
                       {"depth", 2, {1, 16}, "hidden layers of the network"},
                       {"norm", false, "a LayerNorm in each hidden layer"}},
-          .reads = always(Reads::distances),
-          .make = shared_layer_of<DynamicBias>,
-          .shows = always("The bias that is added to the logits of a head.")};
+          .reads = always(Reads::distances), .make = shared_layer_of<DynamicBias>,
+          .pages = dynamic_bias_pages};
 }
+
+// -- for pages
+const SchemePages dynamic_bias_pages = {
+    .summary = "a small network of the distance, the same in all layers",
+    .about = R"(A small network, one for all layers, reads the signed distance of two tokens and gives each head a
+bias. Nothing is said beforehand of its shape: near or far, left or right keys may count more.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) + MLP(sign(d) ln(|d| + 1))_h,   d = p_i - p_j",
+    .source = "Wang et al. 2022", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 
 }  // namespace poslab

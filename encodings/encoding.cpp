@@ -5,6 +5,7 @@
 #include <typeinfo>
 
 #include "autograd/composed.h"
+#include "autograd/encoder_block.h"
 #include "encodings/fits.h"
 
 namespace poslab {
@@ -40,26 +41,13 @@ Tensor Encoding::logits(const Heads& in, const Positions& p, const Span& span) c
   return composed::logits(scores(in, p), span);
 }
 
-Heads all_alike(const ModelShape& m, int time, double content) {
-  const Tensor q = Tensor::full({1, time, m.heads, m.head_dim()}, real(content)),
-               x = Tensor::full({1, time, m.d_model}, real(content));
-  return {q, q, x, x};
-}
-
-Tensor logits_of(const Encoding& encoding, const ModelShape& m, const Positions& p, double content) {
-  const int T = p.time();
-  return slice(encoding.logits(all_alike(m, T, content), p, {}), 0, 0, 1).reshape({m.heads, T, T});
-}
-
-Tensor Encoding::shown(const ModelShape& m, const Positions& p) const { return logits_of(*this, m, p, 0); }
-
 void check_fits(const Chosen<Scheme>& s, const ModelShape& shape) {
   if (const std::string why = s->causal_only(s.choices); !shape.causal && !why.empty())
     bad_input("{} needs a causal mask: {}; add --causal (Python: causal=True)", s.spelled(), why);
   if (s->check) s->check(shape, s.choices);
 }
 
-PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) {
+PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) : scheme(s) {
   check_fits(s, shape);
   if (s->embed) embed = s->embed(p, shape, s.choices);
   for (int n = 0; n < shape.layers; ++n)

@@ -14,13 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "autograd/encoder_block.h"
 #include "autograd/ops.h"
 #include "core/choices.h"
 #include "core/params.h"
+#include "encodings/pages.h"
 #include "encodings/sampler.h"
 
 namespace poslab {
+
+struct LayerTerms;   // autograd/encoder_block.h
 
 // The properties of a model that its scheme may read.
 struct ModelShape {
@@ -43,11 +45,6 @@ struct Heads {
 // The sizes of one layer's attention, on a device.
 struct LayerShape { int heads, head_dim; Device device; };
 
-// The quantity in a picture of pairs (`Encoding::shown`): the term that positions add to the logit, the logit of equal
-// contents (which is 1 where positions change nothing), the logit of contents of 1 in every channel, the cosine of the
-// vectors added to the embeddings, a weight, the order in which keys are asked; several: heads differ.
-enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
-
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
 class Encoding {
  public:
@@ -57,23 +54,14 @@ class Encoding {
   // attention over the scores; a scheme that opens this door has no scores.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
-  // All that `attend` adds to NoPE, as LayerTerms: then a GPU may run the whole block in one kernel. Absent where they
-  // cannot express it.
-  virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
   // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). Statistics of
   // logits are NaN in a scheme without logits. The base streams over the keys.
   virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;
   // The logits that the softmax sees, -infinity where masked: (B, H, Tq, Tk). For pictures and tests.
   virtual Tensor logits(const Heads&, const Positions&, const Span&) const;
-  // Pictures show this value for query i and key j: (1 or H, T, T) of the first sequence, with the present parameters.
-  // The base: the term that positions add to the logits, content left out.
-  virtual Tensor shown(const ModelShape&, const Positions&) const;
-  virtual Quantity quantity() const { return Quantity::added; }   // what `shown` is
+  // All that `attend` adds to NoPE, if LayerTerms can express it: then a GPU may run the whole block in one kernel.
+  virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
 };
-// For pictures: queries, keys and states of one sequence with `content` in every channel.
-Heads all_alike(const ModelShape&, int time, double content);
-// Their logits, all pairs, as `shown`: (H, T, T).
-Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
 
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
 using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
@@ -117,54 +105,27 @@ struct Laws {
   bool by_length = false;    // logits depend on how many slots there are, so later slots change earlier logits
 };
 
-// For properties that depend on neither model nor options: .reads = always(Reads::positions).
-template <class Value>
-auto always(Value value) {
-  return [value](const auto&...) { return value; };
-}
-
-// The size of the longest string: its slots, and the positions that they span.
-struct Extent { int slots, positions; };
-
 // An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. Members
 // that are left out are as in NoPE.
 struct Scheme {
-  std::string name = "none", summary = {}, about = {}, source = {};   // about: at most five lines
-  std::string file = {};                         // the source file; empty: encodings/NAME.cpp
-  std::string formula = {}, doors = "none";      // as `poslab explain encoding NAME` prints them
+  std::string name = "none";
   std::vector<Option> options = {};
   std::function<Reads(const Choices&)> reads = always(Reads::nothing);
   // throws BadInput for a model in which it cannot work
   std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(const LayerParams&, const ModelShape&, const Choices&, int layer)> make = {};
-  // The sentence below the picture of `Encoding::shown`; with door 1, of the similarity of the vectors that are added.
-  std::function<std::string(const ModelShape&, const Choices&)> shows =
-      always("This scheme carries no position: all pairs of slots look alike.");
   std::function<Laws(const ModelShape&, const Choices&)> laws = always(Laws{});
   // Why it needs a causal mask; empty if it does not.
   std::function<std::string(const Choices&)> causal_only = always("");
-  // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, at that number
-  // of slots; 0 for a pair that is not rotated.
-  std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
-  // The effective distance of key j from query i in the first sequence, key minus query; -rho_ij where the formula of a
-  // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
-  // without distances. Absent: pairs have no such distance.
-  std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
-  bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
   // Whether it has a table of the pool's positions and can take no others.
   std::function<bool(const Choices&)> finite = always(false);
-  // The memory of a layer for the backward pass: tensors of B H T T numbers (fused attention: none), and numbers for
-  // each slot and head beside queries, keys and values. Without a backward pass, `held` counts the tensors of H T T
-  // numbers, of one sequence, that exist at once; absent: as many as `matrices`.
-  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
   // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
-  // The option that no string of that extent reaches, "window = 512": the scheme changes nothing. Empty if one does.
-  std::function<std::string(const Choices&, const Extent&)> unreached = always("");
+  SchemePages pages = {};
 };
 const std::vector<Scheme>& all_encodings();
-double held(const Chosen<Scheme>&, const ModelShape&);  // Scheme::held, or `matrices` where that is absent
+double held(const Chosen<Scheme>&, const ModelShape&);  // SchemeCost::held, or `matrices` where that is absent
 
 // The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
 // the text does not set come from `run`. Throws BadInput with did-you-mean.
@@ -181,6 +142,7 @@ inline bool finite(const Chosen<Scheme>& s) { return s->finite(s.choices); }
 
 // The scheme in a model. Parameters are named encoding.NAME (door 1, or shared by all layers) and encoding.layer2.NAME.
 struct PositionLayers {
+  Chosen<Scheme> scheme;
   PositionEmbedding embed;                       // absent: nothing is added
   std::vector<std::unique_ptr<Encoding>> layers;
   // throws BadInput as Scheme::check

@@ -7,6 +7,7 @@
 // Left out: a learned alpha.
 #include "autograd/composed.h"
 #include "autograd/tape.h"
+#include "encodings/picture.h"
 #include "encodings/written_out.h"
 
 namespace poslab {
@@ -52,51 +53,54 @@ struct Entmax : WholeLogits {
     const Tensor s = logits(in, p, span), may = seen(in, p, span);
     return entmax(where(may, s, number(-1e30, s)), sparsemax) * may;
   }
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return of->shown(m, p); }
-  Quantity quantity() const override { return of->quantity(); }
 };
 
 }  // namespace
 
+extern const SchemePages entmax_pages;
 Scheme entmax() {
   return {.name = "entmax",
-          .summary = "weights that are exactly 0 for keys far below the best, over the logits of another scheme",
-          .about = R"(A softmax gives every key some weight, and over a long text these crumbs add up. Entmax gives
-weight only to keys whose logits are near the best, and exactly 0 to the rest; alpha decides how
-near. The logits are those of another scheme, none by default.)",
-          .source = "Peters et al. 2019",
-          .formula = "a_ij = max((alpha - 1) s_ij - tau_i, 0)^(1 / (alpha - 1)),   tau_i: so that they sum to 1",
-          .doors = "4",
           .options = {{"alpha", {"1.5", "2"}, "how sparse: 1 would be the softmax, 2 is sparsemax"},
                       {"base", {"none", "alibi", "rope", "relative", "nape"}, "the scheme whose logits they are"}},
           .reads = [](const Choices& c) { return reads(base(c)); },
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                if (const Chosen<Scheme> s = base(c); s->check) s->check(m, s.choices);
-              },
-          .make =
-              [](const auto& p, const ModelShape& m, const Choices& c, int layer) {
-                const Chosen<Scheme> s = base(c);
-                return std::make_unique<Entmax>(
-                    s->make ? s->make(p, m, s.choices, layer) : std::make_unique<Encoding>(), c["alpha"] == "2");
-              },
-          .shows = [](const ModelShape& m, const Choices& c) { return base(c)->shows(m, base(c).choices); },
-          .laws =
-              [](const ModelShape& m, const Choices& c) {
-                const Chosen<Scheme> s = base(c);
-                Laws all = s->laws(m, s.choices);
-                all.softmax = false;
-                all.toeplitz = c["base"] == "none" && !m.causal;   // weights end with the string
-                return all;
-              },
-          .frequencies =
-              [](const ModelShape& m, const Choices& c, int slots, int head) {
-                const Chosen<Scheme> s = base(c);
-                return s->frequencies ? s->frequencies(m, s.choices, slots, head)
-                                      : std::vector<double>(size_t(m.head_dim() / 2), 0.);
-              },
-          .matrices = always(20.),
-          .held = always(15.)};
+          .check = [](const ModelShape& m, const Choices& c) {
+            if (const Chosen<Scheme> s = base(c); s->check) s->check(m, s.choices);
+          },
+          .make = [](const auto& p, const ModelShape& m, const Choices& c, int layer) {
+            const Chosen<Scheme> s = base(c);
+            return std::make_unique<Entmax>(
+                s->make ? s->make(p, m, s.choices, layer) : std::make_unique<Encoding>(), c["alpha"] == "2");
+          },
+          .laws = [](const ModelShape& m, const Choices& c) {
+            const Chosen<Scheme> s = base(c);
+            Laws all = s->laws(m, s.choices);
+            all.softmax = false;
+            all.toeplitz = c["base"] == "none" && !m.causal;   // weights end with the string
+            return all;
+          },
+          .pages = entmax_pages};
 }
+
+// -- for pages
+static PairPicture of_base(const ModelShape& m, const Choices& c) {
+  const PairPicture of = base(c)->pages.pictures.matrix(m, base(c).choices);
+  return {of.quantity, [of](auto& e, auto& m, auto& p) { return of.values(*as<Entmax>(e).of, m, p); }};
+}
+
+const SchemePages entmax_pages = {
+    .summary = "weights that are exactly 0 for keys far below the best, over the logits of another scheme",
+    .about = R"(A softmax gives every key some weight, and over a long text these crumbs add up. Entmax gives
+weight only to keys whose logits are near the best, and exactly 0 to the rest; alpha decides how
+near. The logits are those of another scheme, none by default.)",
+    .formula = "a_ij = max((alpha - 1) s_ij - tau_i, 0)^(1 / (alpha - 1)),   tau_i: so that they sum to 1",
+    .source = "Peters et al. 2019", .doors = "4",
+    .shows = [](const ModelShape& m, const Choices& c) { return base(c)->pages.shows(m, base(c).choices); },
+    .pictures = {.matrix = of_base,
+                 .frequencies = [](const ModelShape& m, const Choices& c, int slots, int head) {
+                   const Chosen<Scheme> s = base(c);
+                   const auto& of = s->pages.pictures.frequencies;
+                   return of ? of(m, s.choices, slots, head) : std::vector<double>(size_t(m.head_dim() / 2), 0.);
+                 }},
+    .cost = {.matrices = always(20.), .held = always(15.)}};
 
 }  // namespace poslab

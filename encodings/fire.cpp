@@ -58,30 +58,32 @@ struct Fire : Encoding {
 
 }  // namespace
 
+extern const SchemePages fire_pages;
 Scheme fire() {
   return {.name = "fire",
-          .summary = "a small network of the distance, relative to how far the query is from the start",
-          .about = R"(The logarithm of the distance is divided by that of the query's position, so for earlier keys it
-lies between 0 and 1 at any length, and a small network turns it into a bias for each head. Queries
-near the start divide by a length that is learned instead. So what was learned on short strings is
-stretched over long ones. Later keys get negative numbers, which may pass -1.)",
-          .source = "Li et al. 2024",
-          .formula =
-              "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
-              "psi(x) = ln(|c| x + 1)",
-          .doors = "3",
           .options = {{"length", 512, {1, 1 << 24}, "L: queries nearer to the start than m L, m learned, divide alike"},
                       {"width", 32, {8, 4096}, "hidden units of the network"},
                       {"shared", false, "one network for all layers"}},
           .reads = always(Reads::positions),
           .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Fire>(c.on("shared") ? p.shared : p, m, c); },
-          .shows = always("The bias that is added to the logits of a head."),
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
             const bool all_near = 2 * (m.first + m.pool) < c.whole("length");   // and divide alike
             return {.shift = all_near, .toeplitz = all_near};
           },
-          .held = [](const ModelShape& m, const Choices& c) { return (4 + 2. * c.whole("width")) / m.heads; }};
+          .pages = fire_pages};
 }
+
+// -- for pages
+const SchemePages fire_pages = {
+    .summary = "a small network of the distance, relative to how far the query is from the start",
+    .about = R"(The logarithm of the distance is divided by that of the query's position, so for earlier keys it
+lies between 0 and 1 at any length, and a small network turns it into a bias for each head. Queries
+near the start divide by a length that is learned instead. So what was learned on short strings is
+stretched over long ones. Later keys get negative numbers, which may pass -1.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
+               "psi(x) = ln(|c| x + 1)",
+    .source = "Li et al. 2024", .doors = "3", .shows = always("The bias that is added to the logits of a head."),
+    .cost = {.held = [](const ModelShape& m, const Choices& c) { return (4 + 2. * c.whole("width")) / m.heads; }}};
 
 }  // namespace poslab

@@ -64,39 +64,37 @@ struct Fope : Encoding {
     s.pieces[0] = {carried(in.q, of_last(r, in.q.dim(1)), one), carried(in.k, r, one)};
     return s;
   }
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-  }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages fope_pages;
 Scheme fope() {
   return {.name = "fope",
-          .summary = "RoPE whose pairs each carry a learned series of all frequencies that come round",
-          .about = R"(A deep network mixes frequencies, so a pair of channels carries more than its own in the end. FoPE
-does so from the start: each pair is multiplied by a short Fourier series, its own frequency and a
-little of all others that come round in the trained length. Pairs that do not come round carry no
-position. Logits depend on positions themselves, no longer on distances alone.)",
-          .source = "Hua et al. 2025",
-          .formula = "[x1, x2] -> [C x1 - S x2, C x2 + S x1], C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k), S: sines",
-          .doors = "2",
           .options = {length_option(7),
                       {"sigma", 0.3, {0, 100}, "size of the other frequencies before training, over sqrt(K)"},
                       {"mode", {"paper", "released"}, "released: at most D/4 series, other pairs scaled"},
                       rope_base()},
           .reads = always(Reads::positions),
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("fope", m); },
-          .make = layer_of<Fope>,
-          .shows = always("How alike two equal contents look after their series, with the weights as they are now."),
-          .laws = always(Laws{.shift = false, .toeplitz = false}),
-          .frequencies =
-              [](const ModelShape& m, const Choices& c, int, int) {
-                std::vector<double> f = kept(m, c);
-                f.resize(size_t(m.head_dim() / 2));
-                return f;
-              }};
+          .check = [](const ModelShape& m, const Choices&) { check_pairs("fope", m); }, .make = layer_of<Fope>,
+          .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = fope_pages};
 }
+
+// -- for pages
+const SchemePages fope_pages = {
+    .summary = "RoPE whose pairs each carry a learned series of all frequencies that come round",
+    .about = R"(A deep network mixes frequencies, so a pair of channels carries more than its own in the end. FoPE
+does so from the start: each pair is multiplied by a short Fourier series, its own frequency and a
+little of all others that come round in the trained length. Pairs that do not come round carry no
+position. Logits depend on positions themselves, no longer on distances alone.)",
+    .formula = "[x1, x2] -> [C x1 - S x2, C x2 + S x1], C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k), S: sines",
+    .source = "Hua et al. 2025", .doors = "2",
+    .shows = always("How alike two equal contents look after their series, with the weights as they are now."),
+    .pictures = {.matrix = of_equals,
+                 .frequencies = [](const ModelShape& m, const Choices& c, int, int) {
+                   std::vector<double> f = kept(m, c);
+                   f.resize(size_t(m.head_dim() / 2));
+                   return f;
+                 }}};
 
 }  // namespace poslab

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+#include "encodings/picture.h"
+
 namespace poslab {
 
 ForgettingGates::ForgettingGates(const Params& p, const ModelShape& m, bool content, double b, int sign, bool scaled)
@@ -36,7 +38,23 @@ Scores ForgettingGates::scores(const Heads& in, const Positions& p) const {
   return s;
 }
 
-Tensor ForgettingGates::shown(const ModelShape& m, const Positions& p) const {
+extern const SchemePages forgetting_pages;
+Scheme forgetting() {
+  return {.name = "forgetting",
+          .options = {{"init", 5., {-5, 6}, "b_h before training: at 5 a token keeps 99.3 %"},
+                      {"content", true, "gates read the content; off: one learned gate a head, for both sides"}},
+          .reads = always(Reads::slots),
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            return std::make_unique<ForgettingGates>(p, m, c.on("content"), c.number("init"), 1);
+          },
+          .laws = [](const ModelShape& m, const Choices& c) -> Laws {
+            return {.two_sided = !m.causal && !c.on("content"), .permutes = false};
+          },
+          .pages = forgetting_pages};
+}
+
+// -- for pages
+Tensor ForgettingGates::bias_of_zeros(const ModelShape& m, const Positions& p) const {
   const int T = p.time(), H = m.heads;
   const std::vector<real> b = b_.values();
   std::vector<double> bias;
@@ -49,29 +67,19 @@ Tensor ForgettingGates::shown(const ModelShape& m, const Positions& p) const {
   return Tensor::from({H, T, T}, bias);
 }
 
-Scheme forgetting() {
-  return {.name = "forgetting",
-          .summary = "gates in the tokens between a query and a key decide how much of the key is forgotten (FoX)",
-          .about = R"(Each token has a gate between 0 and 1 for each head, computed from its content: how much of what
+PairPicture of_gates(const ModelShape&, const Choices&) {
+  return {Quantity::added, [](auto& e, auto& m, auto& p) { return as<ForgettingGates>(e).bias_of_zeros(m, p); }};
+}
+
+const SchemePages forgetting_pages = {
+    .summary = "gates in the tokens between a query and a key decide how much of the key is forgotten (FoX)",
+    .about = R"(Each token has a gate between 0 and 1 for each head, computed from its content: how much of what
 stood before it is kept. A key's share is multiplied by all gates after it up to the query. With a
 constant gate that is ALiBi. Without a mask the keys on the right have gates of their own. Positions
 are not read, only the order.)",
-          .source = "Lin et al. 2025",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + sum of f_t over the slots t after j up to i,   "
-                     "f_t = ln sigmoid(w_h . x_t + b_h)",
-          .doors = "2",
-          .options = {{"init", 5., {-5, 6}, "b_h before training: at 5 a token keeps 99.3 %"},
-                      {"content", true, "gates read the content; off: one learned gate a head, for both sides"}},
-          .reads = always(Reads::slots),
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                return std::make_unique<ForgettingGates>(p, m, c.on("content"), c.number("init"), 1);
-              },
-          .shows = always("The bias of tokens whose states are 0."),
-          .laws =
-              [](const ModelShape& m, const Choices& c) -> Laws {
-                return {.two_sided = !m.causal && !c.on("content"), .permutes = false};
-              }};
-}
+    .formula = "s_ij = q_i . k_j / sqrt(D) + sum of f_t over the slots t after j up to i,   "
+               "f_t = ln sigmoid(w_h . x_t + b_h)",
+    .source = "Lin et al. 2025", .doors = "2", .shows = always("The bias of tokens whose states are 0."),
+    .pictures = {.matrix = of_gates}};
 
 }  // namespace poslab

@@ -14,12 +14,14 @@ class ForgettingGates : public Encoding {
   // Parameters w: (C, H), if gates read the content, and b: (H); (C, 2 H) and (2 H) for two sides. sign: 1 or -1.
   ForgettingGates(const Params&, const ModelShape&, bool content, double b, int sign, bool scaled = true);
   Scores scores(const Heads&, const Positions&) const override;
-  Tensor shown(const ModelShape&, const Positions&) const override;   // the bias where all states are 0
+  Tensor bias_of_zeros(const ModelShape&, const Positions&) const;   // where all states are 0: (H, T, T)
 
  private:
   Tensor w_, b_;
   int sign_;
   bool causal_, scaled_;
 };
+
+PairPicture of_gates(const ModelShape&, const Choices&);   // of that bias
 
 }  // namespace poslab

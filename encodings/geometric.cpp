@@ -31,19 +31,22 @@ struct Geometric : WrittenOut {
     const Tensor factor = f.reshape({f.dim(0), T, f.dim(2), 1});
     return geometric(content * by_head(factor), by_head(side * factor), span);
   }
-
-  // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    std::vector<double> order;
-    for (int i = 0; i < p.time(); ++i)
-      for (int j = 0; j < p.time(); ++j)
-        order.push_back(j <= i ? (m.causal ? 1 : 2) * (i - j) : m.causal ? 0 : 2 * (j - i) - 1);
-    return Tensor::from({1, p.time(), p.time()}, order);
-  }
-  Quantity quantity() const override { return Quantity::order; }
 };
 
-std::string shows(const ModelShape& m, const Choices&) {
+}  // namespace
+
+extern const SchemePages geometric_pages;
+Scheme geometric() {
+  return {.name = "geometric", .reads = always(Reads::slots),
+          .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
+          .laws = [](const ModelShape&, const Choices&) -> Laws {
+            return {.toeplitz = false, .permutes = false, .softmax = false};  // weights end with the string
+          },
+          .pages = geometric_pages};
+}
+
+// -- for pages
+static std::string shows(const ModelShape& m, const Choices&) {
   if (m.causal)
     return "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is "
            "asked, nor itself (0). Positions are not read.";
@@ -51,27 +54,24 @@ std::string shows(const ModelShape& m, const Choices&) {
          "right 3; where one side ends the other goes on. Positions are not read.";
 }
 
-}  // namespace
+// When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
+static Tensor order_of_asking(const Encoding&, const ModelShape& m, const Positions& p) {
+  std::vector<double> order;
+  for (int i = 0; i < p.time(); ++i)
+    for (int j = 0; j < p.time(); ++j)
+      order.push_back(j <= i ? (m.causal ? 1 : 2) * (i - j) : m.causal ? 0 : 2 * (j - i) - 1);
+  return Tensor::from({1, p.time(), p.time()}, order);
+}
 
-Scheme geometric() {
-  return {.name = "geometric",
-          .summary = "each query takes the nearest key that matches; it reads the order, and no positions",
-          .about = R"(Each query asks the keys one after the other, the nearest first, whether they match; the first
+const SchemePages geometric_pages = {
+    .summary = "each query takes the nearest key that matches; it reads the order, and no positions",
+    .about = R"(Each query asks the keys one after the other, the nearest first, whether they match; the first
 that says yes gets most of the weight. So the nearest match wins, at any distance. Only the order
 of the slots is read: samplers change nothing.)",
-          .source = "Csordas et al. 2022",
-          .formula =
-              "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
-              "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
-          .doors = "4",
-          .reads = always(Reads::slots),
-          .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
-          .shows = shows,
-          .laws = [](const ModelShape&, const Choices&) -> Laws {
-            return {.toeplitz = false, .permutes = false, .softmax = false};  // weights end with the string
-          },
-          .matrices = always(3.),
-          .held = always(2.)};
-}
+    .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   "
+               "P = sigmoid(z), z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
+    .source = "Csordas et al. 2022", .doors = "4", .shows = shows,
+    .pictures = {.matrix = always(PairPicture{Quantity::order, order_of_asking})},
+    .cost = {.matrices = always(3.), .held = always(2.)}};
 
 }  // namespace poslab

@@ -90,16 +90,9 @@ bool absolute(const Choices& c) { return c["form"] == "ap" && c["turns"] == "key
 
 }  // namespace
 
+extern const SchemePages grape_pages;
 Scheme grape() {
   return {.name = "grape",
-          .summary = "one group law: rotations with learned frequencies, or biases that add up",
-          .about = R"(Three members of a family in which positions act on queries and keys by a group. form=m is RoPE
-with learned frequencies; form=a is ALiBi whose slope each query and key scales by its content;
-form=ap adds up a penalty for each slot from key to query, which the query and that slot decide.)",
-          .source = "Zhang et al. 2026",
-          .formula = "m: s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D);   a: q_i . k_j / sqrt(D) + (p_j - p_i) slope_h "
-                     "(g(q_i) + g(k_j));   ap: q_i . k_j / sqrt(D) + slope_h sum_{s = j+1..i} ln sigmoid(z_is)",
-          .doors = "2 or 3",
           .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or one summed along the path"},
                       {"turns", {"keys", "both"}, "of ap: as released, keys alone, so that absolute positions leak in"},
                       {"pairs", 4, {1, 512}, "of ap: pairs of channels that a head compares"}},
@@ -114,19 +107,29 @@ form=ap adds up a penalty for each slot from key to query, which the query and t
             if (c["form"] == "ap") return std::make_unique<AddedAlongThePath>(p, m, c);
             return std::make_unique<Multiplied>(p, m);
           },
-          .shows =
-              [](const ModelShape&, const Choices& c) -> std::string {
-                if (c["form"] == "m") return "The mean cosine of the angles between the rotations of two slots.";
-                return "What is added to the logit of a pair, where all contents are 0.";
-              },
           .laws = [](const ModelShape&, const Choices& c) -> Laws {
             return {.shift = !absolute(c), .toeplitz = !absolute(c), .permutes = c["form"] != "ap"};
           },
-          .causal_only =
-              [](const Choices& c) -> std::string {
-                return c["form"] == "m" ? "" : "its bias is for keys before the query";
-              },
-          .matrices = [](const ModelShape&, const Choices& c) { return c["form"] == "ap" ? 8. : 0.; }};
+          .causal_only = [](const Choices& c) -> std::string {
+            return c["form"] == "m" ? "" : "its bias is for keys before the query";
+          },
+          .pages = grape_pages};
 }
+
+// -- for pages
+const SchemePages grape_pages = {
+    .summary = "one group law: rotations with learned frequencies, or biases that add up",
+    .about = R"(Three members of a family in which positions act on queries and keys by a group. form=m is RoPE
+with learned frequencies; form=a is ALiBi whose slope each query and key scales by its content;
+form=ap adds up a penalty for each slot from key to query, which the query and that slot decide.)",
+    .formula = "m: s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D);   a: q_i . k_j / sqrt(D) + (p_j - p_i) slope_h "
+               "(g(q_i) + g(k_j));   ap: q_i . k_j / sqrt(D) + slope_h sum_{s = j+1..i} ln sigmoid(z_is)",
+    .source = "Zhang et al. 2026", .doors = "2 or 3",
+    .shows = [](const ModelShape&, const Choices& c) -> std::string {
+      if (c["form"] == "m") return "The mean cosine of the angles between the rotations of two slots.";
+      return "What is added to the logit of a pair, where all contents are 0.";
+    },
+    .pictures = {.matrix = [](auto& m, auto& c) { return c["form"] == "m" ? of_equals(m, c) : of_zeros(m, c); }},
+    .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["form"] == "ap" ? 8. : 0.; }}};
 
 }  // namespace poslab

@@ -40,17 +40,9 @@ struct HardALiBi : Encoding {
 
 }  // namespace
 
+extern const SchemePages hard_alibi_pages;
 Scheme hard_alibi() {
   return {.name = "hard_alibi",
-          .summary =
-              "the first half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
-          .about = R"(Half of the heads see only the last few keys: the first its own slot alone, the second one more,
-and so on. The others see everything and have no positions. The first kind tells what the last few
-symbols were, the second finds where the same ones stood before, which is how a string is copied.
-Only the order of slots is read: samplers change nothing.)",
-          .source = "Jelassi et al. 2024",
-          .formula = "s_ij = q_i . k_j / sqrt(D) if |i - j| < h or h > M, else -infinity,   h = 1 .. H",
-          .doors = "3",
           .options = {{"windowed",
                        0,
                        {0, 1024},
@@ -59,23 +51,31 @@ Only the order of slots is read: samplers change nothing.)",
               [](const Choices& c) {  // a window of one slot alone reads nothing
                 return c.whole("windowed") == 1 ? Reads::nothing : Reads::slots;
               },
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                if (m.heads == 1 && !c.whole("windowed"))
-                  bad_input(
-                      "hard_alibi gives half of the heads a window, and heads = 1: it would see itself alone; use "
-                      "2 heads or more, or say hard_alibi:windowed=1");
-                if (windowed(m, c) > m.heads)
-                  bad_input("hard_alibi: windowed = {} of heads = {}; no more than all heads can have a window",
-                            windowed(m, c), m.heads);
-              },
+          .check = [](const ModelShape& m, const Choices& c) {
+            if (m.heads == 1 && !c.whole("windowed"))
+              bad_input(
+                  "hard_alibi gives half of the heads a window, and heads = 1: it would see itself alone; use "
+                  "2 heads or more, or say hard_alibi:windowed=1");
+            if (windowed(m, c) > m.heads)
+              bad_input("hard_alibi: windowed = {} of heads = {}; no more than all heads can have a window",
+                        windowed(m, c), m.heads);
+          },
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<HardALiBi>(m, c); },
-          .shows =
-              [](const ModelShape& m, const Choices& c) {
-                return fmt::format("-infinity where a head does not see the key. {} of {} heads have a window.",
-                                   windowed(m, c), m.heads);
-              },
-          .laws = always(Laws{.two_sided = true, .permutes = false})};
+          .laws = always(Laws{.two_sided = true, .permutes = false}), .pages = hard_alibi_pages};
 }
+
+// -- for pages
+const SchemePages hard_alibi_pages = {
+    .summary = "the first half of the heads see the last 1, 2, 3, ... keys, the others see all, without positions",
+    .about = R"(Half of the heads see only the last few keys: the first its own slot alone, the second one more,
+and so on. The others see everything and have no positions. The first kind tells what the last few
+symbols were, the second finds where the same ones stood before, which is how a string is copied.
+Only the order of slots is read: samplers change nothing.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) if |i - j| < h or h > M, else -infinity,   h = 1 .. H",
+    .source = "Jelassi et al. 2024", .doors = "3",
+    .shows = [](const ModelShape& m, const Choices& c) {
+      return fmt::format("-infinity where a head does not see the key. {} of {} heads have a window.",
+                         windowed(m, c), m.heads);
+    }};
 
 }  // namespace poslab

@@ -11,39 +11,43 @@
 
 namespace poslab {
 
+extern const SchemePages hfwa_pages;
 Scheme hfwa() {
   return rotary_layers_scheme(
       {.name = "hfwa",
-       .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
-       .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
-given no positions; its logits grow with the logarithm of their number. No layer meets a distance
-that training has not met. It must be trained so. The window counts slots: samplers change the
-rotations and not what is seen.)",
-       .source = "Su 2023",
-       .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
        .options = {{"window", 16, {2, 1 << 24}, "keys that all layers but the last see"},
                    {"length", 512, {2, 1 << 24}, "keys at which the last layer's logits are as they are"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (layer + 1 < m.layers) return windowed_layer("hfwa", m, c);
          const double length = std::log(c.whole("length"));
          return std::make_unique<ByKeys>(c.spelled(), [=](double n) { return std::log(n) / length; });
        },
-       .shows =
-           [](const ModelShape& m, const Choices& c) {
-             const double reach = (c.whole("window") - 1.0) * (m.layers - 1) + 1;
-             return fmt::format(
-                 "{} Through the windows a slot sees {:.0f} tokens, {:.2f} of length; at most 0.75 is advised. The "
-                 "last layer is given no position.",
-                 cosines_seen_shown, reach, reach / c.whole("length"));
-           },
        .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
        .causal_only = [](const Choices&) -> std::string {
          return "its last layer distinguishes slots by the number of keys that they see";
        },
-       .layers_differ = true},
+       .pages = hfwa_pages},
       Reads::positions | Reads::slots);
 }
+
+// -- for pages
+const SchemePages hfwa_pages = {
+    .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
+    .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
+given no positions; its logits grow with the logarithm of their number. No layer meets a distance
+that training has not met. It must be trained so. The window counts slots: samplers change the
+rotations and not what is seen.)",
+    .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
+    .source = "Su 2023",
+    .shows = [](const ModelShape& m, const Choices& c) {
+      const double reach = (c.whole("window") - 1.0) * (m.layers - 1) + 1;
+      return fmt::format(
+          "{} Through the windows a slot sees {:.0f} tokens, {:.2f} of length; at most 0.75 is advised. The "
+          "last layer is given no position.",
+          cosines_seen_shown, reach, reach / c.whole("length"));
+    },
+    .pictures = {.matrix = [](auto& m, auto& c) { return m.layer + 1 < m.layers ? cosines(m, c) : of_zeros(m, c); },
+                 .layers_differ = true}};
 
 }  // namespace poslab

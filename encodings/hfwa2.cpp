@@ -17,21 +17,14 @@ bool is_full(const ModelShape& m, const Choices& c, int layer) {
 
 }  // namespace
 
+extern const SchemePages hfwa2_pages;
 Scheme hfwa2() {
   return rotary_layers_scheme(
       {.name = "hfwa2",
-       .summary = "windows with RoPE, and one or two layers between them that see all keys",
-       .about = R"(Most layers see a window of keys, one or two in the middle see all, and RoPE rotates queries and
-keys in each. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer meets
-a distance that training has not met. Windows count slots: samplers change the rotations and not
-what is seen.)",
-       .source = "Su 2023",
-       .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere: RoPE, at test ReRoPE",
        .options = {{"window", 32, {2, 1 << 24}, "keys at this many slots and beyond are not seen in most layers"},
                    {"full", {"1", "2"}, "layers that see all keys"},
                    {"rerope", 0, {0, 1 << 24}, "window of ReRoPE in full layers, for the test; 0: RoPE"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (!is_full(m, c, layer)) return windowed_layer("hfwa2", m, c);
          RotaryLayer t = rotary_layer(m, c);
@@ -40,11 +33,21 @@ what is seen.)",
          if (w == 0) return rotary_everywhere(t);
          return std::make_unique<PiecewiseRotary>(t, w, PiecewiseRotary::Far{[w](double) { return w; }, {}}, m.causal);
        },
-       .shows = [](auto&, auto&) { return cosines_seen_shown; },
-       .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
-       .layers_differ = true,
-       .unreached = until_slot("window")},
+       .laws = [](auto&, auto&) { return Laws{.permutes = false}; }, .pages = hfwa2_pages},
       Reads::positions | Reads::slots);
 }
+
+// -- for pages
+const SchemePages hfwa2_pages = {
+    .summary = "windows with RoPE, and one or two layers between them that see all keys",
+    .about = R"(Most layers see a window of keys, one or two in the middle see all, and RoPE rotates queries and
+keys in each. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer meets
+a distance that training has not met. Windows count slots: samplers change the rotations and not
+what is seen.)",
+    .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere: RoPE, at test ReRoPE",
+    .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
+    .unreached = until_slot("window"),
+    .pictures = {.matrix = cosines,
+                 .layers_differ = true}};
 
 }  // namespace poslab

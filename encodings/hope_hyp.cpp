@@ -46,37 +46,35 @@ struct Boosts : WholeLogits {
     }
     return s;
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return slice(logits_of(*this, m, p, std::pow(m.head_dim(), -0.25)), 0, 0, 1);
-  }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages hope_hyp_pages;
 Scheme hope_hyp() {
   return {.name = "hope_hyp",
-          .summary = "boosts in place of rotations, so that logits fade with the distance and never swing",
-          .about = R"(RoPE with hyperbolic functions in place of sine and cosine, times a decay: the product of a query
-and a key shrinks with their distance and does not swing. Two other schemes are called HoPE too.)",
-          .source = "Dai et al. 2025",
-          .formula =
-              "s_ij = e^(-|p_i - p_j| decay) q_i . B(p_i - p_j) k_j / sqrt(D),   "
-              "B(d) boosts pair m by d 10000^(-2m/D)",
-          .doors = "3",
           .options = {{"decay", 1.1, {1.0001, 100}, "of products with the distance; above 1, the largest frequency"}},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("hope_hyp", m); },
           .make = [](Params, const ModelShape&, const Choices& c, int) { return std::make_unique<Boosts>(c); },
-          .shows = always("The logit of equal contents: by how much the distance makes it smaller."),
-          .distances =
-              [](const ModelShape&, const Choices&, const Positions& p) {
-                const std::vector<double>& at = p.tokens("hope_hyp");
-                return effective_distances({{.q = at, .k = at}}, p.time());
-              },
-          .matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); },
-          .held = [](const ModelShape& m, const Choices&) { return 3 + double(m.head_dim()) / m.heads; }};
+          .pages = hope_hyp_pages};
 }
+
+// -- for pages
+const SchemePages hope_hyp_pages = {
+    .summary = "boosts in place of rotations, so that logits fade with the distance and never swing",
+    .about = R"(RoPE with hyperbolic functions in place of sine and cosine, times a decay: the product of a query
+and a key shrinks with their distance and does not swing. Two other schemes are called HoPE too.)",
+    .formula = "s_ij = e^(-|p_i - p_j| decay) q_i . B(p_i - p_j) k_j / sqrt(D),   "
+               "B(d) boosts pair m by d 10000^(-2m/D)",
+    .source = "Dai et al. 2025", .doors = "3",
+    .shows = always("The logit of equal contents: by how much the distance makes it smaller."),
+    .pictures = {.matrix = cosines,
+                 .distances = [](const ModelShape&, const Choices&, const Positions& p) {
+                   const std::vector<double>& at = p.tokens("hope_hyp");
+                   return effective_distances({{.q = at, .k = at}}, p.time());
+                 }},
+    .cost = {.matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); },
+             .held = [](const ModelShape& m, const Choices&) { return 3 + double(m.head_dim()) / m.heads; }}};
 
 }  // namespace poslab

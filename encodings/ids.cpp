@@ -46,28 +46,30 @@ Tensor embed(const Tensor& x, const Positions& p, bool random) {
 
 }  // namespace
 
+extern const SchemePages ids_pages;
 Scheme ids() {
   return {.name = "ids",
-          .summary = "a random code for each of the numbers that a token carries, added to the embedding",
-          .about = R"(Each number that a token carries has a code, which is added to the embedding: random signs by
-default, so that no two numbers are alike and only equal ones meet. It reads all that the sampler
-coupled gives; of other samplers each token has one number.)",
-          .source = "poslab; after position coupling, Cho et al. 2024",
-          .formula = "h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )",
-          .doors = "1",
           .options = {{"codes", {"random", "sincos"}, "random signs, or sine and cosine of the number as in sincos"}},
           .reads = always(Reads::positions),
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                if (c["codes"] == "sincos") check_halves("ids", m.d_model);
-              },
+          .check = [](const ModelShape& m, const Choices& c) {
+            if (c["codes"] == "sincos") check_halves("ids", m.d_model);
+          },
           .embed = [](Params, const ModelShape&, const Choices& c) -> PositionEmbedding {
             return [random = c["codes"] == "random"](const Tensor& x, const Positions& p) {
               return embed(x, p, random);
             };
           },
-          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
-          .laws = always(Laws{.shift = false, .toeplitz = false})};
+          .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = ids_pages};
 }
+
+// -- for pages
+const SchemePages ids_pages = {
+    .summary = "a random code for each of the numbers that a token carries, added to the embedding",
+    .about = R"(Each number that a token carries has a code, which is added to the embedding: random signs by
+default, so that no two numbers are alike and only equal ones meet. It reads all that the sampler
+coupled gives; of other samplers each token has one number.)",
+    .formula = "h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )",
+    .source = "poslab; after position coupling, Cho et al. 2024", .doors = "1",
+    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
 
 }  // namespace poslab

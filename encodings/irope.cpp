@@ -10,20 +10,14 @@
 
 namespace poslab {
 
+extern const SchemePages irope_pages;
 Scheme irope() {
   return rotary_layers_scheme(
       {.name = "irope",
-       .summary = "RoPE, and no positions but a temperature in every fourth layer",
-       .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
-distance does not matter to it, and its logits grow a little each time the number of keys passes a
-multiple of `length`. The causal mask shows it the order.)",
-       .source = "Llama 4",
-       .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
                    window_option("length", 8192, "1L", "keys to a step of the temperature", {1, 1 << 24}),
                    {"scale", 0.1, {0, 100}, "height of its steps"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          const RotaryLayer t = rotary_layer(m, c);
          if ((layer + 1) % c.whole("every")) return rotary_everywhere(t);
@@ -31,12 +25,25 @@ multiple of `length`. The causal mask shows it the order.)",
            return 1 + scale * std::log1p(std::floor(n / length));
          });
        },
-       .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
        .causal_only = [](const Choices&) -> std::string {
          return "its layers without positions distinguish slots by the number of keys that they see";
        },
-       .layers_differ = true,
-       .unreached = until_slot("length")});
+       .pages = irope_pages});
 }
+
+// -- for pages
+const SchemePages irope_pages = {
+    .summary = "RoPE, and no positions but a temperature in every fourth layer",
+    .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
+distance does not matter to it, and its logits grow a little each time the number of keys passes a
+multiple of `length`. The causal mask shows it the order.)",
+    .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
+    .source = "Llama 4",
+    .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
+    .unreached = until_slot("length"),
+    .pictures = {.matrix = [](auto& m, auto& c) {
+                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : of_zeros(m, c);
+                 },
+                 .layers_differ = true}};
 
 }  // namespace poslab

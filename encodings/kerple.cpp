@@ -40,21 +40,22 @@ struct Kerple : ByDistance {
 
 }  // namespace
 
+extern const SchemePages kerple_pages;
 Scheme kerple() {
   return {.name = "kerple",
-          .summary = "a learned penalty that grows with the logarithm or with a power of the distance",
-          .about = R"(A penalty by distance as in ALiBi, whose shape each head learns: by the logarithm of the distance,
-so that a far key loses hardly more than one half as far, or by a power of it. All layers share the
-two numbers of a head. With `weight` the product of query and key fades with the distance too.)",
-          .source = "Chi et al. 2022",
-          .formula = "s_ij = q_i . k_j / sqrt(D) - p_h ln(1 + a_h r),   or - a_h r^p_h,   r = |p_j - p_i|",
-          .doors = "3",
           .options = {{"kind", {"log", "power"}, "the penalty: p ln(1 + a r) or a r^p"},
                       {"weight", false, "q . k times exp(-b r^c), learned too"}},
-          .reads = always(Reads::distances),
-          .make = shared_layer_of<Kerple>,
-          .shows = always("The bias that is added to the logits of a head."),
-          .laws = always(Laws{.two_sided = true})};
+          .reads = always(Reads::distances), .make = shared_layer_of<Kerple>, .laws = always(Laws{.two_sided = true}),
+          .pages = kerple_pages};
 }
+
+// -- for pages
+const SchemePages kerple_pages = {
+    .summary = "a learned penalty that grows with the logarithm or with a power of the distance",
+    .about = R"(A penalty by distance as in ALiBi, whose shape each head learns: by the logarithm of the distance,
+so that a far key loses hardly more than one half as far, or by a power of it. All layers share the
+two numbers of a head. With `weight` the product of query and key fades with the distance too.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) - p_h ln(1 + a_h r),   or - a_h r^p_h,   r = |p_j - p_i|",
+    .source = "Chi et al. 2022", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 
 }  // namespace poslab

@@ -21,23 +21,26 @@ BandsOf lambda_bands(const ModelShape& m, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages lambda_pages;
 Scheme lambda() {
   return windowed_scheme(
       {.name = "lambda",
-       .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
-       .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
+       .options = {window_option("window", 2048, "0.5L", "slots of the window, and the distance of what is before it"),
+                   {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
+                   pairing_option(), rope_base()},
+       .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
+       .pages = lambda_pages},
+      lambda_bands);
+}
+
+// -- for pages
+const SchemePages lambda_pages = {
+    .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
+    .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
 count as one window away however far they are. Where positions count the slots no distance is larger
 than the window, so a model trained on strings longer than that meets none that it does not know.
 Window and first keys are counted in slots: samplers change the rotations and not what is seen.)",
-       .source = "Han et al. 2023",
-       .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
-       .options = {window_option("window", 2048, "0.5L", "slots of the window, and the distance of what is before it"),
-                   {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
-                   pairing_option(),
-                   rope_base()},
-       .shows = [](auto&, auto&) { return cosines_seen_shown; },
-       .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; }},
-      lambda_bands);
-}
+    .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
+    .source = "Han et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; }};
 
 }  // namespace poslab

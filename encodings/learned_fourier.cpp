@@ -32,21 +32,24 @@ struct Waves {
 
 }  // namespace
 
+extern const SchemePages learned_fourier_pages;
 Scheme learned_fourier() {
   return {.name = "learned_fourier",
-          .summary = "waves of learned frequencies through a small network, added to the embedding",
-          .about = R"(Like sincos, but the frequencies are learned, and a small network turns the sines and cosines into
-what is added to the embedding. It takes any real positions.)",
-          .source = "Li et al. 2021",
-          .formula = "h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)",
-          .doors = "1",
           .options = {{"waves", 32, {1, 4096}, "frequencies, F/2"},
                       {"hidden", 32, {1, 4096}, "width of the network"},
                       {"gamma", 10., {1e-3, 1e6}, "frequencies begin with a deviation of 1/gamma, radians a position"}},
           .reads = always(Reads::positions),
           .embed = [](Params p, const ModelShape& m, const Choices& c) -> PositionEmbedding { return Waves(p, m, c); },
-          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
-          .laws = always(Laws{.shift = false, .toeplitz = false})};
+          .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = learned_fourier_pages};
 }
+
+// -- for pages
+const SchemePages learned_fourier_pages = {
+    .summary = "waves of learned frequencies through a small network, added to the embedding",
+    .about = R"(Like sincos, but the frequencies are learned, and a small network turns the sines and cosines into
+what is added to the embedding. It takes any real positions.)",
+    .formula = "h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)",
+    .source = "Li et al. 2021", .doors = "1",
+    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
 
 }  // namespace poslab

@@ -24,20 +24,23 @@ struct LeRoPE : Phased {
 
 }  // namespace
 
+extern const SchemePages lerope_pages;
 Scheme lerope() {
-  return {.name = "lerope",
-          .summary = "RoPE whose frequencies are learned",
-          .about = R"(RoPE with a learned factor on each frequency. Before training it is RoPE; then each pair of
-channels finds the speed at which it turns, in every layer for itself.)",
-          .source = "Karypis et al. 2026",
-          .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)",
-          .doors = "2",
-          .options = {{"per_head", false, "frequencies of its own for each head"}},
+  return {.name = "lerope", .options = {{"per_head", false, "frequencies of its own for each head"}},
           .reads = always(Reads::positions),
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("lerope", m); },
-          .make = layer_of<LeRoPE>,
-          .shows = always("How alike two equal contents look after their rotations: the mean cosine of the angles "
-                          "between them, 1 at the same position.")};
+          .check = [](const ModelShape& m, const Choices&) { check_pairs("lerope", m); }, .make = layer_of<LeRoPE>,
+          .pages = lerope_pages};
 }
+
+// -- for pages
+const SchemePages lerope_pages = {
+    .summary = "RoPE whose frequencies are learned",
+    .about = R"(RoPE with a learned factor on each frequency. Before training it is RoPE; then each pair of
+channels finds the speed at which it turns, in every layer for itself.)",
+    .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)",
+    .source = "Karypis et al. 2026", .doors = "2",
+    .shows = always("How alike two equal contents look after their rotations: the mean cosine of the angles between "
+                    "them, 1 at the same position."),
+    .pictures = {.matrix = of_equals}};
 
 }  // namespace poslab

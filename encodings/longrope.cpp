@@ -61,23 +61,18 @@ class InPart : public Rotary {
 
 }  // namespace
 
+extern const SchemePages longrope_pages;
 Scheme longrope() {
   const Range factors{1e-3, 1e6};
   Scheme s = rotary_scheme(
       {.name = "longrope",
-       .summary = "RoPE with a factor of its own for each pair, one list for short and one for long inputs",
-       .about = R"(Each pair of channels is slowed by a factor of its own: one list for inputs up to the trained length
-and one for longer ones. Published lists come from a search on one model and have a number for each
-pair; a shorter list is drawn out evenly over all pairs. The default, 1 to 8 in a straight line,
-is no published one. Logits grow with the logarithm of the factor.)",
-       .source = "Ding et al. 2024",
-       .formula = "RoPE with base^(-2m/D) / short_m or long_m and logits times 1 + ln factor / ln length",
        .options = {Option::numbers("long", "1/8", factors, "factors beyond the trained length"),
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
                    {"factor", 8., {1, 1e6}, "of the logits; 1: as they are"},
                    {"attention", 0., {0, 1000}, "logits times its square, whatever factor is; 0: by factor"},
                    {"fraction", 1., {0, 1}, "of the pairs turn, rounded down, but at least one"},
-                   length_option(2), rope_base(), pairing_option()}},
+                   length_option(2), rope_base(), pairing_option()},
+       .pages = longrope_pages},
       by_list, always(true));
   s.make = [whole = s.make](const LayerParams& p, const ModelShape& m, const Choices& c,
                             int layer) -> std::unique_ptr<Encoding> {
@@ -86,5 +81,15 @@ is no published one. Logits grow with the logarithm of the factor.)",
   };
   return s;
 }
+
+// -- for pages
+const SchemePages longrope_pages = {
+    .summary = "RoPE with a factor of its own for each pair, one list for short and one for long inputs",
+    .about = R"(Each pair of channels is slowed by a factor of its own: one list for inputs up to the trained length
+and one for longer ones. Published lists come from a search on one model and have a number for each
+pair; a shorter list is drawn out evenly over all pairs. The default, 1 to 8 in a straight line,
+is no published one. Logits grow with the logarithm of the factor.)",
+    .formula = "RoPE with base^(-2m/D) / short_m or long_m and logits times 1 + ln factor / ln length",
+    .source = "Ding et al. 2024"};
 
 }  // namespace poslab

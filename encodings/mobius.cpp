@@ -19,19 +19,23 @@ RotarySpectrum odd_multiples(const HeadAt& t, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages mobius_pages;
 Scheme mobius() {
   return rotary_scheme(
       {.name = "mobius",
-       .summary = "some heads turn by odd multiples of pi / length, the others as in RoPE",
-       .about = R"(In a quarter of the heads all pairs of channels turn by odd multiples of one slow angle, so that
-after `length` positions each vector has become its own negative, as on a Moebius strip: far keys
-are as unlike as near ones are alike. The other heads are as in RoPE.)",
-       .source = "Moebius RoPE 2026",
-       .formula = "RoPE with f_m = pi (2m + 1) / length in fraction H heads",
        .options = {length_option(),
                    {"fraction", 0.25, {0, 1}, "of the heads turn so, the first ones; rounded"},
-                   rope_base(), pairing_option()}},
+                   rope_base(), pairing_option()},
+       .pages = mobius_pages},
       odd_multiples);
 }
+
+// -- for pages
+const SchemePages mobius_pages = {
+    .summary = "some heads turn by odd multiples of pi / length, the others as in RoPE",
+    .about = R"(In a quarter of the heads all pairs of channels turn by odd multiples of one slow angle, so that
+after `length` positions each vector has become its own negative, as on a Moebius strip: far keys
+are as unlike as near ones are alike. The other heads are as in RoPE.)",
+    .formula = "RoPE with f_m = pi (2m + 1) / length in fraction H heads", .source = "Moebius RoPE 2026"};
 
 }  // namespace poslab

@@ -11,29 +11,32 @@
 
 namespace poslab {
 
+extern const SchemePages music_pages;
 Scheme music() {
-  return {.name = "music",
-          .summary = "a learned key for each distance and head: relative attention of Music Transformer",
-          .about = R"(Each head has a learned vector for each distance up to a limit, and the query is compared with it
+  return {.name = "music", .options = {{"clip", 512, {2, 65536}, "k: distances beyond it look alike"}},
+          .reads = always(Reads::distances),
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            const int k = c.whole("clip"), ahead = m.causal ? 0 : k;
+            const double scale = 1 / std::sqrt(double(m.head_dim()));
+            const Tensor table = p.normal("keys", {k + 1 + ahead, m.heads, m.head_dim()}, scale);
+            return relative_vectors({.scale = scale, .queries = [=](std::vector<double> d) {
+                                       for (double& x : d) x = std::clamp<double>(x, -k, ahead) + k;
+                                       return rows_at(table, d);
+                                     }});
+          },
+          .pages = music_pages};
+}
+
+// -- for pages
+const SchemePages music_pages = {
+    .summary = "a learned key for each distance and head: relative attention of Music Transformer",
+    .about = R"(Each head has a learned vector for each distance up to a limit, and the query is compared with it
 beside the key. It is Shaw's scheme without the vectors for values, with heads of their own, and
 with a limit so wide that it covers the length of training.)",
-          .source = "Huang et al. 2018",
-          .formula = "s_ij = q_i . (k_j + a_h[d]) / sqrt(D),   d = clip(p_j - p_i, -k, k)",
-          .doors = "3",
-          .options = {{"clip", 512, {2, 65536}, "k: distances beyond it look alike"}},
-          .reads = always(Reads::distances),
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                const int k = c.whole("clip"), ahead = m.causal ? 0 : k;
-                const double scale = 1 / std::sqrt(double(m.head_dim()));
-                const Tensor table = p.normal("keys", {k + 1 + ahead, m.heads, m.head_dim()}, scale);
-                return relative_vectors({.scale = scale, .queries = [=](std::vector<double> d) {
-                                           for (double& x : d) x = std::clamp<double>(x, -k, ahead) + k;
-                                           return rows_at(table, d);
-                                         }});
-              },
-          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
-                          "distance, and a constant.")};
-}
+    .formula = "s_ij = q_i . (k_j + a_h[d]) / sqrt(D),   d = clip(p_j - p_i, -k, k)", .source = "Huang et al. 2018",
+    .doors = "3",
+    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
+                    "constant."),
+    .pictures = {.matrix = of_ones}};
 
 }  // namespace poslab

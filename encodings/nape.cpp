@@ -21,17 +21,6 @@ std::vector<double> nape_slopes(const ModelShape& m, const Choices& c) {
   return list;
 }
 
-// The first heads have p_j - p_i, the others none: (H, T, T)
-Tensor nape_distances(const ModelShape& m, const Choices&, const Positions& p) {
-  const int T = p.time();
-  std::vector<double> all(size_t(m.heads) * size_t(T) * size_t(T), std::numeric_limits<double>::quiet_NaN());
-  const std::vector<double>& value = p.distances().value;
-  for (int h = 0; h < m.heads / 2; ++h)
-    for (int i = 0; i < T; ++i)
-      for (int j = 0; j < T; ++j) all[size_t((h * T + i) * T + j)] = value[size_t(p.distances().row(0, i, j, T))];
-  return Tensor::from({m.heads, T, T}, all);
-}
-
 struct NAPE : ByDistance {
   std::vector<double> slope;
   std::string key;
@@ -46,30 +35,41 @@ struct NAPE : ByDistance {
 
 }  // namespace
 
+extern const SchemePages nape_pages;
 Scheme nape() {
-  return {.name = "nape",
-          .summary = "half the heads with a penalty for distance, the others without positions",
-          .about = R"(In half of the heads a penalty that grows with the distance is subtracted from each logit, so
+  return {.name = "nape", .options = {{"slopes", {"linear", "exponential"}, "1/h or 2^(1-h), of heads h = 1 .. H/2"}},
+          .reads = always(Reads::distances),
+          .check = [](const ModelShape& m, const Choices&) {
+            if (m.heads < 2)
+              bad_input("nape gives half of the heads positions, and heads = {}; use 2 or more", m.heads);
+          },
+          .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<NAPE>(m, c); },
+          .laws = always(Laws{.two_sided = true}), .pages = nape_pages};
+}
+
+// -- for pages
+// The first heads have p_j - p_i, the others none: (H, T, T)
+static Tensor nape_distances(const ModelShape& m, const Choices&, const Positions& p) {
+  const int T = p.time();
+  std::vector<double> all(size_t(m.heads) * size_t(T) * size_t(T), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double>& value = p.distances().value;
+  for (int h = 0; h < m.heads / 2; ++h)
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < T; ++j) all[size_t((h * T + i) * T + j)] = value[size_t(p.distances().row(0, i, j, T))];
+  return Tensor::from({m.heads, T, T}, all);
+}
+
+const SchemePages nape_pages = {
+    .summary = "half the heads with a penalty for distance, the others without positions",
+    .about = R"(In half of the heads a penalty that grows with the distance is subtracted from each logit, so
 that near keys count more. The other half is given no positions and finds keys by content, wherever
 they are. Nothing is learned.)",
-          .source = "Vasylenko et al. 2025",
-          .formula = "s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0",
-          .doors = "3",
-          .options = {{"slopes", {"linear", "exponential"}, "1/h or 2^(1-h), of heads h = 1 .. H/2"}},
-          .reads = always(Reads::distances),
-          .check =
-              [](const ModelShape& m, const Choices&) {
-                if (m.heads < 2)
-                  bad_input("nape gives half of the heads positions, and heads = {}; use 2 or more", m.heads);
-              },
-          .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<NAPE>(m, c); },
-          .shows =
-              [](const ModelShape& m, const Choices& c) {
-                return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
-                                   fmt::join(nape_slopes(m, c), ", "));
-              },
-          .laws = always(Laws{.two_sided = true}),
-          .distances = nape_distances};
-}
+    .formula = "s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0",
+    .source = "Vasylenko et al. 2025", .doors = "3",
+    .shows = [](const ModelShape& m, const Choices& c) {
+      return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
+                         fmt::join(nape_slopes(m, c), ", "));
+    },
+    .pictures = {.distances = nape_distances}};
 
 }  // namespace poslab

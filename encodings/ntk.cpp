@@ -42,57 +42,63 @@ RotarySpectrum by_slots(const HeadAt& t, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages pi_pages, ntk_pages, dynamic_ntk_pages;
 Scheme pi() {
   return rotary_scheme(
       {.name = "pi",
-       .summary = "RoPE at positions divided by how much longer inputs are than in training",
-       .about = R"(Position interpolation: positions are divided by a factor, so that long inputs lie in the range of
-positions that training has seen. Neighbours move closer together by the same factor. With
-`dynamic` the factor is slots / length, and inputs up to the trained length are as in RoPE.)",
-       .source = "Chen et al. 2023",
-       .file = "encodings/ntk.cpp",
-       .formula = "RoPE with f_m = base^(-2m/D) / factor",
        .options = {factor_option(), {"dynamic", false, "divide by slots / length, at least 1, in place of factor"},
                    length_option(), rope_base(), pairing_option()},
-       .distances =
-           [](const ModelShape&, const Choices& c, const Positions& p) {
-             std::vector<double> at = p.tokens("pi");
-             for (double& x : at) x /= divisor(c, p.time());
-             return effective_distances({{.q = at, .k = at}}, p.time());
-           }},
+       .pages = pi_pages},
       interpolated_frequencies, [](const Choices& c) { return c.on("dynamic"); });
 }
 
 Scheme ntk() {
   return rotary_scheme(
       {.name = "ntk",
-       .summary = "RoPE with slow pairs slowed down by a factor, and fast ones hardly",
-       .about = R"(NTK-aware scaling: slow pairs of channels, which tell far keys apart, are interpolated; fast ones,
-which tell neighbours apart, stay nearly as they are. All by one change of the base. Su's forms
-see positions as numbers written in digits: `fixed` slows the first pair too, and `mixed` goes
-from there (exponent 1) to position interpolation (exponent 0).)",
-       .source = "bloc97 2023, Su 2023",
-       .formula = "RoPE with f_m = (base factor^(D/(D-2)))^(-2m/D)",
        .options = {{"form", {"bloc97", "old", "fixed", "mixed"}, "which pairs are slowed down how much"},
                    factor_option(),
                    {"exponent", 0.625, {0, 1}, "of form mixed: 0 is pi, 1 is fixed"},
-                   rope_base(), pairing_option()}},
+                   rope_base(), pairing_option()},
+       .pages = ntk_pages},
       ntk_aware);
 }
 
 Scheme dynamic_ntk() {
   return rotary_scheme(
       {.name = "dynamic_ntk",
-       .summary = "NTK-aware RoPE whose factor grows with the number of slots",
-       .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
-the base grows with the number of slots. With each further slot all keys rotate by other angles, so
-a cache must hold them as they are before their rotation.)",
-       .source = "emozilla 2023",
-       .file = "encodings/ntk.cpp",
-       .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
        .options = {{"factor", 1., {1, 1e6}, "how fast the base grows with the number of slots"},
-                   length_option(), rope_base(), pairing_option()}},
+                   length_option(), rope_base(), pairing_option()},
+       .pages = dynamic_ntk_pages},
       by_slots, always(true));
 }
+
+// -- for pages
+const SchemePages pi_pages = {
+    .summary = "RoPE at positions divided by how much longer inputs are than in training",
+    .about = R"(Position interpolation: positions are divided by a factor, so that long inputs lie in the range of
+positions that training has seen. Neighbours move closer together by the same factor. With
+`dynamic` the factor is slots / length, and inputs up to the trained length are as in RoPE.)",
+    .formula = "RoPE with f_m = base^(-2m/D) / factor", .source = "Chen et al. 2023", .file = "encodings/ntk.cpp",
+    .pictures = {.distances = [](const ModelShape&, const Choices& c, const Positions& p) {
+                   std::vector<double> at = p.tokens("pi");
+                   for (double& x : at) x /= divisor(c, p.time());
+                   return effective_distances({{.q = at, .k = at}}, p.time());
+                 }}};
+
+const SchemePages ntk_pages = {
+    .summary = "RoPE with slow pairs slowed down by a factor, and fast ones hardly",
+    .about = R"(NTK-aware scaling: slow pairs of channels, which tell far keys apart, are interpolated; fast ones,
+which tell neighbours apart, stay nearly as they are. All by one change of the base. Su's forms
+see positions as numbers written in digits: `fixed` slows the first pair too, and `mixed` goes
+from there (exponent 1) to position interpolation (exponent 0).)",
+    .formula = "RoPE with f_m = (base factor^(D/(D-2)))^(-2m/D)", .source = "bloc97 2023, Su 2023"};
+
+const SchemePages dynamic_ntk_pages = {
+    .summary = "NTK-aware RoPE whose factor grows with the number of slots",
+    .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
+the base grows with the number of slots. With each further slot all keys rotate by other angles, so
+a cache must hold them as they are before their rotation.)",
+    .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
+    .source = "emozilla 2023", .file = "encodings/ntk.cpp"};
 
 }  // namespace poslab

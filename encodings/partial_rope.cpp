@@ -57,62 +57,68 @@ Option long_enough() { return length_option(7); }   // for the fastest pair, whi
 
 }  // namespace
 
+extern const SchemePages partial_rope_pages, p_rope_pages, hope_hf_pages, clipped_rope_pages;
 Scheme partial_rope() {
   return rotary_scheme(
-      {.name = "partial_rope",
-       .summary = "RoPE on the first channels of each head, the others without positions",
-       .about = R"(Only the first part of each head's channels is rotated, as RoPE would a smaller head. The rest
-compares contents wherever they stand. GPT-NeoX and Pythia rotate a quarter.)",
-       .source = "Black et al. 2022",
-       .formula = "RoPE on the first R = fraction D channels, f_m = base^(-2m/R)",
-       .options = {fraction_option(0.25), rope_base(), pairing_option()}},
+      {.name = "partial_rope", .options = {fraction_option(0.25), rope_base(), pairing_option()},
+       .pages = partial_rope_pages},
       narrow);
 }
 
 Scheme p_rope() {
   return rotary_scheme(
-      {.name = "p_rope",
-       .summary = "RoPE without its slowest pairs, which compare contents only",
-       .about = R"(The fastest pairs of channels turn as in RoPE, and the slowest do not turn at all. In RoPE these
-turn so little that models use them for contents, until an input is long enough to turn them after
-all.)",
-       .source = "Barbero et al. 2025",
-       .file = "encodings/partial_rope.cpp",
-       .formula = "RoPE with f_m = base^(-2m/D) for m < floor(fraction D/2), else 0",
-       .options = {fraction_option(0.75), rope_base(), pairing_option()}},
+      {.name = "p_rope", .options = {fraction_option(0.75), rope_base(), pairing_option()},
+       .pages = p_rope_pages},
       fastest);
 }
 
 Scheme hope_hf() {
   return rotary_scheme(
-      {.name = "hope_hf",
-       .summary = "high-frequency RoPE: pairs slower than the trained length do not turn",
-       .about = R"(Pairs of channels whose wavelength is longer than the trained length do not turn: training would
-show them a part of the circle only. One of three schemes that are called HoPE; the name in full is
-high-frequency rotary position encoding.)",
-       .source = "Chen et al. 2025",
-       .file = "encodings/partial_rope.cpp",
-       .formula = "RoPE with f_m = base^(-2m/D) where 2 pi / f_m <= length, else 0",
-       .options = {long_enough(), rope_base(), pairing_option()}},
+      {.name = "hope_hf", .options = {long_enough(), rope_base(), pairing_option()}, .pages = hope_hf_pages},
       coming_round);
 }
 
 Scheme clipped_rope() {
   return rotary_scheme(
       {.name = "clipped_rope",
-       .summary = "RoPE whose slow pairs fade out towards the slowest, which does not turn",
-       .about = R"(Pairs of channels that do not come round in the trained length are slowed, the more the slower they
-are, along half a cosine: the first of them stays as it was and the last does not turn. A hard cut
-at the same pair would let attention ring with distance. Published as CoPE, a name that contextual
-position encoding has too.)",
-       .source = "Li et al. 2026",
-       .file = "encodings/partial_rope.cpp",
-       .formula = "RoPE with f_m (1 + cos(pi n / (N - 1))) / 2 for its slowest N pairs, n = 0 .. N - 1",
        .options = {long_enough(),
                    {"planes", 0, {0, 1 << 16}, "the slowest so many; 0: wavelengths > length"},
                    {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
-                   rope_base(), pairing_option()}},
+                   rope_base(), pairing_option()},
+       .pages = clipped_rope_pages},
       clipped_frequencies);
 }
+
+// -- for pages
+const SchemePages partial_rope_pages = {
+    .summary = "RoPE on the first channels of each head, the others without positions",
+    .about = R"(Only the first part of each head's channels is rotated, as RoPE would a smaller head. The rest
+compares contents wherever they stand. GPT-NeoX and Pythia rotate a quarter.)",
+    .formula = "RoPE on the first R = fraction D channels, f_m = base^(-2m/R)", .source = "Black et al. 2022"};
+
+const SchemePages p_rope_pages = {
+    .summary = "RoPE without its slowest pairs, which compare contents only",
+    .about = R"(The fastest pairs of channels turn as in RoPE, and the slowest do not turn at all. In RoPE these
+turn so little that models use them for contents, until an input is long enough to turn them after
+all.)",
+    .formula = "RoPE with f_m = base^(-2m/D) for m < floor(fraction D/2), else 0", .source = "Barbero et al. 2025",
+    .file = "encodings/partial_rope.cpp"};
+
+const SchemePages hope_hf_pages = {
+    .summary = "high-frequency RoPE: pairs slower than the trained length do not turn",
+    .about = R"(Pairs of channels whose wavelength is longer than the trained length do not turn: training would
+show them a part of the circle only. One of three schemes that are called HoPE; the name in full is
+high-frequency rotary position encoding.)",
+    .formula = "RoPE with f_m = base^(-2m/D) where 2 pi / f_m <= length, else 0", .source = "Chen et al. 2025",
+    .file = "encodings/partial_rope.cpp"};
+
+const SchemePages clipped_rope_pages = {
+    .summary = "RoPE whose slow pairs fade out towards the slowest, which does not turn",
+    .about = R"(Pairs of channels that do not come round in the trained length are slowed, the more the slower they
+are, along half a cosine: the first of them stays as it was and the last does not turn. A hard cut
+at the same pair would let attention ring with distance. Published as CoPE, a name that contextual
+position encoding has too.)",
+    .formula = "RoPE with f_m (1 + cos(pi n / (N - 1))) / 2 for its slowest N pairs, n = 0 .. N - 1",
+    .source = "Li et al. 2026", .file = "encodings/partial_rope.cpp"};
 
 }  // namespace poslab

@@ -60,11 +60,6 @@ struct PaTH : WholeLogits {
     const Tensor g = head_by_slot(scan(-softplus(-linear(in.x_keys, u, c)), 1));         // (B, H, Tk, 1)
     return logits + (slice(g, 2, Tk - Tq, Tk) - transpose(g)) * (scaled_gate ? scale : 1);
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-  }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 // beta = 2: M_t = P_t^T = M_{t-1} H_t reflects queries and keys of slot t.
@@ -92,51 +87,50 @@ struct Mirrors : Encoding {
     s.pieces[0] = {permute(concat(q, 3), {0, 3, 1, 2}), permute(concat(k, 3), {0, 3, 1, 2})};
     return s;
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-  }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages path_pages;
 Scheme path() {
   return {.name = "path",
-          .summary = "each token reflects, by its content, what passes from keys to queries",
-          .about = R"(Between a key and a query each token may reflect the key's vector, along a direction of its own:
-fully, partly or not at all. So one head can count the tokens of a kind modulo 2, or follow things
-that change places. It takes a sweep over the keys for each query; with beta = 2 (option reflect)
-reflected queries and keys do, also without a mask.)",
-          .source = "Yang et al. 2025",
-          .formula = "s_ij = q_i . H_i ... H_{j+1} k_j / sqrt(D),   H_t = I - beta_t w_t w_t^T",
-          .doors = "3, or 2",
           .options = {{"rank", 32, {1, 4096}, "of the projection from states to directions"},
                       {"reflect", false, "beta = 2: every token reflects fully"},
                       {"gate", {"off", "paper", "released"}, "a forgetting gate; released code scales it like q . k"}},
           .reads = always(Reads::slots),
-          .check =
-              [](const ModelShape&, const Choices& c) {
-                if (c.on("reflect") && c["gate"] != "off")
-                  bad_input("path: reflect has no gate, and gate is {}; leave one of them out", c["gate"]);
-              },
+          .check = [](const ModelShape&, const Choices& c) {
+            if (c.on("reflect") && c["gate"] != "off")
+              bad_input("path: reflect has no gate, and gate is {}; leave one of them out", c["gate"]);
+          },
           .make = [](Params p, const ModelShape& m, const Choices& c, int) -> std::unique_ptr<Encoding> {
             if (c.on("reflect")) return std::make_unique<Mirrors>(p, m, c);
             return std::make_unique<PaTH>(p, m, c);
           },
-          .shows = always("The logit of equal contents, in a sequence of equal contents."),
           .laws = [](const ModelShape&, const Choices&) -> Laws {
             return {.toeplitz = false, .permutes = false};  // the convolution starts at the first slot
           },
           .causal_only = [](const Choices& c) -> std::string {
             return c.on("reflect") ? "" : "its products run from a key to a later query";
           },
-          .matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
-          .of_slots =  // M_t and the two products that it is made of, and vectors: w_t, q_t and k_t on their way
-          [](const ModelShape& m, const Choices& c) {
-            return c.on("reflect") ? m.head_dim() * (3. * m.head_dim() + 14) : 0.;
-          },
-          .held = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }};
+          .pages = path_pages};
 }
+
+// -- for pages
+const SchemePages path_pages = {
+    .summary = "each token reflects, by its content, what passes from keys to queries",
+    .about = R"(Between a key and a query each token may reflect the key's vector, along a direction of its own:
+fully, partly or not at all. So one head can count the tokens of a kind modulo 2, or follow things
+that change places. It takes a sweep over the keys for each query; with beta = 2 (option reflect)
+reflected queries and keys do, also without a mask.)",
+    .formula = "s_ij = q_i . H_i ... H_{j+1} k_j / sqrt(D),   H_t = I - beta_t w_t w_t^T",
+    .source = "Yang et al. 2025", .doors = "3, or 2",
+    .shows = always("The logit of equal contents, in a sequence of equal contents."),
+    .pictures = {.matrix = of_equals},
+    .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
+             .of_slots =  // M_t and the two products that it is made of, and vectors: w_t, q_t and k_t on their way
+             [](const ModelShape& m, const Choices& c) {
+               return c.on("reflect") ? m.head_dim() * (3. * m.head_dim() + 14) : 0.;
+             },
+             .held = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }}};
 
 }  // namespace poslab

@@ -16,10 +16,6 @@ Scores Phased::scores(const Heads& in, const Positions& p) const {
   return s;
 }
 
-Tensor Phased::shown(const ModelShape& m, const Positions& p) const {
-  return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-}
-
 Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int D = x.dim(3);
   const Tensor a = slice(x, 3, 0, D / 2), b = slice(x, 3, D / 2, D);

@@ -12,9 +12,6 @@ namespace poslab {
 class Phased : public Encoding {
  public:
   Scores scores(const Heads&, const Positions&) const override;
-  // The logit of equal contents, 1 at the same slot: the mean cosine of the angles between them.
-  Tensor shown(const ModelShape&, const Positions&) const override;
-  Quantity quantity() const override { return Quantity::of_equals; }
 
  protected:
   virtual Tensor angles(const Heads&, const Positions&) const = 0;   // of the keys: (1 or B, Tk, 1 or H, D/2)

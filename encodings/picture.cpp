@@ -6,6 +6,41 @@
 #include "autograd/tape.h"
 
 namespace poslab {
+
+Heads all_alike(const ModelShape& m, int time, double content) {
+  const Tensor q = Tensor::full({1, time, m.heads, m.head_dim()}, real(content)),
+               x = Tensor::full({1, time, m.d_model}, real(content));
+  return {q, q, x, x};
+}
+
+Tensor logits_of(const Encoding& encoding, const ModelShape& m, const Positions& p, double content) {
+  const int T = p.time();
+  return slice(encoding.logits(all_alike(m, T, content), p, {}), 0, 0, 1).reshape({m.heads, T, T});
+}
+
+namespace {
+
+Tensor equals(const Encoding& e, const ModelShape& m, const Positions& p) {
+  return logits_of(e, m, p, std::pow(m.head_dim(), -0.25));
+}
+
+}  // namespace
+
+PairPicture of_zeros(const ModelShape&, const Choices&) {
+  return {Quantity::added, [](auto& e, auto& m, auto& p) { return logits_of(e, m, p, 0); }};
+}
+PairPicture of_ones(const ModelShape&, const Choices&) {
+  return {Quantity::of_ones, [](auto& e, auto& m, auto& p) { return logits_of(e, m, p, 1); }};
+}
+PairPicture of_equals(const ModelShape&, const Choices&) { return {Quantity::of_equals, equals}; }
+PairPicture cosines(const ModelShape&, const Choices&) {
+  return {Quantity::of_equals, [](auto& e, auto& m, auto& p) {
+            std::vector<double> all;
+            for (real x : slice(equals(e, m, p), 0, 0, 1).values()) all.push_back(std::isfinite(x) ? double(x) : -1);
+            return Tensor::from({1, p.time(), p.time()}, all);
+          }};
+}
+
 namespace {
 
 // x: (1, T, C) -> (1, T, T)
@@ -26,25 +61,34 @@ Tensor similarity(const Tensor& x) {
   return Tensor::from({1, T, T}, m);
 }
 
+PairPicture picture_in(const PositionLayers& layers, ModelShape m, int layer) {
+  m.layer = layer;
+  return layers.scheme->pages.pictures.matrix(m, layers.scheme.choices);
+}
+
 }  // namespace
 
-std::vector<Tensor> position_matrices(const PositionLayers& scheme, const ModelShape& shape,
+Tensor position_matrix(const PositionLayers& layers, const ModelShape& shape, const Positions& p, int layer) {
+  return picture_in(layers, shape, layer).values(*layers.layers[size_t(layer)], shape, p);
+}
+
+std::vector<Tensor> position_matrices(const PositionLayers& layers, const ModelShape& shape,
                                       const PositionSample& sample) {
   const NoGrad no_grad;
-  if (scheme.embed) {
+  if (layers.embed) {
     const Positions& p = sample.at_embedding();
-    return {similarity(scheme.embed(Tensor::full({1, p.time(), shape.d_model}, 0), p))};
+    return {similarity(layers.embed(Tensor::full({1, p.time(), shape.d_model}, 0), p))};
   }
   std::vector<Tensor> all;
-  for (size_t layer = 0; layer < scheme.layers.size(); ++layer)
-    all.push_back(scheme.layers[layer]->shown(shape, sample.at_layer(int(layer))));
+  for (int n = 0; n < int(layers.layers.size()); ++n)
+    all.push_back(position_matrix(layers, shape, sample.at_layer(n), n));
   const auto as_first = [&](const Tensor& m) { return m.values() == all[0].values(); };
   if (std::all_of(all.begin(), all.end(), as_first)) all.resize(1);
   return all;
 }
 
-Quantity quantity_of(const PositionLayers& scheme, int layer) {
-  return scheme.embed ? Quantity::embeddings : scheme.layers[size_t(layer)]->quantity();
+Quantity quantity_of(const PositionLayers& layers, const ModelShape& shape, int layer) {
+  return layers.embed ? Quantity::embeddings : picture_in(layers, shape, layer).quantity;
 }
 
 std::string words(Quantity q) {

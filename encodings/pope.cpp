@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "encodings/picture.h"
 #include "encodings/rotary.h"
 
 namespace poslab {
@@ -33,29 +34,29 @@ struct PoPE : Encoding {
     scores.pieces[0].k = concat({k * (cosine * c - sine * s), k * (sine * c + cosine * s)}, 3);
     return scores;
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {   // softplus gives D^(-1/4)
-    return logits_of(*this, m, p, std::log(std::expm1(std::pow(m.head_dim(), -0.25))));
-  }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages pope_pages;
 Scheme pope() {
   return {.name = "pope",
-          .summary = "the content sets the size of each channel, the position its angle",
-          .about = R"(In RoPE the angle between a query and a key depends on both their content and their distance. Here
+          .options = {{"start", {"zero", "uniform"}, "the learned angles before training: 0, or anywhere"}},
+          .reads = always(Reads::positions), .make = layer_of<PoPE>, .pages = pope_pages};
+}
+
+// -- for pages
+const SchemePages pope_pages = {
+    .summary = "the content sets the size of each channel, the position its angle",
+    .about = R"(In RoPE the angle between a query and a key depends on both their content and their distance. Here
 each channel has a size, which is never negative and comes from the content, and an angle, which
 comes from the position. A learned angle for each channel says at which distance it answers most.)",
-          .source = "Gopalakrishnan et al. 2025",
-          .formula = "s_ij = sum_m softplus(q_im) softplus(k_jm) cos((p_j - p_i) f_m + delta_hm) / sqrt(D),   "
-                     "f_m = 10000^(-m/D)",
-          .doors = "2",
-          .options = {{"start", {"zero", "uniform"}, "the learned angles before training: 0, or anywhere"}},
-          .reads = always(Reads::positions),
-          .make = layer_of<PoPE>,
-          .shows = always("The logit of equal contents: the mean cosine of the angles between them.")};
-}
+    .formula = "s_ij = sum_m softplus(q_im) softplus(k_jm) cos((p_j - p_i) f_m + delta_hm) / sqrt(D),   "
+               "f_m = 10000^(-m/D)",
+    .source = "Gopalakrishnan et al. 2025", .doors = "2",
+    .shows = always("The logit of equal contents: the mean cosine of the angles between them."),
+    .pictures = {.matrix = always(PairPicture{Quantity::of_equals, [](auto& e, auto& m, auto& p) {
+      return logits_of(e, m, p, std::log(std::expm1(std::pow(m.head_dim(), -0.25))));   // softplus gives D^(-1/4)
+    }})}};
 
 }  // namespace poslab

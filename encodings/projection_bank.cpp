@@ -39,20 +39,22 @@ struct ProjectionBank : Encoding {
 
 }  // namespace
 
+extern const SchemePages projection_bank_pages;
 Scheme projection_bank() {
   return {.name = "projection_bank",
-          .summary = "learned curves over the distance, which each query mixes by its content",
-          .about = R"(A bank of learned curves says how a bias may depend on the distance. Each query mixes them, with
-numbers that a linear layer makes of its state, so that one token can look near and another far.
-Keys after the query, and beyond the reach, get no bias.)",
-          .source = "x-transformers 2026",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + sum_c (W x_i + b)_hc curve_c(p_i - p_j),   0 <= p_i - p_j < reach",
-          .doors = "3",
           .options = {{"curves", 16, {1, 256}, "how many there are"},
                       {"reach", 1024, {4, 65536}, "distances from there on get no bias"}},
-          .reads = always(Reads::distances),
-          .make = layer_of<ProjectionBank>,
-          .shows = always("The bias for a query whose state is 0.")};
+          .reads = always(Reads::distances), .make = layer_of<ProjectionBank>,
+          .pages = projection_bank_pages};
 }
+
+// -- for pages
+const SchemePages projection_bank_pages = {
+    .summary = "learned curves over the distance, which each query mixes by its content",
+    .about = R"(A bank of learned curves says how a bias may depend on the distance. Each query mixes them, with
+numbers that a linear layer makes of its state, so that one token can look near and another far.
+Keys after the query, and beyond the reach, get no bias.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) + sum_c (W x_i + b)_hc curve_c(p_i - p_j),   0 <= p_i - p_j < reach",
+    .source = "x-transformers 2026", .doors = "3", .shows = always("The bias for a query whose state is 0.")};
 
 }  // namespace poslab

@@ -6,13 +6,12 @@
 // Left out: clamp_len, and the distance i - j of the older Chomsky-hierarchy code (weights do not carry over).
 #include <cmath>
 
+#include "autograd/encoder_block.h"
 #include "encodings/encoding.h"
 #include "encodings/sinusoid.h"
 
 namespace poslab {
 namespace {
-
-const OtherNames words_for_relative("relative", {"transformer-xl"});
 
 bool has_offset_table(const Choices& c) { return c["mode"] == "offset_table" || c["mode"] == "released"; }
 
@@ -78,26 +77,31 @@ struct Relative : Encoding {
 
 }  // namespace
 
+extern const SchemePages relative_pages;
 Scheme relative() {
   return {.name = "relative",
-          .summary = "a learned projection of sin and cos of the distance, met by the query",
-          .about = R"(The query is compared with two things: with the key, and with the distance of the two, which is a
-vector of sines and cosines that a learned matrix projects. All pairs of slots that are equally far
-apart are treated alike, wherever they stand.)",
-          .source = "Dai et al. 2019",
-          .formula = "s_ij = ( (q_i + u) . k_j + (q_i + v) . W_R sinusoid(p_j - p_i) ) / sqrt(D)",
-          .doors = "2 and 3",
           .options = {{"mode",
                        {"paper", "offset_table", "released", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ",
                        "relative_mode"}},
           .reads = [](const Choices& c) { return has_offset_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
-          .make = layer_of<Relative>,
-          .shows = [](const ModelShape&, const Choices& c) -> std::string {
-            return std::string("What a head adds to the logit for the distance alone: v . W_R sinusoid(d) / sqrt(D).") +
-                   (c["mode"] == "released" ? " The released code's clamped lookup: to the right all are alike." : "");
-          }};
+          .make = layer_of<Relative>, .pages = relative_pages};
 }
+
+// -- for pages
+static const OtherNames words_for_relative("relative", {"transformer-xl"});
+
+const SchemePages relative_pages = {
+    .summary = "a learned projection of sin and cos of the distance, met by the query",
+    .about = R"(The query is compared with two things: with the key, and with the distance of the two, which is a
+vector of sines and cosines that a learned matrix projects. All pairs of slots that are equally far
+apart are treated alike, wherever they stand.)",
+    .formula = "s_ij = ( (q_i + u) . k_j + (q_i + v) . W_R sinusoid(p_j - p_i) ) / sqrt(D)",
+    .source = "Dai et al. 2019", .doors = "2 and 3",
+    .shows = [](const ModelShape&, const Choices& c) -> std::string {
+      return std::string("What a head adds to the logit for the distance alone: v . W_R sinusoid(d) / sqrt(D).") +
+             (c["mode"] == "released" ? " The released code's clamped lookup: to the right all are alike." : "");
+    }};
 
 }  // namespace poslab

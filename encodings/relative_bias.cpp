@@ -27,19 +27,20 @@ struct RelativeBias : ByDistance {
 
 }  // namespace
 
+extern const SchemePages relative_bias_pages;
 Scheme relative_bias() {
   return {.name = "relative_bias",
-          .summary = "a learned bias for each distance, up to a furthest one",
-          .about = R"(Each head learns a number for each distance, left and right, which is added to the logits. All
+          .options = {{"clip", 128, {2, 1 << 20}, "the furthest distance with a row of its own"}},
+          .reads = always(Reads::distances), .make = layer_of<RelativeBias>, .pages = relative_bias_pages};
+}
+
+// -- for pages
+const SchemePages relative_bias_pages = {
+    .summary = "a learned bias for each distance, up to a furthest one",
+    .about = R"(Each head learns a number for each distance, left and right, which is added to the logits. All
 distances beyond the furthest one count as that. It is the plainest learned bias: nothing is shared
 between neighbouring distances, so one that training has not met keeps the number it started with.)",
-          .source = "Liu et al. 2021",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h,   table: (2 clip + 1, H) in each layer",
-          .doors = "3",
-          .options = {{"clip", 128, {2, 1 << 20}, "the furthest distance with a row of its own"}},
-          .reads = always(Reads::distances),
-          .make = layer_of<RelativeBias>,
-          .shows = always("The bias that is added to the logits of a head.")};
-}
+    .formula = "s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h,   table: (2 clip + 1, H) in each layer",
+    .source = "Liu et al. 2021", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 
 }  // namespace poslab

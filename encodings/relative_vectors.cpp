@@ -42,8 +42,6 @@ struct OfQueries : Encoding {
   RelativeVectors of;
   explicit OfQueries(RelativeVectors v) : of(std::move(v)) {}
   Scores scores(const Heads& in, const Positions& p) const override { return scores_of(of, in, p); }
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return logits_of(*this, m, p, 1); }
-  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 struct OfAll : WholeLogits {
@@ -73,9 +71,6 @@ struct OfAll : WholeLogits {
     const Tensor sum = matmul(permute(a, {2, 0, 1, 3}).reshape({Tq, B * H, Tk}), c.reshape({Tq, Tk, D}));
     return o + permute(sum.reshape({Tq, B, H, D}), {1, 2, 0, 3});
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return logits_of(*this, m, p, 1); }
-  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 }  // namespace

@@ -34,19 +34,22 @@ struct RePo : Phased {
 
 }  // namespace
 
+extern const SchemePages repo_pages;
 Scheme repo() {
-  return {.name = "repo",
-          .summary = "RoPE at positions that a small network reads from each token",
-          .about = R"(A small network gives each token a position of its own, for each head, from its content alone; the
+  return {.name = "repo", .check = [](const ModelShape& m, const Choices&) { check_pairs("repo", m); },
+          .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<RePo>(p, m); },
+          .laws = always(Laws{.two_sided = true}), .pages = repo_pages};
+}
+
+// -- for pages
+const SchemePages repo_pages = {
+    .summary = "RoPE at positions that a small network reads from each token",
+    .about = R"(A small network gives each token a position of its own, for each head, from its content alone; the
 rest is RoPE at these positions. Where a token stands is not read. So without a causal mask, or
 layers of another scheme, the model sees a bag of tokens.)",
-          .source = "Li et al. 2025",
-          .formula = "s_ij = (R(z_i) q_i) . (R(z_j) k_j) / sqrt(D),   z_th = ( silu(x_t gate) * (x_t content) ) out",
-          .doors = "2",
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("repo", m); },
-          .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<RePo>(p, m); },
-          .shows = always("Equal contents are given equal positions, so all pairs look alike."),
-          .laws = always(Laws{.two_sided = true})};
-}
+    .formula = "s_ij = (R(z_i) q_i) . (R(z_j) k_j) / sqrt(D),   z_th = ( silu(x_t gate) * (x_t content) ) out",
+    .source = "Li et al. 2025", .doors = "2",
+    .shows = always("Equal contents are given equal positions, so all pairs look alike."),
+    .pictures = {.matrix = of_equals}};
 
 }  // namespace poslab

@@ -22,22 +22,25 @@ PiecewiseRotary layer(const ModelShape& m, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages rerope_pages;
 Scheme rerope() {
   return piecewise_scheme(
       {.name = "rerope",
-       .summary = "RoPE whose distances end at a window, or go on in smaller steps",
-       .about = R"(Within a window, queries and keys are rotated as in RoPE. Beyond it all distances count as the
+       .options = {window_option("window", 512, "0.5L", "distance up to which nothing changes"),
+                   {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
+                   pairing_option(), rope_base()},
+       .pages = rerope_pages},
+      layer);
+}
+
+// -- for pages
+const SchemePages rerope_pages = {
+    .summary = "RoPE whose distances end at a window, or go on in smaller steps",
+    .about = R"(Within a window, queries and keys are rotated as in RoPE. Beyond it all distances count as the
 window's width, or grow in steps of 1 / leaky, so that a long string brings no distance that
 training has not met. The window is measured in positions: random ones are further apart. For
 these the weights are written out; evenly spaced positions take the fast route.)",
-       .source = "Su 2023",
-       .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
-       .options = {window_option("window", 512, "0.5L", "distance up to which nothing changes"),
-                   {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
-                   pairing_option(),
-                   rope_base()},
-       .shows = [](auto&, auto&) { return cosines_shown + "."; }},
-      layer);
-}
+    .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
+    .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_shown + "."; }};
 
 }  // namespace poslab

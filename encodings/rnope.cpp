@@ -8,29 +8,35 @@
 
 namespace poslab {
 
+extern const SchemePages rnope_pages;
 Scheme rnope() {
   return rotary_layers_scheme(
       {.name = "rnope",
-       .summary = "a window with RoPE, and in every fourth layer all keys without positions",
-       .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
-sees all keys and is given no positions, so that it finds by content what is far. The window counts
-slots: samplers change the rotations and not what is seen.)",
-       .source = "Yang et al. 2025",
-       .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
        .options = {window_option("window", 4096, "0.5L",
                                  "keys at this many slots and beyond are not seen in most layers"),
                    {"every", 4, {2, 1024}, "each such layer sees all keys and has no positions"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if ((layer + 1) % c.whole("every") == 0) return std::make_unique<Encoding>();
          return windowed_layer("rnope", m, c);
        },
-       .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
-       .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
-       .layers_differ = true,
-       .unreached = until_slot("window")},
+       .laws = [](auto&, auto&) { return Laws{.permutes = false}; }, .pages = rnope_pages},
       Reads::positions | Reads::slots);
 }
+
+// -- for pages
+const SchemePages rnope_pages = {
+    .summary = "a window with RoPE, and in every fourth layer all keys without positions",
+    .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
+sees all keys and is given no positions, so that it finds by content what is far. The window counts
+slots: samplers change the rotations and not what is seen.)",
+    .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
+    .source = "Yang et al. 2025",
+    .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
+    .unreached = until_slot("window"),
+    .pictures = {.matrix = [](auto& m, auto& c) {
+                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : of_zeros(m, c);
+                 },
+                 .layers_differ = true}};
 
 }  // namespace poslab

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "autograd/encoder_block.h"
 #include "core/platform/parallel.h"
 #include "encodings/sinusoid.h"
 
@@ -108,11 +109,6 @@ Scores Rotary::scores(const Heads& in, const Positions& p) const {
   return s;
 }
 
-Tensor Rotary::shown(const ModelShape& m, const Positions& p) const {
-  const Tensor all = logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-  return groups_(p.time()).size() == 1 ? slice(all, 0, 0, 1) : all;
-}
-
 namespace {
 
 std::vector<Rotary::Group> groups_by(const FrequencyLaw& law, const ModelShape& m, const Choices& c, int slots) {
@@ -127,9 +123,9 @@ std::vector<Rotary::Group> groups_by(const FrequencyLaw& law, const ModelShape& 
 
 }  // namespace
 
+SchemePages rotary_pages(const std::string& name, SchemePages, const FrequencyLaw&);
 Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choices&)> by_length) {
   if (!by_length) by_length = always(false);
-  s.doors = std::string(1, '2');
   s.reads = always(Reads::positions);
   s.check = [name = s.name, own = s.check](const ModelShape& m, const Choices& c) {
     check_pairs(name, m);
@@ -140,25 +136,8 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choice
     if (!by_length(c)) groups = [fixed = groups(0)](int) { return fixed; };
     return std::make_unique<Rotary>(c.spelled(), pairing_of(c), groups);
   };
-  s.shows = [law](const ModelShape& m, const Choices& c) {
-    const double factor = law({m.head_dim(), m.heads, 0, 1}, c).factor;
-    return "How alike two equal contents look after their rotations: the mean cosine of the angles between them, 1 at "
-           "the same position" + (factor == 1 ? "." : fmt::format(", times {:.4g}, the factor on all logits.", factor));
-  };
   s.laws = [by_length](const ModelShape&, const Choices& c) { return Laws{.by_length = by_length(c)}; };
-  s.frequencies = [law](const ModelShape& m, const Choices& c, int slots, int head) {
-    std::vector<double> f = law({m.head_dim(), m.heads, head, slots}, c).frequencies;
-    f.resize(size_t(m.head_dim() / 2));
-    return f;
-  };
-  if (!s.distances)
-    s.distances = [name = s.name](const ModelShape&, const Choices&, const Positions& p) {
-      const std::vector<double>& at = p.tokens(name);
-      Tensor d({p.time(), p.time()});
-      for (int i = 0, T = p.time(); i < T; ++i)
-        for (int j = 0; j < T; ++j) d.data()[i * T + j] = real(at[size_t(j)] - at[size_t(i)]);
-      return d;
-    };
+  s.pages = rotary_pages(s.name, std::move(s.pages), law);
   return s;
 }
 
@@ -190,6 +169,33 @@ void check_pairs(const std::string& scheme, const ModelShape& m) {
     bad_input("{} rotates channels in pairs, and a head of {}{} channels has an odd one; make the head size even",
               scheme, m.head_width ? "" : fmt::format("(d_model = {}) / (heads = {}) = ", m.d_model, m.heads),
               m.head_dim());
+}
+
+// -- for pages
+SchemePages rotary_pages(const std::string& name, SchemePages s, const FrequencyLaw& law) {
+  s.doors = std::string(1, '2');
+  s.shows = [law](const ModelShape& m, const Choices& c) {
+    const double factor = law({m.head_dim(), m.heads, 0, 1}, c).factor;
+    return "How alike two equal contents look after their rotations: the mean cosine of the angles between them, 1 at "
+           "the same position" + (factor == 1 ? "." : fmt::format(", times {:.4g}, the factor on all logits.", factor));
+  };
+  s.pictures.matrix = [law](const ModelShape& m, const Choices& c) {
+    return groups_by(law, m, c, 1).size() == 1 ? cosines(m, c) : of_equals(m, c);
+  };
+  s.pictures.frequencies = [law](const ModelShape& m, const Choices& c, int slots, int head) {
+    std::vector<double> f = law({m.head_dim(), m.heads, head, slots}, c).frequencies;
+    f.resize(size_t(m.head_dim() / 2));
+    return f;
+  };
+  if (!s.pictures.distances)
+    s.pictures.distances = [name](const ModelShape&, const Choices&, const Positions& p) {
+      const std::vector<double>& at = p.tokens(name);
+      Tensor d({p.time(), p.time()});
+      for (int i = 0, T = p.time(); i < T; ++i)
+        for (int j = 0; j < T; ++j) d.data()[i * T + j] = real(at[size_t(j)] - at[size_t(i)]);
+      return d;
+    };
+  return s;
 }
 
 }  // namespace poslab

@@ -34,9 +34,6 @@ class Rotary : public Encoding {
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);
   Scores scores(const Heads&, const Positions&) const override;
   std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // one spectrum, all channels
-  // The logit of equal contents, `factor` at distance 0: the mean of cos(d f_m) over the pairs of channels.
-  Tensor shown(const ModelShape&, const Positions&) const override;
-  Quantity quantity() const override { return Quantity::of_equals; }
   bool heads_alike() const { return groups_(1).size() == 1; }   // one spectrum for all heads
 
  private:

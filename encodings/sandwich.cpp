@@ -27,20 +27,22 @@ struct Sandwich : ByDistance {
 
 }  // namespace
 
+extern const SchemePages sandwich_pages;
 Scheme sandwich() {
   return {.name = "sandwich",
-          .summary = "the product of two sin/cos encodings as a bias",
-          .about = R"(The sines and cosines of two positions, multiplied, give a number that falls with the distance,
-steeply at first, then like a logarithm. That is the bias, divided by a number of its own for each
-head. Nothing is learned, and both sides are alike.)",
-          .source = "Chi et al. 2023",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + ( sum_m cos((p_j - p_i) / 10000^(m/M)) - M ) H / (8h),   m = 1 .. M",
-          .doors = "3",
           .options = {{"frequencies", 64, {4, 4096}, "M, of the sin/cos encodings that are multiplied"}},
           .reads = always(Reads::distances),
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Sandwich>(m, c); },
-          .shows = always("The bias that is added to the logits of a head."),
-          .laws = always(Laws{.two_sided = true})};
+          .laws = always(Laws{.two_sided = true}), .pages = sandwich_pages};
 }
+
+// -- for pages
+const SchemePages sandwich_pages = {
+    .summary = "the product of two sin/cos encodings as a bias",
+    .about = R"(The sines and cosines of two positions, multiplied, give a number that falls with the distance,
+steeply at first, then like a logarithm. That is the bias, divided by a number of its own for each
+head. Nothing is learned, and both sides are alike.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) + ( sum_m cos((p_j - p_i) / 10000^(m/M)) - M ) H / (8h),   m = 1 .. M",
+    .source = "Chi et al. 2023", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 
 }  // namespace poslab

@@ -101,47 +101,46 @@ std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m
 
 }  // namespace
 
+extern const SchemePages scale_invariant_pages;
 Scheme scale_invariant() {
   return {.name = "scale_invariant",
-          .summary = "logits of far keys are spread more and lowered, so that every scale weighs the same",
-          .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
-logits were random, the keys from 100 to 200 away would together get about the weight of those from
-1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both
-sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=rope.)",
-          .source = "Anson et al. 2025",
-          .formula = "s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(|p_j - p_i| / tau + 1) + 1",
-          .doors = "3",
           .options = {{"tau", 10., {0.001, 1e6}, "the distance from which on keys are treated as far"}, of_option()},
           .reads =
               [](const Choices& c) {   // with a table of offsets, the distances are the other scheme's
                 const Reads inner = reads(scheme_in(c));
                 return has(inner, Reads::offset_table) ? inner : inner | Reads::distances;
               },
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                const Chosen<Scheme> s = scheme_in(c);
-                if (s->check) s->check(m, s.choices);
-              },
+          .check = [](const ModelShape& m, const Choices& c) {
+            const Chosen<Scheme> s = scheme_in(c);
+            if (s->check) s->check(m, s.choices);
+          },
           .make = spread_layer,
-          .shows = always("What is added to the logits, whose content has a factor too."),
-          .laws =
-              [](const ModelShape& m, const Choices& c) {
-                const Chosen<Scheme> s = scheme_in(c);
-                Laws laws = s->laws(m, s.choices);
-                laws.two_sided = c["of"] == "none";
-                return laws;
-              },
-          .finite = [](const Choices& c) { return finite(scheme_in(c)); },
-          .matrices =
-              [](const ModelShape& m, const Choices& c) {
-                const Chosen<Scheme> s = scheme_in(c);
-                return s->matrices(m, s.choices);
-              },
-          .unreached =
-              [](const Choices& c, const Extent& e) {
-                const Chosen<Scheme> s = scheme_in(c);
-                return s->unreached(s.choices, e);
-              }};
+          .laws = [](const ModelShape& m, const Choices& c) {
+            const Chosen<Scheme> s = scheme_in(c);
+            Laws laws = s->laws(m, s.choices);
+            laws.two_sided = c["of"] == "none";
+            return laws;
+          },
+          .finite = [](const Choices& c) { return finite(scheme_in(c)); }, .pages = scale_invariant_pages};
 }
+
+// -- for pages
+const SchemePages scale_invariant_pages = {
+    .summary = "logits of far keys are spread more and lowered, so that every scale weighs the same",
+    .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
+logits were random, the keys from 100 to 200 away would together get about the weight of those from
+1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both
+sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=rope.)",
+    .formula = "s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(|p_j - p_i| / tau + 1) + 1",
+    .source = "Anson et al. 2025", .doors = "3",
+    .shows = always("What is added to the logits, whose content has a factor too."),
+    .unreached = [](const Choices& c, const Extent& e) {
+      const Chosen<Scheme> s = scheme_in(c);
+      return s->pages.unreached(s.choices, e);
+    },
+    .cost = {.matrices = [](const ModelShape& m, const Choices& c) {
+               const Chosen<Scheme> s = scheme_in(c);
+               return s->pages.cost.matrices(m, s.choices);
+             }}};
 
 }  // namespace poslab

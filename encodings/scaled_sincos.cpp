@@ -8,15 +8,9 @@
 
 namespace poslab {
 
+extern const SchemePages scaled_sincos_pages;
 Scheme scaled_sincos() {
-  return {.name = "scaled_sincos",
-          .summary = "sine and cosine of the position times a learned number, added to the embedding",
-          .about = R"(The vectors of sincos times one learned number. It begins small, so that positions do not drown
-the symbols in a model whose embeddings are small.)",
-          .source = "x-transformers",
-          .formula = "h_i = x_i + scale [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)",
-          .doors = "1",
-          .reads = always(Reads::positions),
+  return {.name = "scaled_sincos", .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_halves("scaled_sincos", m.d_model); },
           .embed = [](Params p, const ModelShape& m, const Choices&) -> PositionEmbedding {
             return [scale = p.full("scale", {1}, 1 / std::sqrt(double(m.d_model)))](const Tensor& x,
@@ -25,8 +19,16 @@ the symbols in a model whose embeddings are small.)",
               return x + waves.reshape({at.sequences(), at.time(), x.dim(-1)}) * scale;
             };
           },
-          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
-          .laws = always(Laws{.shift = false, .toeplitz = false})};
+          .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = scaled_sincos_pages};
 }
+
+// -- for pages
+const SchemePages scaled_sincos_pages = {
+    .summary = "sine and cosine of the position times a learned number, added to the embedding",
+    .about = R"(The vectors of sincos times one learned number. It begins small, so that positions do not drown
+the symbols in a model whose embeddings are small.)",
+    .formula = "h_i = x_i + scale [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "x-transformers",
+    .doors = "1",
+    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
 
 }  // namespace poslab

@@ -63,14 +63,9 @@ bool telescopes(const Choices& c) { return c.on("skip_conv") && !c.on("gate") &&
 
 }  // namespace
 
+extern const SchemePages selective_rope_pages;
 Scheme selective_rope() {
   return {.name = "selective_rope",
-          .summary = "angles that are sums of what each token so far has to add",
-          .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
-query and a key is the sum over the tokens between them. One that flips a state adds half a turn.)",
-          .source = "arXiv 2511.17388",
-          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
-          .doors = "2",
           .options = {{"rank", 16, {1, 4096}, "of the projection from states to angles"},
                       {"skip_conv", false, "differences of neighbours, not the convolution"},
                       {"bias", false, "adds a learned positive angle to each step"},
@@ -79,18 +74,27 @@ query and a key is the sum over the tokens between them. One that flips a state 
                       {"base", 500000., {1, 1e12}, "of the factors of rope"},
                       {"theta", 0.995, {1e-3, 0.9999}, "how far the factors of rfa reach"}},
           .reads = [](const Choices& c) { return telescopes(c) ? Reads::nothing : Reads::slots; },
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                check_pairs("selective_rope", m);
-                if (c["table"] == "rfa" && m.head_dim() < 4)
-                  bad_input("selective_rope: with table = rfa the first factor is 0, and a head of {} channels has no "
-                            "other; use table = rope, or 4 channels or more", m.head_dim());
-              },
+          .check = [](const ModelShape& m, const Choices& c) {
+            check_pairs("selective_rope", m);
+            if (c["table"] == "rfa" && m.head_dim() < 4)
+              bad_input("selective_rope: with table = rfa the first factor is 0, and a head of {} channels has no "
+                        "other; use table = rope, or 4 channels or more", m.head_dim());
+          },
           .make = layer_of<Selective>,
-          .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
           .laws = [](const ModelShape&, const Choices& c) -> Laws {
             return {.toeplitz = c.on("skip_conv"), .two_sided = telescopes(c), .permutes = telescopes(c)};
-          }};
+          },
+          .pages = selective_rope_pages};
 }
+
+// -- for pages
+const SchemePages selective_rope_pages = {
+    .summary = "angles that are sums of what each token so far has to add",
+    .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
+query and a key is the sum over the tokens between them. One that flips a state adds half a turn.)",
+    .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
+    .source = "arXiv 2511.17388", .doors = "2",
+    .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
+    .pictures = {.matrix = of_equals}};
 
 }  // namespace poslab

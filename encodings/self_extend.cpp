@@ -21,23 +21,27 @@ PiecewiseRotary grouped(const ModelShape& m, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages self_extend_pages;
 Scheme self_extend() {
   return piecewise_scheme(
       {.name = "self_extend",
-       .summary = "RoPE for near keys, and positions in groups for far ones",
-       .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so
-that far distances grow more slowly and stay among those of training. It is made for the test of a
-trained RoPE model. Which group a slot falls into depends on where the string begins.)",
-       .source = "Jin et al. 2024",
-       .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
        .options = {window_option("window", 1024, "0.5L", "distance up to which nothing changes"),
                    {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
                    {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
-                   pairing_option(),
-                   rope_base()},
-       .shows = [](auto&, auto&) { return cosines_shown + ", in steps of groups beyond the window."; },
-       .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; }},
+                   pairing_option(), rope_base()},
+       .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; },
+       .pages = self_extend_pages},
       grouped);
 }
+
+// -- for pages
+const SchemePages self_extend_pages = {
+    .summary = "RoPE for near keys, and positions in groups for far ones",
+    .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so
+that far distances grow more slowly and stay among those of training. It is made for the test of a
+trained RoPE model. Which group a slot falls into depends on where the string begins.)",
+    .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
+    .source = "Jin et al. 2024",
+    .shows = [](auto&, auto&) { return cosines_shown + ", in steps of groups beyond the window."; }};
 
 }  // namespace poslab

@@ -10,39 +10,41 @@
 
 namespace poslab {
 
+extern const SchemePages shaw_pages;
 Scheme shaw() {
   return {.name = "shaw",
-          .summary = "a learned vector for each near distance, added to keys and to values",
-          .about = R"(Each distance up to a limit has two learned vectors: one is added to the key that a query meets
-at that distance, the other to the value that it takes from there. All distances beyond the limit
-look alike. With values=off it costs far less, and often does as well.)",
-          .source = "Shaw et al. 2018",
-          .formula =
-              "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   "
-              "d = clip(p_j - p_i, -k, k)",
-          .doors = "3 and 4",
           .options = {{"clip", 16, {2, 65536}, "k: distances beyond it look alike"},
                       {"values", true, "vectors of the distances are added to the values too"}},
           .reads = always(Reads::distances),
-          .make =
-              [](Params p, const ModelShape& m, const Choices& c, int) {
-                const int k = c.whole("clip"), D = m.head_dim();
-                const double bound = std::sqrt(6.0 / (2 * k + 1 + D));   // Glorot's, as in the released code
-                const auto vectors = [&](const char* name) -> DistanceVectors {
-                  return [table = p.uniform(name, {2 * k + 1, 1, D}, -bound, bound), k](std::vector<double> d) {
-                    for (double& x : d) x = std::clamp<double>(x, -k, k) + k;
-                    return rows_at(table, d);
-                  };
-                };
-                return relative_vectors({.scale = 1 / std::sqrt(double(D)),
-                                         .queries = vectors("keys"),
-                                         .values = c.on("values") ? vectors("values") : DistanceVectors()});
-              },
-          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
-                          "distance, and a constant."),
-          .matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },
-          .held = [](const ModelShape& m,
-                     const Choices& c) { return c.on("values") ? 3 + 2. * m.head_dim() / m.heads : 0.; }};
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) {
+            const int k = c.whole("clip"), D = m.head_dim();
+            const double bound = std::sqrt(6.0 / (2 * k + 1 + D));   // Glorot's, as in the released code
+            const auto vectors = [&](const char* name) -> DistanceVectors {
+              return [table = p.uniform(name, {2 * k + 1, 1, D}, -bound, bound), k](std::vector<double> d) {
+                for (double& x : d) x = std::clamp<double>(x, -k, k) + k;
+                return rows_at(table, d);
+              };
+            };
+            return relative_vectors({.scale = 1 / std::sqrt(double(D)),
+                                     .queries = vectors("keys"),
+                                     .values = c.on("values") ? vectors("values") : DistanceVectors()});
+          },
+          .pages = shaw_pages};
 }
+
+// -- for pages
+const SchemePages shaw_pages = {
+    .summary = "a learned vector for each near distance, added to keys and to values",
+    .about = R"(Each distance up to a limit has two learned vectors: one is added to the key that a query meets
+at that distance, the other to the value that it takes from there. All distances beyond the limit
+look alike. With values=off it costs far less, and often does as well.)",
+    .formula = "s_ij = q_i . (k_j + a[d]) / sqrt(D),   o_i = sum_j w_ij (v_j + c[d]),   d = clip(p_j - p_i, -k, k)",
+    .source = "Shaw et al. 2018", .doors = "3 and 4",
+    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
+                    "constant."),
+    .pictures = {.matrix = of_ones},
+    .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },
+             .held = [](const ModelShape& m,
+                        const Choices& c) { return c.on("values") ? 3 + 2. * m.head_dim() / m.heads : 0.; }}};
 
 }  // namespace poslab

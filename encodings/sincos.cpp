@@ -7,8 +7,6 @@
 namespace poslab {
 namespace {
 
-const OtherNames words_for_sincos("sincos", {"sinusoidal", "sin-cos", "sin", "absolute"});
-
 Tensor add_sinusoids(const Tensor& x, const Positions& p) {
   // course 9: sincos
   return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
@@ -17,20 +15,24 @@ Tensor add_sinusoids(const Tensor& x, const Positions& p) {
 
 }  // namespace
 
+extern const SchemePages sincos_pages;
 Scheme sincos() {
-  return {.name = "sincos",
-          .summary = "sine and cosine of the position, added to the embedding",
-          .about = R"(Each position has a fixed vector of sines and cosines of many wavelengths, which is added to the
-embedding of the symbol that stands there. Near positions have similar vectors. At test, longer
-strings bring vectors that training has not met.)",
-          .source = "Vaswani et al. 2017",
-          .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)",
-          .doors = "1",
-          .reads = always(Reads::positions),
+  return {.name = "sincos", .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_halves("sincos", m.d_model); },
           .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return add_sinusoids; },
-          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
-          .laws = always(Laws{.shift = false, .toeplitz = false})};
+          .laws = always(Laws{.shift = false, .toeplitz = false}), .pages = sincos_pages};
 }
+
+// -- for pages
+static const OtherNames words_for_sincos("sincos", {"sinusoidal", "sin-cos", "sin", "absolute"});
+
+const SchemePages sincos_pages = {
+    .summary = "sine and cosine of the position, added to the embedding",
+    .about = R"(Each position has a fixed vector of sines and cosines of many wavelengths, which is added to the
+embedding of the symbol that stands there. Near positions have similar vectors. At test, longer
+strings bring vectors that training has not met.)",
+    .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "Vaswani et al. 2017",
+    .doors = "1",
+    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
 
 }  // namespace poslab

@@ -26,27 +26,30 @@ BandsOf sinks_bands(const ModelShape&, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages sinks_pages;
 Scheme sinks() {
   return windowed_scheme(
       {.name = "sinks",
-       .summary = "a window of near keys and the first keys, renumbered as in a cache (StreamingLLM)",
-       .about = R"(A query sees the last keys and, besides them, the first few of the string: a softmax must put
-its weight somewhere, and trained models put it there. Keys between are left out, and positions are
-counted as if they had never been. Window and first keys are counted in slots: samplers change the
-rotations and not what is seen.)",
-       .source = "Xiao et al. 2023",
-       .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
        .options = {window_option("window", 512, "0.5L", "last keys that a query sees, its own among them",
                                  {2, 1 << 20}),
                    {"sinks", 4, {1, 1 << 20}, "first keys, seen by all queries"},
-                   pairing_option(),
-                   rope_base()},
-       .shows = [](auto&, auto&) { return cosines_seen_shown; },
+                   pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
        .causal_only = [](const Choices&) -> std::string {
          return "its positions are those of a cache that holds the past alone";
-       }},
+       },
+       .pages = sinks_pages},
       sinks_bands);
 }
+
+// -- for pages
+const SchemePages sinks_pages = {
+    .summary = "a window of near keys and the first keys, renumbered as in a cache (StreamingLLM)",
+    .about = R"(A query sees the last keys and, besides them, the first few of the string: a softmax must put
+its weight somewhere, and trained models put it there. Keys between are left out, and positions are
+counted as if they had never been. Window and first keys are counted in slots: samplers change the
+rotations and not what is seen.)",
+    .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
+    .source = "Xiao et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; }};
 
 }  // namespace poslab

@@ -4,6 +4,7 @@
 //
 // A query does not ask its own slot. What remains, prod (1 - beta_ik) over all k < i, goes to nothing, to the query's
 // own value, or to a learned vector of the head (b: (H, D)). It is geometric attention, one-sided and not normalized.
+#include "encodings/picture.h"
 #include "encodings/written_out.h"
 
 namespace poslab {
@@ -29,34 +30,32 @@ struct StickBreaking : WrittenOut {
     const Tensor o = WrittenOut::mix(a, v, p);
     return b ? o + (1 - sum(a, -1)) * b.reshape({b.dim(0), 1, b.dim(1)}) : o;
   }
-
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return weights(all_alike(m, p.time(), 0), p, {.causal = true}).reshape({m.heads, p.time(), p.time()});
-  }
-  Quantity quantity() const override { return Quantity::weight; }
 };
 
 }  // namespace
 
+extern const SchemePages stick_breaking_pages;
 Scheme stick_breaking() {
   return {.name = "stick_breaking",
-          .summary = "the nearest key takes its share, the next one of what it leaves; the rest goes to nothing",
-          .about = R"(A query asks the keys before it, the nearest first. Each takes a share of what those asked
-earlier have left, so the nearest match wins and no position is needed. The weights need not sum to
-1: what remains is lost, or goes to the query's own value (rest=own) or to a learned vector.)",
-          .source = "Tan et al. 2025",
-          .formula = "a_ij = beta_ij prod (1 - beta_ik) over j < k < i,   beta_ij = sigmoid(q_i . k_j / sqrt(D))",
-          .doors = "4",
           .options = {{"rest", {"nothing", "own", "vector"}, "where the remaining weight goes"}},
-          .reads = always(Reads::slots),
-          .make = layer_of<StickBreaking>,
-          .shows = always("The weights where every beta is 1/2."),
+          .reads = always(Reads::slots), .make = layer_of<StickBreaking>,
           .laws = [](const ModelShape&, const Choices& c) -> Laws {  // what remains depends on how many keys there are
             return {.toeplitz = false, .permutes = false, .softmax = false, .sums_to_1 = c["rest"] == "own"};
           },
-          .causal_only = always("a query asks only the keys before it"),
-          .matrices = always(9.),
-          .held = always(8.)};
+          .causal_only = always("a query asks only the keys before it"), .pages = stick_breaking_pages};
 }
+
+// -- for pages
+const SchemePages stick_breaking_pages = {
+    .summary = "the nearest key takes its share, the next one of what it leaves; the rest goes to nothing",
+    .about = R"(A query asks the keys before it, the nearest first. Each takes a share of what those asked
+earlier have left, so the nearest match wins and no position is needed. The weights need not sum to
+1: what remains is lost, or goes to the query's own value (rest=own) or to a learned vector.)",
+    .formula = "a_ij = beta_ij prod (1 - beta_ik) over j < k < i,   beta_ij = sigmoid(q_i . k_j / sqrt(D))",
+    .source = "Tan et al. 2025", .doors = "4", .shows = always("The weights where every beta is 1/2."),
+    .pictures = {.matrix = always(PairPicture{Quantity::weight, [](auto& e, auto& m, auto& p) {
+      return e.weights(all_alike(m, p.time(), 0), p, {.causal = true}).reshape({m.heads, p.time(), p.time()});
+    }})},
+    .cost = {.matrices = always(9.), .held = always(8.)}};
 
 }  // namespace poslab

@@ -41,21 +41,6 @@ Buckets buckets(const ModelShape& m, const Choices& c) {
   return {c.whole("buckets"), double(c.whole("max_distance")), m.causal};
 }
 
-// For pictures: the first distance of a pair's bucket, as all others in it count: (T, T)
-Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
-  const Buckets bucket = buckets(m, c);
-  const int T = p.time();
-  std::vector<double> first_of;
-  for (int i = 0; i < T; ++i)
-    for (int j = 0; j < T; ++j) {
-      const double d = p.distances().value[size_t(p.distances().row(0, i, j, T))];
-      const int place = bucket(d) % bucket.side;
-      const double first = place ? bucket.first[size_t(place - 1)] : 0;
-      first_of.push_back(d > 0 ? first : 0 - first);
-    }
-  return Tensor::from({T, T}, first_of);
-}
-
 struct T5 : ByDistance {
   Tensor table;                                    // (buckets, H)
   Buckets bucket;
@@ -80,26 +65,42 @@ struct T5 : ByDistance {
 
 }  // namespace
 
+extern const SchemePages t5_pages;
 Scheme t5() {
   return {.name = "t5",
-          .summary = "a learned bias for each bucket of distances, one table for all layers",
-          .about = R"(Distances fall into buckets: near ones have a bucket each, far ones share one with more and more
-others, and all beyond max_distance are one bucket. Each head learns a bias for each bucket, and all
-layers use the same table. Keys on either side of the query have buckets of their own, unless a
-mask is causal.)",
-          .source = "Raffel et al. 2020",
-          .formula = "s_ij = q_i . k_j / sqrt(D) + table[bucket(p_j - p_i)]_h,   "
-                     "table: (buckets, H), one for all layers",
-          .doors = "3",
           .options = {{"buckets", 32, {8, 4096}, "how many, for both sides together"},
                       {"max_distance", 128, {2, 1 << 24}, "from where on all distances are one bucket"},
                       {"unscaled", false, "logits without 1 / sqrt(D), as in T5, where W_q starts smaller"},
                       {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"},
                       {"init", 0., {0, 100}, "spread of the table before training; 0: 1 / sqrt(d_model)"}},
-          .reads = always(Reads::distances),
-          .make = shared_layer_of<T5>,
-          .shows = always("The bias that is added to the logits of a head."),
-          .distances = first_distances};
+          .reads = always(Reads::distances), .make = shared_layer_of<T5>, .pages = t5_pages};
 }
+
+// -- for pages
+// The first distance of a pair's bucket, as all others in it count: (T, T)
+static Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
+  const Buckets bucket = buckets(m, c);
+  const int T = p.time();
+  std::vector<double> first_of;
+  for (int i = 0; i < T; ++i)
+    for (int j = 0; j < T; ++j) {
+      const double d = p.distances().value[size_t(p.distances().row(0, i, j, T))];
+      const int place = bucket(d) % bucket.side;
+      const double first = place ? bucket.first[size_t(place - 1)] : 0;
+      first_of.push_back(d > 0 ? first : 0 - first);
+    }
+  return Tensor::from({T, T}, first_of);
+}
+
+const SchemePages t5_pages = {
+    .summary = "a learned bias for each bucket of distances, one table for all layers",
+    .about = R"(Distances fall into buckets: near ones have a bucket each, far ones share one with more and more
+others, and all beyond max_distance are one bucket. Each head learns a bias for each bucket, and all
+layers use the same table. Keys on either side of the query have buckets of their own, unless a
+mask is causal.)",
+    .formula = "s_ij = q_i . k_j / sqrt(D) + table[bucket(p_j - p_i)]_h,   table: (buckets, H), one for all layers",
+    .source = "Raffel et al. 2020", .doors = "3",
+    .shows = always("The bias that is added to the logits of a head."),
+    .pictures = {.distances = first_distances}};
 
 }  // namespace poslab

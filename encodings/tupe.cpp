@@ -55,25 +55,25 @@ struct TUPE : Encoding {
 
 }  // namespace
 
+extern const SchemePages tupe_pages;
 Scheme tupe() {
   return {.name = "tupe",
-          .summary = "positions are compared with positions, apart from content, by projections of their own",
-          .about = R"(Each position has a learned vector, as with a learned embedding, but it is not added to the
-symbols. Projections of its own compare positions with positions, beside the comparison of content
-with content, so that neither disturbs the other.)",
-          .source = "Ke et al. 2021",
-          .formula = "s_ij = ( q_i . k_j + (U_Q t_i) . (U_K t_j) ) / sqrt(2 D),   t_i = norm(table[p_i])",
-          .doors = "2",
           .options = {{"table", {"learned", "sincos"}, "the vectors of positions: learned, or sines and cosines"}},
           .reads = always(Reads::positions),
-          .check =
-              [](const ModelShape& m, const Choices& c) {
-                if (c["table"] == "sincos") check_halves("tupe:table=sincos", m.d_model);
-              },
-          .make = layer_of<TUPE>,
-          .shows = always("What two positions add to a head's logit."),
-          .laws = always(Laws{.shift = false, .toeplitz = false}),
-          .finite = [](const Choices& c) { return c["table"] == "learned"; }};
+          .check = [](const ModelShape& m, const Choices& c) {
+            if (c["table"] == "sincos") check_halves("tupe:table=sincos", m.d_model);
+          },
+          .make = layer_of<TUPE>, .laws = always(Laws{.shift = false, .toeplitz = false}),
+          .finite = [](const Choices& c) { return c["table"] == "learned"; }, .pages = tupe_pages};
 }
+
+// -- for pages
+const SchemePages tupe_pages = {
+    .summary = "positions are compared with positions, apart from content, by projections of their own",
+    .about = R"(Each position has a learned vector, as with a learned embedding, but it is not added to the
+symbols. Projections of its own compare positions with positions, beside the comparison of content
+with content, so that neither disturbs the other.)",
+    .formula = "s_ij = ( q_i . k_j + (U_Q t_i) . (U_K t_j) ) / sqrt(2 D),   t_i = norm(table[p_i])",
+    .source = "Ke et al. 2021", .doors = "2", .shows = always("What two positions add to a head's logit.")};
 
 }  // namespace poslab

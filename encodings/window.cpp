@@ -15,25 +15,28 @@ BandsOf window_bands(const ModelShape& m, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages window_pages;
 Scheme window() {
   return windowed_scheme(
       {.name = "window",
-       .summary = "a query sees only keys within a window of slots, with RoPE or without positions",
-       .about = R"(A query sees only the keys less than `window` slots away. What is further off reaches it through
-the layers between. The window counts slots: samplers change the rotations and not what is seen.)",
-       .source = "Beltagy et al. 2020; Jiang et al. 2023",
-       .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
        .options = {window_option("window", 512, "0.5L", "keys at this many slots and beyond are not seen"),
                    {"rope", true, "queries and keys are rotated by their positions"},
-                   pairing_option(),
-                   rope_base()},
-       .shows =
-           [](const ModelShape&, const Choices& c) {
-             return c.on("rope") ? cosines_seen_shown
-                                 : "1 for pairs within the window; what is not seen is drawn as -1.";
-           },
-       .laws = [](auto&, auto& c) { return Laws{.two_sided = !c.on("rope"), .permutes = false}; }},
+                   pairing_option(), rope_base()},
+       .laws = [](auto&, auto& c) { return Laws{.two_sided = !c.on("rope"), .permutes = false}; },
+       .pages = window_pages},
       window_bands, [](const Choices& c) { return c.on("rope"); });
 }
+
+// -- for pages
+const SchemePages window_pages = {
+    .summary = "a query sees only keys within a window of slots, with RoPE or without positions",
+    .about = R"(A query sees only the keys less than `window` slots away. What is further off reaches it through
+the layers between. The window counts slots: samplers change the rotations and not what is seen.)",
+    .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
+    .source = "Beltagy et al. 2020; Jiang et al. 2023",
+    .shows = [](const ModelShape&, const Choices& c) {
+      return c.on("rope") ? cosines_seen_shown
+                          : "1 for pairs within the window; what is not seen is drawn as -1.";
+    }};
 
 }  // namespace poslab

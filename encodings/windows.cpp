@@ -91,10 +91,10 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer& t) {
 Scheme rotary_layers_scheme(Scheme s, Reads what, std::function<bool(const Choices&)> rotates) {
   if (!rotates) rotates = always(true);
   const Reads others = Reads(unsigned(what) & ~unsigned(Reads::positions));
-  s.doors = std::string(1, '2');
+  s.pages.doors = std::string(1, '2');
   s.reads = [=](const Choices& c) { return rotates(c) ? what : others; };
   s.check = [name = s.name](const ModelShape& m, const Choices&) { check_pairs(name, m); };
-  s.frequencies = [rotates](const ModelShape& m, const Choices& c, int, int) {
+  s.pages.pictures.frequencies = [rotates](const ModelShape& m, const Choices& c, int, int) {
     std::vector<double> f = rotary_layer(m, c).frequencies;
     if (!rotates(c)) std::fill(f.begin(), f.end(), 0);
     return f;
@@ -140,13 +140,6 @@ const std::string cosines_shown =
 const std::string cosines_seen_shown =
     "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
 
-Tensor mean_cosines(const Encoding& e, const ModelShape& m, const Positions& p) {
-  std::vector<double> all;
-  for (real x : slice(logits_of(e, m, p, std::pow(m.head_dim(), -0.25)), 0, 0, 1).values())
-    all.push_back(std::isfinite(x) ? double(x) : -1);
-  return Tensor::from({1, p.time(), p.time()}, all);
-}
-
 Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
                      Range range) {
   return Option::length(name, standard, usual, range, help);
@@ -184,8 +177,9 @@ Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choice
   s.make = [bands](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<Windowed>(rotary_layer(m, c), bands(m, c));
   };
-  s.unreached = until_slot("window");
-  s.distances = [bands](const ModelShape& m, const Choices& c, const Positions& p) {
+  s.pages.unreached = until_slot("window");
+  s.pages.pictures.matrix = cosines;
+  s.pages.pictures.distances = [bands](const ModelShape& m, const Choices& c, const Positions& p) {
     return effective_distances(bands(m, c)(p), p.time());
   };
   return rotary_layers_scheme(std::move(s), Reads::positions | Reads::slots, std::move(rotates));
@@ -264,9 +258,12 @@ Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape
   s.make = [layer](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<PiecewiseRotary>(layer(m, c));
   };
-  s.distances = [layer](const ModelShape& m, const Choices& c, const Positions& p) { return layer(m, c).distances(p); };
-  s.matrices = always(2.), s.held = always(0.);
-  s.unreached = until_position("window");
+  s.pages.pictures.distances = [layer](const ModelShape& m, const Choices& c, const Positions& p) {
+    return layer(m, c).distances(p);
+  };
+  s.pages.cost = {.matrices = always(2.), .held = always(0.)};
+  s.pages.pictures.matrix = cosines;
+  s.pages.unreached = until_position("window");
   return rotary_layers_scheme(std::move(s));
 }
 

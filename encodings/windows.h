@@ -44,11 +44,9 @@ Tensor where_positions(const Heads&, const Positions&, const std::string& key,
 // The bands as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a band that none of its
 // queries sees are not rotated. Their rows are undefined, and fused attention does not read them.
 Scores rotated(const Heads&, const Positions&, const RotaryLayer&, const Bands&, bool only_seen = false);
-// Scheme::distances of these bands: (T, T)
+// SchemePictures::distances of these bands: (T, T)
 Tensor effective_distances(const Bands&, int time);
-// For pictures, (1, T, T): the mean cosine of the angles between two slots, 1 at one position, -1 for masked pairs.
-Tensor mean_cosines(const Encoding&, const ModelShape&, const Positions&);
-extern const std::string cosines_shown, cosines_seen_shown;   // for Scheme::shows; the second where pairs are masked
+extern const std::string cosines_shown, cosines_seen_shown;   // for `shows`; the second where pairs are masked
 
 class Windowed : public Encoding {
  public:
@@ -57,8 +55,6 @@ class Windowed : public Encoding {
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     return attention(rotated(in, p, rotary_, bands_(p), true), v, span);
   }
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
-  Quantity quantity() const override { return Quantity::of_equals; }
 
  private:
   RotaryLayer rotary_;
@@ -69,7 +65,7 @@ class Windowed : public Encoding {
 // trained length, or `standard` where no trained length is known.
 Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
                      Range = {2, 1 << 24});
-// For Scheme::unreached, of a scheme that differs from RoPE only from the distance on, in slots or in positions, that
+// For `unreached`, of a scheme that differs from RoPE only from the distance on, in slots or in positions, that
 // this option says.
 std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),
     until_position(const std::string& option);
@@ -99,8 +95,6 @@ class PiecewiseRotary : public WholeLogits {
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
-  Quantity quantity() const override { return Quantity::of_equals; }
   Tensor distances(const Positions&) const;                        // -rho_ij: (T, T)
 
  protected:

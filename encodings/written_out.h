@@ -4,7 +4,7 @@
 //   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
 //
 // For a gradient they keep at least 3 B H Tq Tk numbers, CoPE three times and DAPE ten times that. A step of 40 slots
-// takes 1.5 to 5 times as long as without positions. Such a scheme declares this memory in `Scheme::matrices`.
+// takes 1.5 to 5 times as long as without positions. Such a scheme declares this memory in `SchemeCost::matrices`.
 #pragma once
 #include "encodings/encoding.h"
 

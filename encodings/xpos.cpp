@@ -48,31 +48,34 @@ struct XPos : Encoding {
     s.pieces[0].k = rotate(in.k, scaled(-1), t.pairing);
     return s;
   }
-  Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
-  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace
 
+extern const SchemePages xpos_pages;
 Scheme xpos() {
   return rotary_layers_scheme(
       {.name = "xpos",
-       .summary = "RoPE whose products fade with the distance, fast turns first",
-       .about = R"(Queries and keys are rotated as in RoPE, and their pairs of channels fade with the distance: fast
-ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
-has met. It works to the left only: to the right the products would grow.)",
-       .source = "Sun et al. 2022",
-       .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
-                  "z_m = (2m + 0.4 D) / 1.4 D",
        .options = {{"scale", 512, {1, 1 << 24}, "distance at which pair m has faded to z_m"},
-                   pairing_option(),
-                   rope_base()},
+                   pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<XPos>(m, c); },
-       .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a "
-                       "mask is, they grow."),
        .causal_only = [](const Choices&) -> std::string {
          return "its products grow with the distance of a key after the query";
-       }});
+       },
+       .pages = xpos_pages});
 }
+
+// -- for pages
+const SchemePages xpos_pages = {
+    .summary = "RoPE whose products fade with the distance, fast turns first",
+    .about = R"(Queries and keys are rotated as in RoPE, and their pairs of channels fade with the distance: fast
+ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
+has met. It works to the left only: to the right the products would grow.)",
+    .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
+               "z_m = (2m + 0.4 D) / 1.4 D",
+    .source = "Sun et al. 2022",
+    .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a mask is, "
+                    "they grow."),
+    .pictures = {.matrix = cosines}};
 
 }  // namespace poslab

@@ -15,8 +15,6 @@
 namespace poslab {
 namespace {
 
-const OtherNames words_for_factor("factor", {"scale", "scaling"});
-
 constexpr double full_circle = 2 * std::numbers::pi;
 
 // The pair that makes so many turns in the trained length: a number between pairs.
@@ -70,17 +68,10 @@ RotarySpectrum by_parts(const HeadAt& t, const Choices& c) {
 
 }  // namespace
 
+extern const SchemePages yarn_pages, ntk_by_parts_pages;
 Scheme yarn() {
   return rotary_scheme(
       {.name = "yarn",
-       .summary = "RoPE with pairs slowed down that do not come round in training, and sharper logits",
-       .about = R"(Pairs that turn at most once in the trained length are interpolated, those that turn 32 times or
-more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
-turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels
-and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
-do not.)",
-       .source = "Peng et al. 2024",
-       .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
        .options = {factor_option(), length_option(),
                    {"ramp", {"index", "turns"}, "linear in m (code) or in turns (paper)"},
                    {"beta_fast", 32., {1e-6, 1e6}, "pairs of so many turns or more are as in RoPE"},
@@ -92,28 +83,42 @@ do not.)",
                    {"attention", 0., {0, 1000}, "logits times its square, whatever mscale is; 0: by mscale"},
                    {"resonance", false, "wavelengths rounded: Resonance YaRN"},
                    rope_base(), pairing_option()},
-       .check =
-           [](const ModelShape&, const Choices& c) {
-             if (c.number("beta_fast") <= c.number("beta_slow"))
-               bad_input("yarn: beta_fast = {} is not more than beta_slow = {}; pairs of at least "
-                         "beta_fast turns stay, those of at most beta_slow are interpolated",
-                         c["beta_fast"], c["beta_slow"]);
-           }},
+       .check = [](const ModelShape&, const Choices& c) {
+         if (c.number("beta_fast") <= c.number("beta_slow"))
+           bad_input("yarn: beta_fast = {} is not more than beta_slow = {}; pairs of at least "
+                     "beta_fast turns stay, those of at most beta_slow are interpolated",
+                     c["beta_fast"], c["beta_slow"]);
+       },
+       .pages = yarn_pages},
       by_turns, [](const Choices& c) { return c.on("dynamic"); });
 }
 
 Scheme ntk_by_parts() {
   return rotary_scheme(
-      {.name = "ntk_by_parts",
-       .summary = "RoPE in three parts: fast pairs as they are, slow ones interpolated, NTK between",
-       .about = R"(What the authors of YaRN released before it: pairs that turn 16 times or more in the trained length
-stay, those that do not turn once are interpolated, and those between are slowed as NTK-aware
-scaling does. The paper of YaRN calls another blend by this name, which is yarn:ramp=turns,mscale=0.)",
-       .source = "Peng et al. 2023, released code",
-       .file = "encodings/yarn.cpp",
-       .formula = "RoPE with f_m, f_m / factor and (base factor^(D/(D-2)))^(-2m/D), blended by turns in the length",
-       .options = {factor_option(), length_option(), rope_base(), pairing_option()}},
+      {.name = "ntk_by_parts", .options = {factor_option(), length_option(), rope_base(), pairing_option()},
+       .pages = ntk_by_parts_pages},
       by_parts);
 }
+
+// -- for pages
+static const OtherNames words_for_factor("factor", {"scale", "scaling"});
+
+const SchemePages yarn_pages = {
+    .summary = "RoPE with pairs slowed down that do not come round in training, and sharper logits",
+    .about = R"(Pairs that turn at most once in the trained length are interpolated, those that turn 32 times or
+more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
+turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels
+and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
+do not.)",
+    .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
+    .source = "Peng et al. 2024"};
+
+const SchemePages ntk_by_parts_pages = {
+    .summary = "RoPE in three parts: fast pairs as they are, slow ones interpolated, NTK between",
+    .about = R"(What the authors of YaRN released before it: pairs that turn 16 times or more in the trained length
+stay, those that do not turn once are interpolated, and those between are slowed as NTK-aware
+scaling does. The paper of YaRN calls another blend by this name, which is yarn:ramp=turns,mscale=0.)",
+    .formula = "RoPE with f_m, f_m / factor and (base factor^(D/(D-2)))^(-2m/D), blended by turns in the length",
+    .source = "Peng et al. 2023, released code", .file = "encodings/yarn.cpp"};
 
 }  // namespace poslab

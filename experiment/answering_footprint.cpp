@@ -34,8 +34,8 @@ Stack stack(const Choices& c) {
           .query_width = C,
           .key_width = C,
           .d_ff = double(c.whole("d_ff")),
-          .matrices = scheme(c)->matrices(spec_of(c).shape(), scheme(c).choices),
-          .of_slots = scheme(c)->of_slots(spec_of(c).shape(), scheme(c).choices),
+          .matrices = scheme(c)->pages.cost.matrices(spec_of(c).shape(), scheme(c).choices),
+          .of_slots = scheme(c)->pages.cost.of_slots(spec_of(c).shape(), scheme(c).choices),
           .held = held(scheme(c), spec_of(c).shape())};
 }
 

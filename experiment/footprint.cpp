@@ -36,7 +36,7 @@ double pairs(double held, double B, double heads, double T) {
 // Numbers that a forward pass of B strings of T slots keeps for the backward pass, or holds at once without one.
 double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T, bool trains) {
   const Reads what = reads(s);
-  const double matrices = s->matrices(transformer_spec(c).shape(), s.choices);
+  const double matrices = s->pages.cost.matrices(transformer_spec(c).shape(), s.choices);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
                layers = trains ? c.whole("layers") : 1;
   // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one; of these
@@ -46,7 +46,7 @@ double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T
                  : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) + pairs(held(s, transformer_spec(c).shape()), B, H, T);
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
-  if (trains) n += layers * B * H * T * (matrices * T + s->of_slots(transformer_spec(c).shape(), s.choices));
+  if (trains) n += layers * B * H * T * (matrices * T + s->pages.cost.of_slots(transformer_spec(c).shape(), s.choices));
   return n;
 }
 
@@ -110,7 +110,7 @@ Footprint string_footprint(const Choices& c) {
   Footprint f;
   f.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
   if (finite(s)) f.parameters += double(c.whole("max_position")) * C;  // a learned vector for each
-  if (has(what, Reads::distances) && s->doors.find('3') != std::string::npos && !has(what, Reads::positions))
+  if (has(what, Reads::distances) && s->pages.doors.find('3') != std::string::npos && !has(what, Reads::positions))
     f.parameters += c.whole("layers") * C * C;
   f.state = 4 * f.parameters * word;
   f.step = word * activations(c, s, c.whole("batch"), slots(c, c.whole("train_length")), true);

@@ -84,7 +84,7 @@ std::vector<TestPart> StringsLearner::test(const Choices& c) const {
 
 double matrices_of(const std::string& encoding, const ModelShape& shape) {
   const Chosen<Scheme> scheme = choose_encoding(encoding);
-  return scheme->matrices(shape, scheme.choices);
+  return scheme->pages.cost.matrices(shape, scheme.choices);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "encodings/compose.h"
+#include "encodings/picture.h"
 #include "encodings/samplers.h"
 #include "encodings/temperature.h"
 #include "lab/hub/hf_rope.h"

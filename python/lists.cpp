@@ -14,11 +14,11 @@ nb::dict of_option(const Option& o) {
 }
 
 template <class Thing>
-nb::dict of_thing(const Thing& thing, const std::string& formula = "") {
+nb::dict of_thing(const Thing& thing, const auto& words, const std::string& formula = "") {
   nb::list options;
   for (const Option& o : thing.options) options.append(of_option(o));
   nb::dict d;
-  d["name"] = thing.name, d["summary"] = thing.summary, d["about"] = thing.about, d["source"] = thing.source;
+  d["name"] = thing.name, d["summary"] = words.summary, d["about"] = words.about, d["source"] = words.source;
   d["formula"] = formula, d["options"] = options;
   return d;
 }
@@ -31,13 +31,13 @@ void add_lists(nb::module_& m) {
       [](const std::string& kind) {
         nb::list all;
         if (kind == "encoding")
-          for (const Scheme& s : all_encodings()) all.append(of_thing(s, s.formula));
+          for (const Scheme& s : all_encodings()) all.append(of_thing(s, s.pages, s.pages.formula));
         else if (kind == "sampler")
-          for (const Sampler& s : all_samplers()) all.append(of_thing(s));
+          for (const Sampler& s : all_samplers()) all.append(of_thing(s, s));
         else if (kind == "temperature")
-          for (const auto& t : all_temperatures()) all.append(of_thing(t, t.formula));
+          for (const auto& t : all_temperatures()) all.append(of_thing(t, t, t.formula));
         else if (kind == "task")
-          for (const Task& t : all_tasks()) all.append(of_thing(t));
+          for (const Task& t : all_tasks()) all.append(of_thing(t, t));
         else
           raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
         return all;

@@ -107,13 +107,13 @@ void register_encoding(const std::string& name, nb::object layer_class, const st
                        nb::dict laws) {
   const auto alone = lists_at_rest(name);
   Scheme s{.name = name,
-           .summary = "written in Python",
-           .about = about,
-           .source = "yours",
-           .formula = "yours",
-           .doors = "2, 3",
            .options = options_of(options),
-           .reads = always(Reads::positions)};
+           .reads = always(Reads::positions),
+           .pages = {.summary = "written in Python",
+                     .about = about,
+                     .formula = "yours",
+                     .source = "yours", .doors = "2, 3",
+                     .shows = always("What positions alone add to the logit of each pair.")}};
   Laws obeyed;
   for (const auto& [key, value] : laws)
     *word_of<bool*>("law", nb::cast<std::string>(key),
@@ -123,7 +123,6 @@ void register_encoding(const std::string& name, nb::object layer_class, const st
                      {"permutes", &obeyed.permutes},
                      {"by_length", &obeyed.by_length}}) = nb::cast<bool>(value);
   s.laws = always(obeyed);
-  s.shows = always("What positions alone add to the logit of each pair.");
   PyObject* kind = nb::object(layer_class).release().ptr();
   s.make = [name, kind](const LayerParams& p, const ModelShape& m, const Choices& c, int layer) {
     const Calling calling;

@@ -253,7 +253,7 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
     CHECK(task(t.name).answer(e.input) == e.answer);
     CHECK(!task(t.name).form.empty());
   }
-  for (const Scheme& s : all_encodings()) short_prose(s.name, s.about);
+  for (const Scheme& s : all_encodings()) short_prose(s.name, s.pages.about);
   for (const Sampler& s : all_samplers()) short_prose(s.name, s.about);
   for (const TemperaturePolicy& t : all_temperatures()) short_prose(t.name, t.about);
   for (const Retrieval& r : all_retrievals()) short_prose(r.name, r.about);

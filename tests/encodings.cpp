@@ -320,10 +320,10 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const ModelShape causal{layers, H, C, true, 24, 0};
   const auto of_heads = choose_encoding("none*1+rerope:window=2*2+nape*1");
-  CHECK(of_heads->frequencies(causal, {}, T, 0) == std::vector<double>{0, 0});
-  CHECK(of_heads->frequencies(causal, {}, T, 1) == std::vector<double>{1, 0.01});
-  CHECK(of_heads->frequencies(causal, {}, T, 3) == std::vector<double>{0, 0});
-  const Tensor d = choose_encoding("none*1+rerope:window=2*1+nape*2")->distances(causal, {}, p);
+  CHECK(of_heads->pages.pictures.frequencies(causal, {}, T, 0) == std::vector<double>{0, 0});
+  CHECK(of_heads->pages.pictures.frequencies(causal, {}, T, 1) == std::vector<double>{1, 0.01});
+  CHECK(of_heads->pages.pictures.frequencies(causal, {}, T, 3) == std::vector<double>{0, 0});
+  const Tensor d = choose_encoding("none*1+rerope:window=2*1+nape*2")->pages.pictures.distances(causal, {}, p);
   REQUIRE(d.shape() == Shape{H, T, T});
   for (int i = 0; i < T; ++i)
     for (int j = 0; j <= i; ++j) {
@@ -337,13 +337,13 @@ TEST_CASE("compositions: frequencies and distances are those of the part of a he
   ModelShape shown = causal;
   const auto first_frequency = [&](int layer) {
     shown.layer = layer;
-    return of_layers->frequencies(shown, {}, T, 0)[0];
+    return of_layers->pages.pictures.frequencies(shown, {}, T, 0)[0];
   };
   CHECK((first_frequency(0) == 1 && first_frequency(1) == 0 && first_frequency(2) == 0.5 && first_frequency(3) == 1));
   shown.layer = 2;
-  CHECK(double(of_layers->distances(shown, {}, p).data()[5 * T]) == -2.5);
-  CHECK_FALSE(choose_encoding("none|alibi")->frequencies);
-  CHECK_FALSE(choose_encoding("none*2+alibi*2")->distances);
+  CHECK(double(of_layers->pages.pictures.distances(shown, {}, p).data()[5 * T]) == -2.5);
+  CHECK_FALSE(choose_encoding("none|alibi")->pages.pictures.frequencies);
+  CHECK_FALSE(choose_encoding("none*2+alibi*2")->pages.pictures.distances);
 }
 
 TEST_CASE("a table of the pool's positions is known by the options, and in compositions") {

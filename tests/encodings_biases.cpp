@@ -332,7 +332,7 @@ TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for 
       CHECK(at(half, h < 2 ? 1 : -1, h) < -1e8);
       CHECK(at(half, 0, h) == 0);
     }
-    const Tensor shown = model_of(spelled)->shown(shape_of(), Positions::of_tokens(1, {0, 1}));
+    const Tensor shown = position_matrix(model_of(spelled).scheme, shape_of(), Positions::of_tokens(1, {0, 1}));
     CHECK(shown.values()[1] == -INFINITY);         // of head 0, which does not look right
     CHECK(double(shown.values()[2]) == about(-slope[0]));
   }

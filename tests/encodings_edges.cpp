@@ -18,7 +18,7 @@ const Positions six_in_order = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5}),
 
 std::vector<double> turns_of(const std::string& spelled, const ModelShape& shape) {
   const Chosen<Scheme> s = choose_encoding(spelled);
-  return s->frequencies(shape, s.choices, T, 0);
+  return s->pages.pictures.frequencies(shape, s.choices, T, 0);
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ TEST_CASE("path: a picture of full reflections has 1 for equal slots, and hardly
     }
   }
   CHECK(least < 0.9);
-  CHECK(quantity_of(model.scheme, 0) == Quantity::of_equals);
+  CHECK(quantity_of(model.scheme, shape_of(), 0) == Quantity::of_equals);
 }
 
 TEST_CASE("pictures: a table of zeros has the cosine 0") {

@@ -6,7 +6,6 @@
 #include <complex>
 #include <map>
 
-#include "encodings/picture.h"
 #include "tests/schemes.h"
 
 using namespace poslab;
@@ -127,7 +126,7 @@ TEST_CASE("pictures: each scheme says what its matrices show, and they show it")
     Params params(1);
     const PositionLayers made(params, scheme, shape);
     params.pack();
-    const std::string shows = words(quantity_of(made, 0));
+    const std::string shows = words(quantity_of(made, shape, 0));
     ++seen[shows];
     const Tensor m = position_matrices(made, shape, PositionSample({Positions::of_tokens(1, {0, 1, 2, 3})}))[0];
     REQUIRE((m.dims() == 3 && m.dim(1) == 4 && m.dim(2) == 4));
@@ -146,10 +145,11 @@ TEST_CASE("pictures: each scheme says what its matrices show, and they show it")
 TEST_CASE("an embedding with a scheme of the logits has the frequencies and the distances of that scheme") {
   const ModelShape shape = shape_of();
   const Chosen<Scheme> rope = choose_encoding("rope"), both = choose_encoding("sincos&rope");
-  CHECK(both->frequencies(shape, both.choices, 9, 0) == rope->frequencies(shape, rope.choices, 9, 0));
-  CHECK(rope->frequencies(shape, rope.choices, 9, 0)[0] == 1);
+  CHECK(both->pages.pictures.frequencies(shape, both.choices, 9, 0) ==
+        rope->pages.pictures.frequencies(shape, rope.choices, 9, 0));
+  CHECK(rope->pages.pictures.frequencies(shape, rope.choices, 9, 0)[0] == 1);
   const Chosen<Scheme> boosts = choose_encoding("sincos&hope_hyp");
-  const Tensor d = boosts->distances(shape, boosts.choices, Positions::of_tokens(1, {0, 3, 10}));
+  const Tensor d = boosts->pages.pictures.distances(shape, boosts.choices, Positions::of_tokens(1, {0, 3, 10}));
   CHECK(d.shape() == Shape{3, 3});
   for (const auto& [e, distance] : {std::pair{0, 0}, {1, 3}, {2, 10}, {5, 7}})
     CHECK(d.values()[size_t(e)] == distance);

@@ -17,7 +17,7 @@ std::vector<double> frequencies_of(const std::string& spelled, int channels, int
   const Chosen<Scheme> s = choose_encoding(spelled);
   const ModelShape m{1, heads, heads * channels};
   s->check(m, s.choices);
-  return s->frequencies(m, s.choices, slots, head);
+  return s->pages.pictures.frequencies(m, s.choices, slots, head);
 }
 
 // RoPE's frequency over the scheme's, at pair m.
@@ -31,7 +31,7 @@ double factor(const std::string& spelled, int slots = 1) {
   const ModelShape m{1, 1, 4};
   Params params(1);
   const std::vector<double> here(size_t(slots), 0);
-  return double(s->make({params, params}, m, s.choices, 0)->shown(m, Positions::of_tokens(1, here)).values()[0]);
+  return double(position_matrix(PositionLayers(params, s, m), m, Positions::of_tokens(1, here)).values()[0]);
 }
 
 // Logits of one sequence of T slots with positions far apart.
@@ -212,13 +212,13 @@ TEST_CASE("rotary: of any number of groups of heads, each turns its own queries 
 TEST_CASE("rotary: every scheme that turns by frequencies shows them, and the first pair is the fastest") {
   int shown = 0;
   for (const Scheme& s : all_encodings()) {
-    if (!s.frequencies) continue;
+    if (!s.pages.pictures.frequencies) continue;
     CAPTURE(s.name);
     const Chosen<Scheme> chosen = choose_encoding(s.name);
     const ModelShape m{1, 4, 32};
     for (int head = 0; head < 4; ++head)
       for (int slots : {1, 1000}) {
-        const std::vector<double> f = s.frequencies(m, chosen.choices, slots, head);
+        const std::vector<double> f = s.pages.pictures.frequencies(m, chosen.choices, slots, head);
         CHECK(f.size() == 4);
         for (double x : f) CHECK((x >= 0 && x <= 2));
       }

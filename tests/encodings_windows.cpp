@@ -23,7 +23,7 @@ Positions count_to(int time) {
 
 Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
   const Chosen<Scheme> s = choose_encoding(spelled);
-  return s->distances(shape_with(causal), s.choices, p);
+  return s->pages.pictures.distances(shape_with(causal), s.choices, p);
 }
 
 // Row i of rho, the distances from the query back, in a causal model of so many slots.
@@ -232,7 +232,7 @@ TEST_CASE("layers: which have windows, which no positions, and the temperatures 
   }
   // 24 layers and w = 16 of Su's experiment: (w - 1)(l - 1) + 1 = 346 of 512
   const Chosen<Scheme> hfwa = choose_encoding("hfwa");
-  const std::string text = hfwa->shows(shape_with(true, 24), hfwa.choices);
+  const std::string text = hfwa->pages.shows(shape_with(true, 24), hfwa.choices);
   CHECK(text.find("346 tokens, 0.68 of length") != std::string::npos);
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
                               "sinks:window=2,sinks=1", "dual_chunk:chunk=2", "xpos", "hfwa:window=2"}) {
     CAPTURE(spelled);
     const Model model(choose_encoding(spelled), shape_with(true));
-    const Tensor m = model->shown(shape_with(true), count_to(T));
+    const Tensor m = position_matrix(model.scheme, shape_with(true), count_to(T));
     CHECK(m.shape() == Shape{1, T, T});
     for (real x : m.values()) CHECK(std::isfinite(x));
     for (int i = 0; i < T; ++i) CHECK(double(m.data()[i * T + i]) == doctest::Approx(1));
@@ -290,7 +290,7 @@ TEST_CASE("windows: what a person leaves open follows the trained length; what a
 TEST_CASE("windows: a scheme says which option no string reaches, and its layers are then those of RoPE") {
   const auto said = [](const std::string& spelled, int slots, int positions) {
     const Chosen<Scheme> s = choose_encoding(spelled);
-    return s->unreached(s.choices, {slots, positions});
+    return s->pages.unreached(s.choices, {slots, positions});
   };
   CHECK(said("rerope:window=6", 6, 6) == "window = 6");
   CHECK(said("rerope:window=6", 7, 7) == "");

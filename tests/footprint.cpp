@@ -60,11 +60,11 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
   const ModelShape shape{.layers = 2, .heads = 8, .d_model = 64};
   for (const Scheme& scheme : all_encodings()) {
     all.push_back(scheme.name);
-    const double plain = scheme.matrices(shape, choose_encoding(scheme.name).choices);
+    const double plain = scheme.pages.cost.matrices(shape, choose_encoding(scheme.name).choices);
     for (const Option& option : scheme.options)
       for (const std::string& value : checks::other_values(option)) {
         const std::string spelled = fmt::format("{}:{}={}", scheme.name, option.name, value);
-        if (scheme.matrices(shape, choose_encoding(spelled).choices) != plain) all.push_back(spelled);
+        if (scheme.pages.cost.matrices(shape, choose_encoding(spelled).choices) != plain) all.push_back(spelled);
       }
   }
   // a share of the layers and a share of the heads

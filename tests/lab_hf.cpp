@@ -133,7 +133,7 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
   for (const char* scheme : {"window", "lambda", "sinks", "self_extend", "dual_chunk", "drope", "rnope"}) {
     const std::string whole = for_hf_model(scheme, rope, 64);
     CHECK(whole == std::string(scheme) + ":base=500000,pairing=half");
-    CHECK(choose_encoding(whole)->frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
+    CHECK(choose_encoding(whole)->pages.pictures.frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
           doctest::Approx(std::pow(5e5, -0.25)));
   }
   CHECK(refusal([] { for_hf_model("fope", {}, 64); }) ==

@@ -111,7 +111,7 @@ TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a k
   // The logit of equal contents is the mean of the hands' cosines, times that of a key in the query's own slot.
   std::vector<std::string> rotating = {"pi:factor=3", "rerope:window=8,leaky=4", "window:window=8", "pi*4+rerope*4"};
   for (const Scheme& scheme : all_encodings())
-    if (scheme.frequencies && scheme.distances) rotating.push_back(scheme.name);
+    if (scheme.pages.pictures.frequencies && scheme.pages.pictures.distances) rotating.push_back(scheme.name);
   CHECK(rotating.size() > 20);
   for (const std::string& spelled : rotating) {
     show::Options options{.encodings = {spelled}, .views = {"bias", "rotation"}, .length = 40, .train_length = 20};

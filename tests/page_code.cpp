@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "autograd/encoder_block.h"
 #include "encodings/by_distance.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
@@ -31,11 +32,8 @@ struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |
     s.pairs = p.distances().of_last(in.q.dim(1));                      // door 3: the row of bias that each pair reads
     return s;
   }
-  // Rotary has these two for a rotation alone
+  // Rotary has this for a rotation alone
   std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override { return std::nullopt; }
-  Tensor shown(const ModelShape& m, const Positions& p) const override {
-    return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
-  }
 };
 // end
 

@@ -27,8 +27,8 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
       const NoGrad still;
       const Tensor m = position_matrices(layers, shape, sample)[0];
       const std::vector<real> cells = m.values();
-      const Quantity quantity = quantity_of(layers, 0);
-      const std::string said = scheme->shows(shape, scheme.choices);
+      const Quantity quantity = quantity_of(layers, shape, 0);
+      const std::string said = scheme->pages.shows(shape, scheme.choices);
       CHECK(!words(quantity).empty());
       CHECK(said.ends_with('.'));
       const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
@@ -46,7 +46,7 @@ TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with ea
   int said = 0;
   const auto shows = [](const std::string& spelled, bool causal) {
     const Chosen<Scheme> scheme = choose_encoding(spelled);
-    return scheme->shows({.layers = 2, .heads = 4, .d_model = 32, .causal = causal, .pool = 16}, scheme.choices);
+    return scheme->pages.shows({.layers = 2, .heads = 4, .d_model = 32, .causal = causal, .pool = 16}, scheme.choices);
   };
   for (const Scheme& one : all_encodings())
     for (const Option& option : one.options)
@@ -75,7 +75,7 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
     CAPTURE(scheme.spelled());
     const ModelShape shape{.layers = 1, .heads = 2, .d_model = 16, .causal = true, .pool = 16};
     const PositionSample sample(sampler_for(scheme, choose_sampler("sequential")), Resample::per_forward, {}, 1, T);
-    const Tensor d = scheme->distances(shape, scheme.choices, sample.at_layer(0));
+    const Tensor d = scheme->pages.pictures.distances(shape, scheme.choices, sample.at_layer(0));
     const std::vector<real> cells = d.values();
     bool some = false;
     for (size_t n = 0; n < cells.size(); ++n) {
@@ -89,15 +89,16 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
   };
   int have = 0, negative = 0;
   for (const Scheme& one : all_encodings())
-    if (one.distances) negative += check(choose_encoding(one.name)), ++have;
+    if (one.pages.pictures.distances) negative += check(choose_encoding(one.name)), ++have;
   CHECK(have > 20);
   CHECK(negative == have - 1);   // to bipe these slots are one segment
   const Chosen<Scheme> both = choose_encoding("sincos&rope");  // as its second part has them
-  REQUIRE(both->distances);
+  REQUIRE(both->pages.pictures.distances);
   check(both);
   const Chosen<Scheme> rope = choose_encoding("rope");
   const ModelShape shape;
-  CHECK(both->frequencies(shape, both.choices, 8, 0) == rope->frequencies(shape, rope.choices, 8, 0));
+  CHECK(both->pages.pictures.frequencies(shape, both.choices, 8, 0) ==
+        rope->pages.pictures.frequencies(shape, rope.choices, 8, 0));
 }
 
 TEST_CASE("compositions: a law holds where it holds for each part, whichever comes first") {

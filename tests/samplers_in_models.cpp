@@ -22,7 +22,7 @@ TEST_CASE("bipe: segments begin where positions do not grow, and places beyond t
   // "12+34=" and three slots of an answer: the positions of `restart`
   const Positions p = Positions::of_tokens(1, {0, 1, 0, 0, 1, 0, 0, 1, 2});
   const std::vector<double> number = {0, 0, 1, 2, 2, 3, 4, 4, 4};
-  const Tensor d = scheme->distances(shape, scheme.choices, p);
+  const Tensor d = scheme->pages.pictures.distances(shape, scheme.choices, p);
   const Heads zeros{Tensor::full({1, 9, H, C / H}, 0), Tensor::full({1, 9, H, C / H}, 0), {}};
   const Tensor bias = by_penalty->make({Params(1), Params(1)}, shape, by_penalty.choices, 0)->logits(zeros, p, {});
   for (int i = 0; i < 9; ++i)

@@ -11,6 +11,7 @@
 #include "core/params.h"
 #include "encodings/checks/checks.h"
 #include "encodings/compose.h"
+#include "encodings/picture.h"
 #include "encodings/written_out.h"
 
 namespace poslab::test {

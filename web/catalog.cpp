@@ -56,12 +56,12 @@ Json task_json(const Task& t) {
 Json encoding_json(const Scheme& s) {
   const Chosen<Scheme> plain = choose_encoding(s.name);
   return Json::object({{"name", s.name},
-                       {"summary", s.summary},
-                       {"about", s.about},
-                       {"source", s.source},
-                       {"formula", s.formula},
-                       {"doors", s.doors},
-                       {"file", s.file.empty() ? "encodings/" + s.name + ".cpp" : s.file},
+                       {"summary", s.pages.summary},
+                       {"about", s.pages.about},
+                       {"source", s.pages.source},
+                       {"formula", s.pages.formula},
+                       {"doors", s.pages.doors},
+                       {"file", s.pages.file.empty() ? "encodings/" + s.name + ".cpp" : s.pages.file},
                        {"causal_only", plain->causal_only(plain.choices)},
                        {"options", options_of(s.options)}});
 }

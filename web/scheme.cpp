@@ -48,7 +48,7 @@ struct Drawn {
     scheme = choose_encoding(with_usual_lengths(spelled), trained_on(c.whole("train_length")));
     const Chosen<Sampler> sampler = sampler_for(scheme, choose_sampler(c["positions"]));
     const int layer = c.whole("layer"), pool = pool_of(sampler);
-    shape = {.layers = scheme->layers_differ ? std::max(layer + 1, ModelShape().layers) : layer + 1,
+    shape = {.layers = scheme->pages.pictures.layers_differ ? std::max(layer + 1, ModelShape().layers) : layer + 1,
              .heads = c.whole("heads"),
              .d_model = c.whole("d_model"),
              .causal = c.on("causal") || !scheme->causal_only(scheme.choices).empty(),
@@ -86,7 +86,7 @@ std::vector<float> cells(const PositionLayers& layers, const ModelShape& shape, 
 // Words: the scheme, how many slots, settings of `options`.
 Response matrix(Request& request) {
   const Drawn d(request);
-  return {Json::object({{"quantity", words(quantity_of(*d.layers, d.c.whole("layer")))}}),
+  return {Json::object({{"quantity", words(quantity_of(*d.layers, d.shape, d.c.whole("layer")))}}),
           cells(*d.layers, d.shape, *d.sample, d.c.whole("layer"), d.c.whole("head"))};
 }
 
@@ -99,7 +99,7 @@ Response matrix_of_model(Request& request) {
       draw(s.config, test_sampler(s.config), stream(uint64_t(s.config.count("seed")), Purpose::test_positions, 0), 1,
            slots, Ids({1, slots}, std::vector<int>(size_t(slots), 0)));
   const PositionLayers& layers = s.net.encoding();
-  return {Json::object({{"quantity", words(quantity_of(layers, layer))}}),
+  return {Json::object({{"quantity", words(quantity_of(layers, transformer_spec(s.config).shape(), layer))}}),
           cells(layers, transformer_spec(s.config).shape(), sample, layer, head)};
 }
 
@@ -118,22 +118,22 @@ Response explain(Request& request) {
   const Drawn d(request);
   const Scheme& s = d.scheme.thing;
   const Laws laws = s.laws(d.shape, d.scheme.choices);
-  const std::vector<double> frequencies =
-      s.frequencies ? s.frequencies(d.shape, d.scheme.choices, d.slots, d.c.whole("head")) : std::vector<double>();
+  std::vector<double> f_m;
+  if (const auto& of = s.pages.pictures.frequencies) f_m = of(d.shape, d.scheme.choices, d.slots, d.c.whole("head"));
   return {Json::object({{"name", s.name},
                         {"spelled", d.scheme.spelled()},
-                        {"summary", s.summary},
-                        {"about", s.about},
-                        {"source", s.source},
-                        {"formula", s.formula},
-                        {"doors", s.doors},
+                        {"summary", s.pages.summary},
+                        {"about", s.pages.about},
+                        {"source", s.pages.source},
+                        {"formula", s.pages.formula},
+                        {"doors", s.pages.doors},
                         {"reads", reads_json(reads(d.scheme))},
-                        {"shows", s.shows(d.shape, d.scheme.choices)},
-                        {"quantity", words(quantity_of(*d.layers, d.c.whole("layer")))},
+                        {"shows", s.pages.shows(d.shape, d.scheme.choices)},
+                        {"quantity", words(quantity_of(*d.layers, d.shape, d.c.whole("layer")))},
                         {"causal_only", s.causal_only(d.scheme.choices)},
                         {"finite", finite(d.scheme)},
                         {"parameters", double(d.params.entries().empty() ? 0 : d.params.count())},
-                        {"frequencies", Json::list(frequencies)},
+                        {"frequencies", Json::list(f_m)},
                         {"laws", Json::object({{"shift", laws.shift},
                                                {"toeplitz", laws.toeplitz},
                                                {"two_sided", laws.two_sided},

@@ -143,7 +143,7 @@ Tensor reorder(const Tensor& x, const std::vector<int>& order) {
 }
 
 Model::Model(const Chosen<Scheme>& s, const ModelShape& shape)
-    : scheme(params / "encoding", s, shape), layer(s->layers_differ ? 0 : 1) {
+    : scheme(params / "encoding", s, shape), layer(s->pages.pictures.layers_differ ? 0 : 1) {
   if (!params.entries().empty()) params.pack();
 }
 

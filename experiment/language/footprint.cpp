@@ -24,8 +24,8 @@ Stack stack(const DecoderSpec& spec) {
           .query_width = double(spec.heads) * head,
           .key_width = double(spec.key_heads) * head,
           .d_ff = double(spec.d_ff),
-          .matrices = spec.encoding->matrices(spec.shape(), spec.encoding.choices),
-          .of_slots = spec.encoding->of_slots(spec.shape(), spec.encoding.choices),
+          .matrices = spec.encoding->pages.cost.matrices(spec.shape(), spec.encoding.choices),
+          .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(), spec.encoding.choices),
           .held = held(spec.encoding, spec.shape())};
 }
 DecoderSpec spec_of(const Choices& c) { return decoder_spec(c, int(tokens(c))); }

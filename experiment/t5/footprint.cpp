@@ -18,8 +18,8 @@ Stack encoder(const T5Spec& spec) {
           .query_width = double(spec.heads) * spec.head_dim,
           .key_width = double(spec.heads) * spec.head_dim,
           .d_ff = double(spec.d_ff),
-          .matrices = spec.encoding->matrices(spec.shape(false), spec.encoding.choices),
-          .of_slots = spec.encoding->of_slots(spec.shape(false), spec.encoding.choices),
+          .matrices = spec.encoding->pages.cost.matrices(spec.shape(false), spec.encoding.choices),
+          .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(false), spec.encoding.choices),
           .held = held(spec.encoding, spec.shape(false)),
           .gated = spec.gate.has_value()};
 }

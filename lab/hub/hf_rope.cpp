@@ -199,7 +199,7 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     const ModelShape one{1, 1, head_dim};
     const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
       std::vector<double> of = frequencies(head_dim, base);
-      const std::vector<double> scaled = chosen->frequencies(one, c, slots, 0);
+      const std::vector<double> scaled = chosen->pages.pictures.frequencies(one, c, slots, 0);
       for (size_t m = 0; m < of.size(); ++m) of[m] /= scaled[m];
       return of;
     };
@@ -239,16 +239,15 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
   const Choices standard(scheme.name, scheme.options);
   std::string text = one;
   for (const auto& [option, value] : model) {
-    if (option == "fraction" && scheme.frequencies && !turns_in_part(scheme.name))
-      bad_input(
-          "encoding {}: it rotates all channels of a head, and this model the first {} of them; choose partial_rope, "
-          "longrope, or a scheme that rotates none",
-          one, value);
+    if (option == "fraction" && scheme.pages.pictures.frequencies && !turns_in_part(scheme.name))
+      bad_input("encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
+                "partial_rope, longrope, or a scheme that rotates none", one, value);
     if (option == "fraction" && !turns_in_part(scheme.name)) continue;
     const auto is = [&, &option = option](const auto& other) { return other.first == option; };
     if (standard.has(option) && std::none_of(said.said.begin(), said.said.end(), is))
       text += (text.find(':') == std::string::npos ? ":" : ",") + option + "=" + value;
-    if (!standard.has(option) && scheme.frequencies && (option == "pairing" || (option == "base" && value != "10000")))
+    if (!standard.has(option) && scheme.pages.pictures.frequencies &&
+        (option == "pairing" || (option == "base" && value != "10000")))
       bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
                 one, option, option, value);
   }

@@ -73,7 +73,7 @@ json positions(const State& state) {
   const Chosen<Sampler> sampler = test_sampler(c);
   const bool random = sampler->random && !(reads(s) == Reads::nothing || reads(s) == Reads::slots);
   json made = {{"layers", after},
-               {"reading", s->shows(here.net.spec().shape(), s.choices) +
+               {"reading", s->pages.shows(here.net.spec().shape(), s.choices) +
                                (!random ? ""
                                 : sampler.choices.has("max_position")
                                     ? fmt::format(" One random draw from {} positions.", pool_of(sampler))

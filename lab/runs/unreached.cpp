@@ -12,7 +12,7 @@ std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampl
     return fmt::format("{} reads no positions, so positions = {} change nothing here", scheme.spelled(),
                        sampler.thing.name);
   const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
-  const std::string what = scheme->unreached(scheme.choices, {slots, positions});
+  const std::string what = scheme->pages.unreached(scheme.choices, {slots, positions});
   if (what.empty()) return {};
   return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
                      "smaller one, such as 0.5L, half of the trained length, or longer strings",

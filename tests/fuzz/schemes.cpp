@@ -17,8 +17,8 @@ Target schemes() {
               must_hold(choose_encoding(again, trained_on(40)).spelled() == again, "it is spelled in one way");
               reads(scheme), finite(scheme);
               if (scheme->check) scheme->check(model, scheme.choices);
-              if (scheme->frequencies) scheme->frequencies(model, scheme.choices, 5, 0);
-              scheme->shows(model, scheme.choices);
+              if (scheme->pages.pictures.frequencies) scheme->pages.pictures.frequencies(model, scheme.choices, 5, 0);
+              scheme->pages.shows(model, scheme.choices);
               scheme->laws(model, scheme.choices);
             }
           },

@@ -47,8 +47,8 @@ std::string of_task(const std::string& spelled) {
 std::string of_encoding(const std::string& spelled) {
   const Chosen<Scheme> s = choose_encoding(spelled);
   return fmt::format("<p><b>{}</b> ({}). {} <code class=\"formula\">{}</code></p>\n", escape(shortened(spelled)),
-                     escape(s->source),
-                     prose(s->about.empty() ? s->summary + "." : s->about), escape(s->formula));
+                     escape(s->pages.source),
+                     prose(s->pages.about.empty() ? s->pages.summary + "." : s->pages.about), escape(s->pages.formula));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::string html(const Options& options, const std::vector<View>& all, const std
   if (many) title = fmt::format("{} encodings side by side", options.encodings.size());
   for (const std::string& spelled : options.encodings) {
     const Chosen<Scheme> s = choose_encoding(spelled, trained_on(options.train_length));
-    std::string about = s->about.empty() || many ? s->summary + "." : s->about;
+    std::string about = s->pages.about.empty() || many ? s->pages.summary + "." : s->pages.about;
     std::replace(about.begin(), about.end(), '\n', ' ');
     reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),
                            page::prose(about));

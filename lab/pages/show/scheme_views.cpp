@@ -35,7 +35,7 @@ void add_difference(View& view) {
 // What the matrix of each scheme shows.
 std::vector<Quantity> quantities(const Subject& s) {
   std::vector<Quantity> all;
-  for (const Shown& shown : s.shown) all.push_back(quantity_of(*shown.layers, s.layer));
+  for (const Shown& shown : s.shown) all.push_back(quantity_of(*shown.layers, s.shape, s.layer));
   return all;
 }
 
@@ -88,8 +88,8 @@ void fit(page::Chart& c) {
 
 // The relative positions of all pairs; nothing where no pair has one.
 std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
-  if (!shown.scheme->distances) return {};
-  const Tensor d = shown.scheme->distances(s.shape, shown.scheme.choices, s.positions(shown));
+  if (!shown.scheme->pages.pictures.distances) return {};
+  const Tensor d = shown.scheme->pages.pictures.distances(s.shape, shown.scheme.choices, s.positions(shown));
   const Tensor of_heads = d.dims() == 3 ? d : d.reshape({1, s.slots, s.slots});
   Matrix m = matrix_of(shown.scheme.spelled(), of_heads, s.shape.causal);
   for (const std::vector<double>& head : m.heads)
@@ -107,7 +107,7 @@ std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
   std::vector<RotaryHeads> all;
   std::vector<int> last;                     // head of each, from 1 on
   for (int h = 0; h < s.shape.heads; ++h) {
-    std::vector<double> f = shown.scheme->frequencies(s.shape, shown.scheme.choices, s.slots, h);
+    std::vector<double> f = shown.scheme->pages.pictures.frequencies(s.shape, shown.scheme.choices, s.slots, h);
     const bool another = all.empty() || all.back().frequencies != f;
     if (another) all.push_back({shown.scheme.spelled(), std::move(f), h}), last.push_back(0);
     last.back() = h + 1;
@@ -160,7 +160,7 @@ std::optional<View> bias_view(const Subject& s) {
     view.matrices.push_back(matrix_of(shown.scheme.spelled(), m, s.shape.causal));
     view.reading += fmt::format("{}{}{}", view.reading.empty() ? "" : " ",
                                 s.shown.size() > 1 ? shown.scheme.spelled() + ": " : "",
-                                shown.scheme->shows(s.shape, shown.scheme.choices));
+                                shown.scheme->pages.shows(s.shape, shown.scheme.choices));
   }
   const std::vector<Quantity> of = quantities(s);
   if (of.size() != 2) return view;
@@ -225,7 +225,7 @@ std::optional<View> frequencies_view(const Subject& s) {
   view.table = {"frequency, wavelength and turns within the training length",
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
   for (const Shown& shown : s.shown) {
-    if (!shown.scheme->frequencies) continue;
+    if (!shown.scheme->pages.pictures.frequencies) continue;
     for (const auto& [name, f, head] : rotary_heads(shown, s)) {
       page::Curve curve{name, int(c.curves.size()), {}};
       for (size_t m = 0; m < f.size(); ++m) {
@@ -278,7 +278,7 @@ std::optional<View> rotation_view(const Subject& s) {
   view.row = "pair", view.col = "slots back", view.first_row = 1, view.one_scale = true;
   for (const Shown& shown : s.shown) {
     const std::optional<Matrix> of_pairs = relative_positions(shown, s);
-    if (!shown.scheme->frequencies || !of_pairs) continue;
+    if (!shown.scheme->pages.pictures.frequencies || !of_pairs) continue;
     for (const auto& [name, f, head] : rotary_heads(shown, s)) {
       const std::vector<double>& of = of_pairs->heads[of_pairs->heads.size() == 1 ? 0 : size_t(head)];
       Hands hands{name, f, turned_by(of, s.positions(shown).tokens(name))};

@@ -47,7 +47,7 @@ Subject subject(const Options& options) {
   std::vector<Chosen<Scheme>> schemes;
   for (const std::string& spelled : options.encodings) {
     schemes.push_back(choose_encoding(spelled, trained_on(options.train_length)));
-    if (schemes.back()->layers_differ) s.shape.layers = std::max(options.layer, ModelShape().layers);
+    if (schemes.back()->pages.pictures.layers_differ) s.shape.layers = std::max(options.layer, ModelShape().layers);
   }
   const Chosen<Sampler> sampler = choose_sampler(options.positions);
   const int pool = pool_of(sampler);

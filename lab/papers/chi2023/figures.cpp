@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "autograd/tape.h"
+#include "encodings/picture.h"
+#include "encodings/samplers.h"
 #include "experiment/align.h"
 #include "experiment/t5/inside.h"
 #include "experiment/t5/learner.h"
@@ -66,10 +68,8 @@ Section biases(const Results& r) {
   const NoGrad still;
   const T5& net = run->state.net;
   const int reach = 160, T = 2 * reach + 1;  // beyond the last bucket, whose first distance is 91
-  std::vector<double> at;
-  for (int t = 0; t < T; ++t) at.push_back(t);
-  const ModelShape shape = net.spec().shape(false);
-  const Tensor all = net.encoding().layers[0]->shown(shape, Positions::of_tokens(1, at));  // (H, T, T)
+  const Positions slots = Positions::of_tokens(1, even_steps(0, 1, T));
+  const Tensor all = position_matrix(net.encoding(), net.spec().shape(false), slots);  // (H, T, T)
   page::Chart chart =
       chart_of("biases", "The bias of each head by distance", "key minus query, in tokens", "bias", -reach, reach);
   int near = 0, far = 0;

@@ -52,7 +52,7 @@ Plan trials(const Options& options, const std::vector<std::string>& encodings, b
 
 bool written_out(const Choices& c) {
   const Chosen<Scheme> s = scheme(c);
-  return s->matrices(transformer_spec(c).shape(), s.choices) > 0;
+  return s->pages.cost.matrices(transformer_spec(c).shape(), s.choices) > 0;
 }
 
 }  // namespace

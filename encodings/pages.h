@@ -1,0 +1,73 @@
+// A scheme on pages: its words, its pictures and an estimate of its memory, none of which a model computes with. They
+// are in the scheme's own file, below the line `-- for pages`.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/choices.h"
+#include "encodings/positions.h"
+
+namespace poslab {
+
+struct ModelShape;
+class Encoding;
+
+// For properties that depend on neither model nor options: .reads = always(Reads::positions).
+template <class Value>
+auto always(Value value) {
+  return [value](const auto&...) { return value; };
+}
+
+// The quantity in a picture of pairs: the term that positions add to the logit, the logit of equal contents (which is 1
+// where positions change nothing), the logit of contents of 1 in every channel, the cosine of the vectors added to the
+// embeddings, a weight, the order in which keys are asked; several: heads differ.
+enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
+
+// A layer's picture of pairs: a value for query i and key j, (1 or H, T, T) of the first sequence, with the present
+// parameters.
+struct PairPicture {
+  Quantity quantity;
+  std::function<Tensor(const Encoding&, const ModelShape&, const Positions&)> values;
+};
+// The logits of queries, keys and states with one number in every channel: 0, D^(-1/4), which makes q . k / sqrt(D) 1,
+// or 1. cosines: of the first head, as a mean cosine of angles; -1 for masked pairs.
+PairPicture of_zeros(const ModelShape&, const Choices&), of_equals(const ModelShape&, const Choices&),
+    of_ones(const ModelShape&, const Choices&), cosines(const ModelShape&, const Choices&);
+
+struct SchemePictures {
+  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = of_zeros;   // of the layer ModelShape::layer
+  // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, at that number
+  // of slots; 0 for a pair that is not rotated.
+  std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
+  // The effective distance of key j from query i in the first sequence, key minus query; -rho_ij where the formula of a
+  // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
+  // without distances. Absent: pairs have no such distance.
+  std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
+  bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
+};
+
+// The memory of a layer for the backward pass: tensors of B H T T numbers (fused attention: none), and numbers for
+// each slot and head beside queries, keys and values. Without a backward pass, `held` counts the tensors of H T T
+// numbers, of one sequence, that exist at once; absent: as many as `matrices`.
+struct SchemeCost {
+  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
+};
+
+// The size of the longest string: its slots, and the positions that they span.
+struct Extent { int slots, positions; };
+
+struct SchemePages {
+  std::string summary = {}, about = {};          // about: at most five lines
+  std::string formula = {}, source = {}, doors = "none";   // as `poslab explain encoding NAME` prints them
+  std::string file = {};                         // the source file; empty: encodings/NAME.cpp
+  // The sentence below the picture of pairs; with door 1, of the similarity of the vectors that are added.
+  std::function<std::string(const ModelShape&, const Choices&)> shows =
+      always("This scheme carries no position: all pairs of slots look alike.");
+  // The option that no string of that extent reaches, "window = 512": the scheme changes nothing. Empty if one does.
+  std::function<std::string(const Choices&, const Extent&)> unreached = always("");
+  SchemePictures pictures = {};
+  SchemeCost cost = {};
+};
+
+}  // namespace poslab
