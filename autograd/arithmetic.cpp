@@ -32,10 +32,8 @@ Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& ov
 
 // dx += d, added up over the places that x was repeated to                                    d: (over)
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
-  // course 2: add_grad
   if (Accumulator dx = x.grad_accumulator())
     kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
-  // course end
 }
 // dx += kernel(a, b), added up over the same places
 void add_grad(const Tensor& x, Kernel kernel, Operand a, Operand b, const Shape& over) {
@@ -72,10 +70,8 @@ Tensor mul(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("mul", a.shape(), b.shape());
   const Kernels& run = kernels(a.device());
   return record("mul", apply(run.mul, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
-    // course 2: mul
     add_grad(a, run.mul, {dy, over}, b, over);
     add_grad(b, run.mul, {dy, over}, a, over);
-    // course end
   });
 }
 
@@ -85,12 +81,10 @@ Tensor div(const Tensor& a, const Tensor& b) {
   const Kernels& run = kernels(a.device());
   Tensor y = apply(run.div, a.device(), a, b, over);
   return record("div", y, {a, b}, [&run, a, b, y, over](const real* dy) {
-    // course 2: div
     add_grad(a, run.div, {dy, over}, b, over);
     if (!b.requires_grad()) return;
     const Tensor minus_y = apply(run.mul, b.device(), y, number(-1, b), over);
     add_grad(b, run.mul, apply(run.div, b.device(), {dy, over}, b, over), minus_y, over);
-    // course end
   });
 }
 

@@ -43,7 +43,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor c(shape, a.device());
   run.matmul({c.data(), true}, a.data(), b.data(), p);
   return record("matmul", c, {a, b}, [&run, a, b, p](const real* dc) {
-    // course 4: matmul_backward
     if (Accumulator da = a.grad_accumulator()) {
       Product q{.batch = p.batch,
                 .m = p.m,
@@ -66,7 +65,6 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
                 .c_step = p.b_step};
       run.matmul(db, a.data(), dc, q);
     }
-    // course end
   });
 }
 

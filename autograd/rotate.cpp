@@ -52,9 +52,7 @@ Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T
   Tensor y(x.shape(), x.device());
   rotate_by({y.data(), true}, x.data(), false);
   return record("rotate", y, {x, cosine, sine}, [x, cosine, sine, pairing, rotate_by](const real* dy) {
-    // course 10: rotate_backward
     if (Accumulator dx = x.grad_accumulator()) rotate_by(dx, dy, true);
-    // course end
     if (cosine.requires_grad()) add_products(cosine, dy, x, pairing);
     if (sine.requires_grad()) add_products(sine, dy, quarter_turn(x, pairing), pairing);
   });

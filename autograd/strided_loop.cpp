@@ -5,24 +5,19 @@
 namespace poslab {
 
 Strides dense(const Shape& x) {
-  // course 1: dense
   Strides strides(x.size());
   int64_t step = 1;
   for (size_t d = x.size(); d-- > 0; step *= x[d]) strides[d] = step;
   return strides;
-  // course end
 }
 
 Strides broadcast_strides(const Shape& x, const Shape& over) {
-  // course 1: broadcast_strides
   Strides own = dense(x), strides(over.size());
   for (size_t d = 0; d < x.size(); ++d) strides[over.size() - x.size() + d] = x[d] == 1 ? 0 : own[d];
   return strides;
-  // course end
 }
 
 Shape broadcast(const char* op, const Shape& a, const Shape& b) {
-  // course 1: broadcast
   const Shape& longer = a.size() < b.size() ? b : a;
   const Shape& shorter = a.size() < b.size() ? a : b;
   Shape y = longer;
@@ -34,7 +29,6 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
     if (size == 1) size = shorter[d];
   }
   return y;
-  // course end
 }
 
 StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a, const Strides& b) {

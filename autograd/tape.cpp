@@ -16,9 +16,7 @@ namespace {
 thread_local int no_grad = 0;
 
 bool needed(Inputs inputs) {
-  // course 2: needed
   return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
-  // course end
 }
 
 const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
@@ -33,11 +31,9 @@ void clear_tape() { const EndOfPass now; }
 
 Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   backward = observe_forward(op, y, inputs, needed(inputs), unless_stale(op, inputs, std::move(backward)));
-  // course 2: record
   if (!needed(inputs)) return y;
   tape.push_back({in_this_pass(y.require_grad()), std::move(backward), {}});
   return y;
-  // course end
 }
 
 Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
@@ -80,7 +76,6 @@ void backward(const Tensor& loss) {
     bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
   if (is_stale(loss)) refuse_stale("the loss is a result");
   const EndOfPass cleared_at_the_end;
-  // course 2: backward
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {
     TapeStep step = std::move(tape.back());
@@ -89,7 +84,6 @@ void backward(const Tensor& loss) {
     step.backward(gradient(step.y));
     observe_backward();
   }
-  // course end
 }
 
 }  // namespace poslab

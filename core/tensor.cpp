@@ -11,11 +11,9 @@ namespace poslab {
 std::string to_string(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 int64_t size_of(const Shape& shape) {
-  // course 1: size_of
   int64_t n = 1;
   for (const int d : shape) n *= d;
   return n;
-  // course end
 }
 
 namespace {
@@ -50,11 +48,9 @@ Tensor Tensor::over(Shape shape, real* at, std::shared_ptr<const void> keep) {
 }
 
 int Tensor::dim(int i) const {
-  // course 1: dim
   if (i < -dims() || i >= dims())
     bad_input("tensor: axis {} of shape {}; axes are {} .. {}", i, to_string(shape_), -dims(), dims() - 1);
   return shape_[size_t(i < 0 ? i + dims() : i)];
-  // course end
 }
 
 Tensor::Storage& Tensor::held() const {
@@ -96,12 +92,10 @@ Tensor Tensor::grad() const {
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
 
 Tensor Tensor::reshape(Shape shape) const {
-  // course 1: reshape
   int64_t known = 1;
   for (const int d : shape) known *= d < 0 ? 1 : d;
   for (int& d : shape)
     if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
-  // course end
   if (size_of(shape) != size())
     bad_input("reshape: {} has {} values, {} would have {}; sizes must multiply to as many, and one may be -1",
               to_string(shape_), size(), to_string(shape), size_of(shape));

@@ -30,7 +30,7 @@ def projects_folder(folder):
     """The project's own bodies, in a folder of the same form."""
     own = folder / "build/project"
     for path in marks.files():
-        text = (marks.root / path).read_text()
+        text = marks.text_of(marks.root, path)
         at = own / path
         if not at.exists() or at.read_text() != text:
             at.parent.mkdir(parents=True, exist_ok=True)

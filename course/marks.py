@@ -1,12 +1,13 @@
-"""Holes: what stands in the sources between `// course N: NAME` and `// course end`, and what a student's folder has.
+"""Holes: the bodies that course/holes.toml names, and what a student's folder has in their place.
 
-There is no second copy of a body: a hole is cut out of the project's own file, and what a student wrote is found again
-between the same two lines.
+There is no second copy of a body: a hole is cut out of the project's own file, and stands in the student's file between
+`// course N: NAME` and `// course end`. What a student wrote is found again between these two lines.
 """
 
 import functools
 import pathlib
 import re
+import tomllib
 
 root = pathlib.Path(__file__).resolve().parent.parent
 steps = 14
@@ -75,6 +76,41 @@ def regions(path, text):
     return [region for region in found if region.step <= steps]
 
 
+@functools.cache
+def holes():
+    """{file: {key: words of its function}} of course/holes.toml."""
+    return tomllib.loads((root / "course/holes.toml").read_text())
+
+
+def with_marks(path, text):
+    """The text of the project's file with the two marks around each body that holes() names."""
+    lines, marks = text.split("\n"), []
+    for key, words in holes().get(path, {}).items():
+        words = {"function": words} if isinstance(words, str) else words
+
+        def first(what, start, fits):
+            at = next((n for n in range(start, len(lines)) if fits(lines[n])), None)
+            if at is None:
+                raise Broken(f"course/holes.toml: '{key}' of {path} has no line {what}; name one that is there")
+            return at
+
+        if text.count(words["function"]) != 1:
+            raise Broken(f"course/holes.toml: '{key}' of {path} is in '{words['function']}', which is there "
+                         f"{text.count(words['function'])} times; give words that one line has")
+        start = first("of its function", 0, lambda line: words["function"] in line)
+        if "after" in words:
+            start = first(f"with '{words['after']}'", start, lambda line: words["after"] in line) + 1
+        else:
+            start = first("that ends with {", start, lambda line: re.search(r"\{ *(//.*)?$", line)) + 1
+        indent = re.match(" *", lines[start])[0]
+        end = first("that ends it", start, lambda line: words["before"] in line if "before" in words else
+                    line.strip() and not line.startswith(("#", indent)))
+        marks += [(end, f"{indent}// course end"), (start, f"{indent}// course {key.replace(' ', ': ', 1)}")]
+    for at, mark in sorted(marks, reverse=True):
+        lines.insert(at, mark)
+    return "\n".join(lines)
+
+
 def with_bodies(path, text, body_of):
     """The text with other bodies: body_of(region) is a list of lines, or None to leave it."""
     lines = text.split("\n")
@@ -103,17 +139,18 @@ def files():
     return sorted(seen)
 
 
-@functools.cache
 def marked():
     """Those of them that hold bodies."""
-    return [path for path in files() if "// course " in (root / path).read_text()]
+    return [path for path in files() if path in holes()]
 
 
 def text_of(folder, path):
+    """A file as a student has it: the project's has marks here."""
     try:
-        return (folder / path).read_text(encoding="utf-8")
+        text = (folder / path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise Broken(f"{path}: its byte {error.start} is no UTF-8; save the file as UTF-8") from None
+    return with_marks(path, text) if folder == root else text
 
 
 def of_folder(folder, step=None):

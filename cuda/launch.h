@@ -89,9 +89,7 @@ struct Items {
   __device__ At end() const { return {last, step}; }
 };
 __device__ inline Items all(int64_t n) {
-  // course 14: all
   return {int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n, int64_t(gridDim.x) * blockDim.x};
-  // course end
 }
 
 // Sum and maximum over the 32 lanes of a warp, always in the same order; every lane gets the result.

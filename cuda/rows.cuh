@@ -63,7 +63,6 @@ struct Row {
 // Sum and maximum over a team, always in the same order; every thread gets the result.
 template <int team, class T>
 __device__ inline T team_sum(T x) {
-  // course 14: team_sum
   for (int away = Row<team>::lanes / 2; away > 0; away /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
   if constexpr (team > warp) {
     SHARED(T, of_warp, team / warp);
@@ -74,7 +73,6 @@ __device__ inline T team_sum(T x) {
     __syncthreads();
   }
   return x;
-  // course end
 }
 template <int team, class T>
 __device__ inline T team_max(T x) {

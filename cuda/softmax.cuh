@@ -8,7 +8,6 @@ struct Normalizer { real top, sum; };      // m and the sum
 
 template <int team>
 __device__ inline Normalizer softmax_row(const Row<team>& row, real* y, const real* x) {
-  // course 14: softmax of a team
   real v[per_thread], top = -INFINITY, sum = 0;
   const bool again = row.again();
   for (int p = 0; p < row.end(); p += row.panel) {
@@ -28,7 +27,6 @@ __device__ inline Normalizer softmax_row(const Row<team>& row, real* y, const re
     row.write(y, v, p);
   }
   return {top, sum};
-  // course end
 }
 
 }  // namespace poslab::cuda

@@ -30,9 +30,7 @@ struct ALiBi : ByDistance {
       : slope(slope), left(left), table(table), key(fmt::format("alibi {} {}", fmt::join(slope, " "), left)) {}
 
   double bias(double d, int h) const {             // at distance d, in head h
-    // course 11: alibi
     return slope[size_t(h)] * (-std::abs(d) + (d < 0 ? left : 0));
-    // course end
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
     if (table) p.offsets("alibi");

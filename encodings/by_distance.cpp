@@ -34,7 +34,6 @@ Tensor of_distances(const Positions& p, const std::string& name, Device device, 
 }
 
 std::vector<double> alibi_slopes(int heads) {
-  // course 11: alibi_slopes
   const auto geometric = [](int n, int h) { return std::exp2(-8.0 * h / n); };
   int below = 1;
   while (2 * below <= heads) below *= 2;
@@ -42,7 +41,6 @@ std::vector<double> alibi_slopes(int heads) {
   for (int h = 1; h <= below; ++h) m.push_back(geometric(below, h));
   for (int h = 1; int(m.size()) < heads; h += 2) m.push_back(geometric(2 * below, h));
   return m;
-  // course end
 }
 
 // The sign is that of the last query of the first sequence: of policies that may change it, it is a head's own.

@@ -11,7 +11,6 @@ namespace poslab {
 namespace {
 
 Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions& p) {
-  // course 9: learned
   std::vector<int> row;
   for (double at : p.tokens("learned")) {
     const double nearest = std::floor(at + 0.5) - first;
@@ -21,7 +20,6 @@ Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions
     row.push_back(int(nearest));
   }
   return x + gather(table, Ids({p.sequences(), p.time()}, std::move(row)));
-  // course end
 }
 
 }  // namespace

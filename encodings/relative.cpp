@@ -64,14 +64,12 @@ struct Relative : Encoding {
 
   const Distances& distances(const Positions& p) const { return table ? p.offsets("relative") : p.distances(); }
   Tensor rows_of(const Positions& p, Device where) const {                 // (N, H, D)
-    // course 11: relative_rows
     const Tensor rows = p.once(key, where, [&](Device device) {            // (N, C)
       std::vector<double> d = distances(p).rows(device);
       for (double& value : d) value = row(value);
       return sinusoid(d, C, device);
     });
     return linear(rows, w).reshape({rows.dim(0), H, D});
-    // course end
   }
 };
 

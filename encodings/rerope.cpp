@@ -14,10 +14,8 @@ namespace {
 PiecewiseRotary layer(const ModelShape& m, const Choices& c) {
   const double w = c.whole("window"), k = c.number("leaky");
   const RotaryLayer t = rotary_layer(m, c);
-  // course 13: rerope
   if (k == 0) return {t, w, {[w](double) { return w; }, {}}, m.causal};
   return {t, w, {[w, k](double p) { return p / k + w - w / k; }, [k](double p) { return p / k; }}, m.causal};
-  // course end
 }
 
 }  // namespace

@@ -20,10 +20,8 @@ Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector
   parallel_ranges(int64_t(at.size()), 512, [&, to_all = angle.data()](int64_t from, int64_t to) {
     for (int64_t n = from; n < to; ++n)
       for (int m = 0; m < pairs; ++m) {
-        // course 10: angles
         const double x = at[size_t(n)] * frequencies[size_t(m)];
         to_all[n * pairs + m] = real(x - turn * double(std::llrint(x * (1 / turn))));
-        // course end
       }
   });
   return angle;
@@ -97,10 +95,8 @@ Scores Rotary::scores(const Heads& in, const Positions& p) const {
     const LayerShape shape{in.q.dim(2), in.q.dim(3), in.q.device()};
     const Rotation of_keys = of_group(group, from, p, shape);
     const auto own = [&](const Tensor& x) { return all.size() == 1 ? x : slice(x, 2, from, from + group.heads); };
-    // course 10: scores
     q.push_back(rotated(own(in.q), of_last(of_keys, in.q.dim(1)), pairing_));
     k.push_back(rotated(own(in.k), of_keys, pairing_));
-    // course end
     from += group.heads;
   }
   Scores s = Encoding::scores(in, p);

@@ -20,7 +20,6 @@ const OtherNames words_for_randomized("randomized", {"random", "shuffled"});
 
 // Floyd's algorithm (Bentley & Floyd 1987) draws n numbers where a shuffle of the pool draws them all.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
-  // course 12: subset
   std::vector<char> taken(size_t(pool), 0);
   for (int last = pool - n; last < pool; ++last) {
     char& any = taken[rng.below(uint32_t(last + 1))];
@@ -32,22 +31,18 @@ std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
   if (!sorted)
     for (int i = n - 1; i > 0; --i) std::swap(chosen[size_t(i)], chosen[rng.below(uint32_t(i + 1))]);
   return chosen;
-  // course end
 }
 
 namespace {
 
 Positions randomized(const Choices& c, const Slots& slots, Rng& rng) {
-  // course 12: randomized
   return of_each(slots, rng, [&](Rng& r) {
     return subset(slots.time, c.whole("first"), c.whole("max_position"), !c.on("unsorted"), r);
   });
-  // course end
 }
 
 // r_1 < ... < r_{T-1} of 1 .. N-1:      -r_{T-1} ... -r_1  0  r_1 ... r_{T-1}
 Positions randomized_offsets(const Choices& c, const Slots& slots, Rng& rng) {
-  // course 12: randomized_offsets
   const int T = slots.time;
   std::vector<double> offset;
   for (int s = 0; s < slots.sequences; ++s) {
@@ -57,7 +52,6 @@ Positions randomized_offsets(const Choices& c, const Slots& slots, Rng& rng) {
     offset.insert(offset.end(), right.begin(), right.end());
   }
   return Positions::of_offsets(slots.sequences, std::move(offset));
-  // course end
 }
 
 // (N + 1) / (T + 1) = gap

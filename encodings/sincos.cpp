@@ -8,9 +8,7 @@ namespace poslab {
 namespace {
 
 Tensor add_sinusoids(const Tensor& x, const Positions& p) {
-  // course 9: sincos
   return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
-  // course end
 }
 
 }  // namespace

@@ -20,23 +20,19 @@ void check_halves(const char* scheme, int d_model) {
 std::vector<double> frequencies(int channels, double base) {
   if (channels < 2 || channels % 2)
     bad_input("sinusoid: {} channels do not fall into pairs; use an even number", channels);
-  // course 9: frequencies
   std::vector<double> f;
   for (int m = 0; m < channels / 2; ++m) f.push_back(std::pow(base, -2.0 * m / channels));
   return f;
-  // course end
 }
 
 namespace {
 
 // Row of p >= 0: its sines, then its cosines.
 void fill_row(real* row, double p, const std::vector<double>& f) {
-  // course 9: fill_row
   for (size_t m = 0; m < f.size(); ++m) {
     const double angle = p * f[m];
     row[m] = real(std::sin(angle)), row[m + f.size()] = real(std::cos(angle));
   }
-  // course end
 }
 
 // The rows of 0, 1, 2, ... recur in every layer of every step, and a sine costs as much as a whole row of a product:

@@ -163,9 +163,7 @@ std::function<std::string(const Choices&, const Extent&)> until_position(const s
 BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
   return [=](const Positions& p) -> Bands {
     const std::vector<double> at = rope ? p.tokens(scheme) : std::vector<double>();
-    // course 13: sliding
     return {{.q = at, .k = at, .from = 1 - window, .to = causal ? 1 : window}};
-    // course end
   };
 }
 
@@ -200,7 +198,6 @@ Bands PiecewiseRotary::of_slots(const Positions& p) const {
   Bands all = bands(p);
   const Distances& d = p.distances();
   if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", rotary_.name);
-  // course 13: pieces
   const double step = p.time() > 1 ? d.value[size_t(p.time())] : 1;
   const double c = std::ceil(window_ / std::abs(step) - 1e-9);
   const int cut = int(std::clamp<double>(c, 1, far - 1));
@@ -208,7 +205,6 @@ Bands PiecewiseRotary::of_slots(const Positions& p) const {
   all[0].from = 1 - cut, all[0].to = cut, all[1].to = 1 - cut, all[2].from = cut;
   if (causal_) all[0].to = std::min(cut, 1), all.pop_back();
   return all;
-  // course end
 }
 
 Tensor PiecewiseRotary::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {

@@ -35,7 +35,6 @@ struct Learned {
 Learned train_step(const Transformer& net, const Params& params, Adam& adam, const Batch& batch) {
   const PositionSample positions = counted(batch.tokens.shape()[1]);
   const Dropout drop{0.1, stream(seed, Purpose::dropout, uint64_t(adam.step))};
-  // course 8: train_step
   params.clear_grads();
   const Tensor logits = net(batch.tokens, batch.outputs, {positions, drop});
   const Tensor loss = cross_entropy(logits, batch.targets);
@@ -43,7 +42,6 @@ Learned train_step(const Transformer& net, const Params& params, Adam& adam, con
   adam.update(params);
   ++adam.step;
   return {logits, loss};
-  // course end
 }
 
 int main(int count, char** words) {              // spine [STEPS]

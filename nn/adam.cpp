@@ -43,9 +43,7 @@ void Adam::update(const Params& p, Trace* trace) {
   const double t = double(step + 1);
   AdamStep s{};
   s.lr = real(lr), s.beta1 = real(beta1), s.beta2 = real(beta2), s.epsilon = real(epsilon), s.clip = real(clip);
-  // course 8: corrections
   s.correction1 = real(1 - std::pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t));
-  // course end
   run.adam(p.values(), m.data(), v.data(), p.grads(), p.count(), sum, s);
   traced.show();
 }

@@ -41,12 +41,10 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   if (const Tensor y = fused_block(in, w_, {H, num_queries, spec_.causal}, pass, attended)) return y;
   const auto [own, mixed] = attended();
   const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
-  // course 7: block
   const Tensor a = seen(".attention.added", linear(mixed, w_.output));
   const Tensor h = seen(".attention.out", residual_norm(own, a, w_.gain1, w_.bias1, drop1));
   const Tensor f = seen(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));
   return seen(".out", residual_norm(h, f, w_.gain2, w_.bias2, drop2));
-  // course end
 }
 
 }  // namespace poslab

@@ -23,13 +23,9 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// Marks of the course (docs/course) say where a body begins and ends; they are not read, nor is the part of a scheme
-// for pages.
-int64_t lines_to_read(const std::string& whole) {
-  const std::string text = whole.substr(0, whole.find("// -- for pages"));
-  const std::regex mark("\n *// course [^\n]*");
-  const std::sregex_iterator first(text.begin(), text.end(), mark);
-  return std::count(text.begin(), text.end(), '\n') - std::distance(first, std::sregex_iterator());
+// The part of a scheme for pages is not read.
+int64_t lines_to_read(const std::string& text) {
+  return std::count(text.begin(), text.begin() + std::min(text.find("// -- for pages"), text.size()), '\n');
 }
 
 std::set<std::string> all_in(const std::string& text, const char* pattern) {

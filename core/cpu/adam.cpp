@@ -19,7 +19,6 @@ inline real unless_below(real limit, real x) { return std::abs(x) < limit ? real
 }  // namespace
 
 void squares(double* sum_of_all, const real* x, int64_t n) {
-  // course 8: squares
   const int64_t pieces = (n + grain - 1) / grain;
   double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
@@ -34,13 +33,11 @@ void squares(double* sum_of_all, const real* x, int64_t n) {
   double total = 0;
   for (int64_t i = 0; i < pieces; ++i) total += partial[i];
   *sum_of_all = total;
-  // course end
 }
 
 void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
   const double norm = std::sqrt(*squares);
   if (!std::isfinite(norm)) return;
-  // course 8: adam
   const real clipped = norm > double(s.clip) ? real(double(s.clip) / norm) : real(1);
   const real step = s.lr / s.correction1, scale = 1 / s.correction2;
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
@@ -52,7 +49,6 @@ void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squ
       p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
     }
   });
-  // course end
 }
 
 }  // namespace poslab::POSLAB_ISA

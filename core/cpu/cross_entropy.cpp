@@ -14,7 +14,6 @@ constexpr int64_t piece = 64;   // rows
 
 // loss = mean_i (ln sum_j exp(x_ij - m_i) - (x_i,target_i - m_i)),  m_i = max_j x_ij
 void cross_entropy(real* loss, real* p, const real* x, const int* target, int64_t rows, int n) {
-  // course 3: cross_entropy
   const int64_t pieces = (rows + piece - 1) / piece;
   double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
   parallel_ranges(rows, piece, [&](int64_t from, int64_t to) {
@@ -29,19 +28,16 @@ void cross_entropy(real* loss, real* p, const real* x, const int* target, int64_
   double total = 0;
   for (int64_t i = 0; i < pieces; ++i) total += partial[i];
   *loss = real(total / double(rows));
-  // course end
 }
 
 void cross_entropy_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
   if (!dx) return;
-  // course 3: cross_entropy_backward
   const real each = *dloss / real(rows);
   parallel_ranges(rows, piece, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
       write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(p + i * n + j, count) * each; });
     for (int64_t i = from; i < to; ++i) dx.at[i * n + target[i]] -= each;  // not at once: see softmax_row
   });
-  // course end
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -60,7 +60,6 @@ struct Gated {                       // the sum where gate_ij > 0: the gradient 
 // The tile at row i0 and column j0 of c.
 template <class Of, int W, int M, int N, class Finish>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
-  // course 14: tile
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
   if (k >= 64)  // long enough for c to come from far away while the sums are made
@@ -87,7 +86,6 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
       real* at = c + i * c_row + j * W;
       store<W>(at, end.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W));
     }
-  // course end
 }
 
 // One column block of N vectors of columns, all m rows: as many rows at a time as the registers hold.

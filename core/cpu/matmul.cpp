@@ -30,7 +30,6 @@ Left left(const Product& p, const real* a, int i, int from) {
 
 // Rows from .. from + k, columns j .. j + n of b, to where their panels start: one after the other, each (k, panel).
 void pack(const Product& p, const real* b, int from, int k, int j, int n, real* to) {
-  // course 4: pack
   if (p.b_transposed) {
     for (int at = 0; at < n; at += panel) {
       const int width = smaller(panel, n - at);
@@ -44,7 +43,6 @@ void pack(const Product& p, const real* b, int from, int k, int j, int n, real* 
                     size_t(width) * sizeof(real));
       }
   }
-  // course end
 }
 
 // One product. However it is cut, element (i, j) is summed over the inner index in the same order.
@@ -58,7 +56,6 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
       pack(p, b, from, k, j, smaller(block_columns, p.n - j), packed + int64_t(j) * k);
     });
     parallel_for(int64_t(blocks(p.m, block_rows)) * across, [&](int64_t piece) {
-      // course 4: block
       const int i = int(piece / across) * block_rows, m = smaller(block_rows, p.m - i);
       const int j = int(piece % across) * block_columns, end = smaller(j + block_columns, p.n);
       Left rows = left(p, a, i, from);
@@ -71,7 +68,6 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
         const int width = smaller(panel, end - at);
         multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
       }
-      // course end
     });
   }
 }

@@ -17,14 +17,12 @@ struct Factor {
 struct NaiveProduct {
   // c_ij = or += sum_p a_ip b_pj                                      a: (m, k)   b: (k, n)   c: (m, n), row by row
   static void multiply(int m, int n, int k, Factor a, Factor b, real* c, bool add) {
-    // course 4: multiply
     for (int i = 0; i < m; ++i) {
       real* ci = c + ptrdiff_t(i) * n;
       for (int j = 0; j < n && !add; ++j) ci[j] = 0;
       for (int p = 0; p < k; ++p)
         for (int j = 0; j < n; ++j) ci[j] += a(i, p) * b(p, j);   // innermost, j: the rows of b and c are contiguous
     }
-    // course end
   }
 };
 

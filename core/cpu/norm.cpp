@@ -18,7 +18,6 @@ struct Moments {
   real mean = 0, inverse = 0;
 
   [[gnu::always_inline]] Moments(const real* s, int n, real epsilon) {
-    // course 7: moments
     if constexpr (kind == NormKind::rms) {
       inverse = 1 / std::sqrt(dot_row(s, s, n) / real(n) + epsilon);
     } else {
@@ -30,7 +29,6 @@ struct Moments {
       });
       inverse = 1 / std::sqrt(sum_lanes(squares) / real(n) + epsilon);
     }
-    // course end
   }
   [[gnu::always_inline]] Vec h(Vec s) const {
     if constexpr (kind == NormKind::rms) return s * inverse;
@@ -41,14 +39,12 @@ struct Moments {
 template <NormKind kind>
 [[gnu::always_inline]] inline void norm_row(real* y, const real* s, const real* gain, const real* bias, int n,
                                             real epsilon) {
-  // course 7: norm_row
   const Moments<kind> m(s, n, epsilon);
   write_row(y, false, n, [&](int j, int count) {
     const Vec scaled = load_some(gain + j, count) * m.h(load_some(s + j, count));
     if constexpr (kind == NormKind::rms) return scaled;
     else return scaled + load_some(bias + j, count);
   });
-  // course end
 }
 
 // Each kind has its own loops: written as one, the compiler would join other products with sums, and round otherwise.
@@ -72,7 +68,6 @@ template <NormKind kind>
       return ds ? load_some(ds + j, count) + dj : dj;
     });
   } else {
-    // course 7: norm_row_backward
     const Moments<kind> m(s, n, epsilon);
     Vec g_total{}, gh_total{};
     for_vectors(n, [&](int j, int count) {
@@ -87,7 +82,6 @@ template <NormKind kind>
       const Vec h = m.h(load_some(s + j, count));
       return (load_some(dy + j, count) * load_some(gain + j, count) - g_mean - h * gh_mean) * m.inverse;
     });
-    // course end
   }
 }
 

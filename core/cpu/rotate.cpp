@@ -58,7 +58,6 @@ void rotate_pairs(real* y, bool add, const real* x, const real* cosine, const re
 void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time,
             int heads, int head_dim, bool interleaved, bool back) {
   if (!y) return;
-  // course 10: rotate
   const int half = head_dim / 2, n = heads * head_dim, flip = interleaved ? 1 : half;
   const bool in_lanes = lanes % head_dim == 0;
   const bool whole = head_dim % lanes == 0 && (interleaved || half % lanes == 0);
@@ -92,7 +91,6 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
         else rotate_lanes<8>(out, !y.empty, in, load(cs), load(sn), n);
       }
   });
-  // course end
 }
 
 }  // namespace poslab::POSLAB_ISA

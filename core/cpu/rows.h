@@ -51,7 +51,6 @@ template <class F>
 // y_j = e_j / z, e_j = exp(x_j - top), z = sum_j e_j; returns z. The last vector waits in a register: a load that
 // follows a masked store would wait until that has reached the cache.
 [[gnu::always_inline]] inline real softmax_row(real* y, const real* x, real top, int n) {
-  // course 14: softmax with vectors
   Vec sum{}, last{};
   for_vectors(n, [&](int j, int count) {
     last = exp_small(load_or(x + j, count, -std::numeric_limits<real>::infinity()) - top);
@@ -61,7 +60,6 @@ template <class F>
   const real z = sum_lanes(sum), scale = 1 / z;
   for_vectors(n, [&](int j, int count) { store_some(y + j, (count == lanes ? load(y + j) : last) * scale, count); });
   return z;
-  // course end
 }
 [[gnu::always_inline]] inline real dot_row(const real* x, const real* y, int n) {
   Vec s{};

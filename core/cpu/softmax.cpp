@@ -13,16 +13,13 @@ int64_t rows_per_piece(int n) { return n < grain ? grain / n : 1; }
 }  // namespace
 
 void softmax(real* y, const real* x, int64_t rows, int n) {
-  // course 3: softmax
   parallel_ranges(rows, rows_per_piece(n), [&](int64_t from, int64_t to) {
     for (int64_t e = from * n; e < to * n; e += n) softmax_row(y + e, x + e, max_row(x + e, n), n);
   });
-  // course end
 }
 
 void softmax_backward(Accumulator dx, const real* dy, const real* y, int64_t rows, int n) {
   if (!dx) return;
-  // course 3: softmax_backward
   parallel_ranges(rows, rows_per_piece(n), [&](int64_t from, int64_t to) {
     for (int64_t e = from * n; e < to * n; e += n) {
       const real mean = dot_row(dy + e, y + e, n);
@@ -31,7 +28,6 @@ void softmax_backward(Accumulator dx, const real* dy, const real* y, int64_t row
       });
     }
   });
-  // course end
 }
 
 }  // namespace poslab::POSLAB_ISA

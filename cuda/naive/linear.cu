@@ -22,14 +22,12 @@ namespace poslab::cuda::naive {
 namespace {
 
 __global__ void multiply(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
-  // course 14: multiply
   for (const int64_t e : all(rows * out)) {
     const int64_t i = e / out, j = e % out;
     real sum = b ? b[j] : real(0);
     for (int k = 0; k < in; ++k) sum += x[i * in + k] * w[int64_t(k) * out + j];
     y[e] = sum;
   }
-  // course end
 }
 
 __global__ void of_input(Accumulator dx, const real* dy, const real* w, int64_t rows, int in, int out) {

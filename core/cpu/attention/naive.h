@@ -16,10 +16,8 @@ struct Row {
   int64_t query(int i, int n, int c) const { return ((int64_t(b) * x.queries + i) * x.heads + h) * n + c; }
   int64_t key(int j, int n, int c) const { return ((int64_t(b) * x.keys + j) * x.kv_heads + g) * n + c; }
   int64_t pair(int i, int j) const {
-    // course 11: pair
     if (x.pairs) return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i) * x.keys + j];
     return j - (x.offset + i) + std::max(x.offset + x.queries, x.keys) - 1;
-    // course end
   }
   int64_t temperature(int i) const {
     const int64_t row = (x.temperature_batch == 1 ? 0 : int64_t(b)) * x.queries + i;
@@ -27,36 +25,29 @@ struct Row {
   }
   // The piece that holds the pair, null if query i does not see key j.
   const AttentionPiece* piece(int i, int j) const {
-    // course 5: piece
     const int away = j - (x.offset + i);
     if ((x.causal && away > 0) || (x.key_lengths && j >= x.key_lengths[b])) return nullptr;
     for (const AttentionPiece& p : x.piece)
       if (&p < x.piece + x.pieces && p.from <= away && away < p.to && p.first <= j && j < p.last) return &p;
     return nullptr;
-    // course end
   }
   // q_rel_i . r[pair], 0 where there are no vectors
   double relative(int i, int j) const {
-    // course 11: relative
     double s = 0;
     for (int c = 0; x.r && c < x.rel_dim; ++c)
       s += double(x.q_rel[query(i, x.rel_dim, c)]) * double(x.r[(pair(i, j) * x.heads + h) * x.rel_dim + c]);
     return s;
-    // course end
   }
   // scale (q_i . k_j + q_rel_i . r[pair])
   double product(const AttentionPiece& p, int i, int j) const {
-    // course 5: product
     double s = relative(i, j);
     for (int c = 0; c < x.head_dim; ++c) s += double(p.q[query(i, x.head_dim, c)]) * double(p.k[key(j, x.head_dim, c)]);
     return double(x.scale) * s;
-    // course end
   }
   double gain(int i, int j) const { return x.gain ? double(x.gain[pair(i, j) * x.heads + h]) : 1; }
   double bias(int i, int j) const { return x.bias ? double(x.bias[pair(i, j) * x.heads + h]) : 0; }
   // a_i: the logits of the keys that are seen, and their softmax
   std::vector<double> weights(int i) const {
-    // course 5: weights
     std::vector<double> a(size_t(x.keys), -INFINITY);
     const double t = x.temperature ? double(x.temperature[temperature(i)]) : 1;
     for (int j = 0; j < x.keys; ++j)
@@ -66,7 +57,6 @@ struct Row {
     for (double& e : a) z += e = top == -INFINITY ? 0 : std::exp(e - top);
     for (double& e : a) e = z > 0 ? e / z : 0;
     return a;
-    // course end
   }
 };
 
@@ -80,7 +70,6 @@ void for_rows(const AttentionArgs& x, const Work& work) {
 // o_i = sum_j a_ij v_j
 inline void attention(real* o, const AttentionArgs& x) {
   for_rows(x, [&](const Row& row, int i) {
-    // course 5: attention
     const std::vector<double> a = row.weights(i);
     for (int c = 0; c < x.value_dim; ++c) {
       double sum = 0;
@@ -88,7 +77,6 @@ inline void attention(real* o, const AttentionArgs& x) {
         if (row.piece(i, j)) sum += a[size_t(j)] * double(x.v[row.key(j, x.value_dim, c)]);
       o[row.query(i, x.value_dim, c)] = real(sum);
     }
-    // course end
   });
 }
 
@@ -98,33 +86,27 @@ inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, 
     const std::vector<double> a = row.weights(i);
     std::vector<double> da(a.size());
     double along = 0;  // do_i . o_i = sum_j a_ij do_i . v_j
-    // course 6: values
     for (int j = 0; j < x.keys; ++j)
       for (int c = 0; c < x.value_dim && row.piece(i, j); ++c) {
         const double dy = double(d_o[row.query(i, x.value_dim, c)]), v = double(x.v[row.key(j, x.value_dim, c)]);
         da[size_t(j)] += dy * v, along += a[size_t(j)] * dy * v;
         d.v.at[row.key(j, x.value_dim, c)] += real(a[size_t(j)] * dy);
       }
-    // course end
     for (int j = 0; j < x.keys; ++j) {
       const AttentionPiece* p = row.piece(i, j);
       if (!p) continue;
       const double gain = row.gain(i, j), product = row.product(*p, i, j),
                    t = x.temperature ? double(x.temperature[row.temperature(i)]) : 1;
       double ds, du, dx;  // of the logit s_ij, of u_ij, of q_i . k_j
-      // course 6: logits
       ds = a[size_t(j)] * (da[size_t(j)] - along), du = t * ds, dx = double(x.scale) * gain * du;
-      // course end
       const int64_t pair = x.r || x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
       if (x.temperature) d.temperature.at[row.temperature(i)] += real(ds * (gain * product + row.bias(i, j)));
       if (x.gain) d.gain.at[pair] += real(du * product);
       if (x.bias) d.bias.at[pair] += real(du);
-      // course 6: queries and keys
       for (int c = 0; c < x.head_dim; ++c) {
         const int64_t q = row.query(i, x.head_dim, c), k = row.key(j, x.head_dim, c);
         d.q[p - x.piece].at[q] += real(dx * double(p->k[k])), d.k[p - x.piece].at[k] += real(dx * double(p->q[q]));
       }
-      // course end
       for (int c = 0; x.r && c < x.rel_dim; ++c) {
         const int64_t q = row.query(i, x.rel_dim, c), r = pair * x.rel_dim + c;
         d.q_rel.at[q] += real(dx * double(x.r[r])), d.r.at[r] += real(dx * double(x.q_rel[q]));
