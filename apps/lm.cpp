@@ -63,8 +63,7 @@ language::HfRun writer(const LmWords& w) {
   if (checkpoint) return language::open_hf_run(w.hf, asked, false);
   const LmRun run = open_lm(w.run);
   const language::State& state = run.learner->state;
-  Choices c = state.config;
-  for (const auto& [name, value] : asked) c.set(name, value);
+  const RunSpec c = state.config.with(asked);
   return {c, *run.learner->source, language::tested_net(state.net, state.params, state.config, c)};
 }
 

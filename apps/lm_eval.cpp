@@ -31,12 +31,12 @@ struct LmEvalWords {
 // What is tested: the model of a run, or an external checkpoint.
 struct Model {
   std::unique_ptr<const language::TextLearner> learner;
-  Choices config;                // of the test, with the model's own encoding
+  RunSpec config;                // of the test, with the model's own encoding
   std::optional<HfRope> rope{};  // of a checkpoint: what other encodings leave open
   std::string temperature{};     // of a checkpoint, which it has been opened with; "": none said
   // These choices with an encoding as it was typed.
-  Choices with(const std::string& encoding) const {
-    Choices c = config;
+  RunSpec with(const std::string& encoding) const {
+    RunSpec c = config;
     const std::string full = as_typed("encoding", encoding);
     c.set("encoding", rope ? for_hf_model(full, *rope, c.whole("train_length")) : full);
     return c;
@@ -47,8 +47,7 @@ struct Model {
 Model model_of(const LmEvalWords& w, const Settings& asked) {
   if (w.hf.empty()) {
     RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run);
-    Choices c = run.learner->config();
-    for (const auto& [name, value] : asked) c.set(name, value);
+    const RunSpec c = run.learner->config().with(asked);
     return {std::move(run.learner), c};
   }
   const language::HfRun run = language::open_hf_run(w.hf, asked, true);
@@ -60,7 +59,7 @@ Model model_of(const LmEvalWords& w, const Settings& asked) {
 
 struct Tests {
   std::vector<std::string> names;  // of the encodings, as they were typed; "": the model's own
-  std::vector<Choices> tested;
+  std::vector<RunSpec> tested;
   std::vector<Results> results;
 };
 
@@ -70,7 +69,7 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, const 
   if (t.names.empty()) t.names = {""};
   std::vector<TestPart> all;
   for (const std::string& name : t.names) {
-    Choices c = name.empty() ? m.config : m.with(name);
+    RunSpec c = name.empty() ? m.config : m.with(name);
     for (size_t n = 0; n < t.tested.size(); ++n)
       if (t.tested[n]["encoding"] == c["encoding"])
         bad_input("--encoding: {} and {} are the same encoding of this model; name each once", t.names[n], name);
@@ -78,7 +77,7 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, const 
       if (t.names.size() > 1) part.words = name + ", " + part.words;
       all.push_back(std::move(part));
     }
-    tell_unreached(scheme(c), sampler(c), language_kind().longest(c));
+    tell_unreached(c.scheme, sampler(c), language_kind().longest(c));
     if (!m.temperature.empty()) c.set("temperature", m.temperature);
     t.tested.push_back(std::move(c));
   }

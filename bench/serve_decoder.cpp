@@ -17,7 +17,7 @@ struct CausalDecoder : Served {
   const int batch, vocabulary;
   uint64_t tested = 0;
 
-  CausalDecoder(const Choices& c, int vocabulary)
+  CausalDecoder(const RunSpec& c, int vocabulary)
       : state(c, vocabulary), batch(c.whole("batch")), vocabulary(vocabulary) {
     formula::fill(state.params);
   }

@@ -18,12 +18,12 @@ namespace {
 
 struct Encoder : Served {
   State state;
-  const Choices& config = state.config;
+  const RunSpec& config = state.config;
   const Task& task = poslab::task(config["task"]);
   const MatmulPrecision as_this_run = state.matmul_precision();  // of evaluations, too
   uint64_t tested = 0;
 
-  explicit Encoder(const Choices& c) : state(c) { formula::fill(state.params); }
+  explicit Encoder(const RunSpec& c) : state(c) { formula::fill(state.params); }
 
   const Params& params() const override { return state.params; }
   json sizes() const override {

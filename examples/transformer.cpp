@@ -1,5 +1,5 @@
 // A transformer learns to sort strings of up to 10 symbols and is then asked about longer ones. Everything that
-// `poslab train` can choose stands in a Choices (experiment/config.h), by the same names.
+// `poslab train` can choose stands in a RunSpec (experiment/run_spec.h), by the same names.
 #include <fmt/format.h>
 
 #include "experiment/evaluate.h"
@@ -8,7 +8,7 @@
 using namespace poslab;
 
 int main() {
-  const Choices config = configure({{"task", "bucket_sort"},
+  const RunSpec config = configure({{"task", "bucket_sort"},
                                    {"encoding", "relative"},
                                    {"positions", "randomized"},
                                    {"max_position", "64"},

@@ -62,9 +62,9 @@ const ChoiceTable& all_choices() {
 Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }
 
 // Sizes of the model are the decoder's to check.
-void check(const Choices& c) {
+void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
-  must_not_be_aligned(c["temperature"]);
+  must_not_be_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
@@ -75,14 +75,14 @@ void check(const Choices& c) {
 }
 
 struct State {
-  explicit State(const Choices& c)
+  explicit State(const RunSpec& c)
       : config((answering::check(c), c)),
         params(uint64_t(c.whole("seed"))),
         net(params, spec_of(c)),
         adam((params.pack(), params), c.number("lr")) {
     adam.clip = c.number("clip");
   }
-  Choices config;
+  RunSpec config;
   Params params;
   Decoder net;
   Adam adam;
@@ -100,11 +100,11 @@ Ids expected(const Questions& q, const Ids& read, bool all) {
   return Ids({B, T}, next);
 }
 
-Questions questions(const Choices& c, int count, int length, Purpose purpose, int64_t step, int first = 0) {
+Questions questions(const RunSpec& c, int count, int length, Purpose purpose, int64_t step, int first = 0) {
   const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(first));
   return {length, make_batch(task(c["task"]), count, length, random)};
 }
-Questions draw(const Choices& c, int64_t step, int length) {
+Questions draw(const RunSpec& c, int64_t step, int length) {
   return questions(c, c.whole("batch"), length, Purpose::tokens, step);
 }
 
@@ -144,7 +144,7 @@ const Columns& test_columns() {
 }
 
 // Loss and `teacher_forced` are of the first pass, which reads the right answer.
-Row evaluate(const Decoder& net, const Choices& c, int length) {
+Row evaluate(const Decoder& net, const RunSpec& c, int length) {
   constexpr int baseline_samples = 500;
   const NoGrad still;
   const MatmulPrecision as_this_run = precision(c);
@@ -178,8 +178,8 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
   std::any draw_longest(int64_t s) const override { return answering::draw(state.config, s, trained()); }
 
-  std::vector<TestPart> test(const Choices& c) const override {
-    answering::check(with_temperature(c, state.config["temperature"]));
+  std::vector<TestPart> test(const RunSpec& c) const override {
+    answering::check(at_temperature_of(state.config, c));
     const Decoder net = language::tested_net(state.net, state.params, state.config, c);
     const auto [from, to] = c.lengths("eval_lengths");
     const double samples = c.whole("eval_samples");
@@ -190,7 +190,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return all;
   }
 
-  Probed probed(const Choices&, const std::vector<int>& lengths, int samples,
+  Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples,
                 const std::string& command) const override {
     check_lengths(state.config, lengths, command);
     return {.layers = state.net.spec().layers,
@@ -216,7 +216,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
 
   Sample sample(const SampleOptions& o) const override {
     if (!o.text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab decoder`");
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     const int length = o.length ? o.length : c.whole("train_length");
     check_lengths(c, {length}, "view");
     const Questions q = asked(length, o.number - 1);
@@ -224,7 +224,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     const std::vector<std::string> alphabet = task(c["task"]).alphabet;
     Sample s{.layers = state.net.spec().layers,
              .heads = state.net.spec().heads,
-             .matrices = matrices_of(c["encoding"], state.net.spec().shape()),
+             .matrices = matrices_of(state.net.spec().encoding, state.net.spec().shape()),
              .outputs = q.outputs(),
              .slots = "dashed lines part the input from the separator and the answer so far."};
     const int input = read.shape()[1] - q.outputs();
@@ -238,11 +238,11 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   }
 
   Respondent respondent(const std::string& under, const std::string& temperature) const override {
-    Choices c = state.config;
-    if (!under.empty()) c.set("positions", under);
-    if (!temperature.empty()) c.set("temperature", temperature);
-    c.set("eval_lengths", "1");  // what is asked is tested, and nothing else
-    answering::check(with_temperature(c, state.config["temperature"]));
+    Settings changes = {{"eval_lengths", "1"}};  // the question is tested, and nothing else
+    if (!under.empty()) changes.emplace_back("positions", under);
+    if (!temperature.empty()) changes.emplace_back("temperature", temperature);
+    const RunSpec c = state.config.with(changes);
+    answering::check(at_temperature_of(state.config, c));
     Respondent r = answering::respondent(c, language::tested_net(state.net, state.params, state.config, c));
     r.config = state.config, r.steps = state.adam.step, r.parameters = state.params.count();
     return r;
@@ -270,7 +270,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
 
  private:
   Questions batch(int64_t step) const override {
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     const CurriculumSpec how{c["curriculum"], c.whole("train_length"), c.count("steps")};
     return answering::draw(c, step, training_length(how, uint64_t(c.count("seed")), step));
   }
@@ -284,7 +284,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   }
 
   StepResult step(const Questions& q, Trace* trace) override {
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     const MatmulPrecision as_this_run = precision(c);
     const int64_t number = state.adam.step;
     const bool all = c["loss_on"] == "all";
@@ -357,7 +357,7 @@ const Kind& answering_kind() {
       .configure = answering::configure,
       .check = answering::check,
       .longest = answering::longest,
-      .make = [](const Choices& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
+      .make = [](const RunSpec& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
         return std::make_unique<answering::AnsweringLearner>(answering::State(c));
       },
       .columns = answering::test_columns(),

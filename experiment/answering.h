@@ -8,13 +8,13 @@
 namespace poslab::answering {
 
 int longest(const Choices&);  // slots
-int symbols(const Choices&);  // of input and answer; the separator comes after them
-DecoderSpec spec_of(const Choices&);
+int symbols(const RunSpec&);  // of input and answer; the separator comes after them
+DecoderSpec spec_of(const RunSpec&);
 // An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
 constexpr double passes = 4;
-Forward forward(const Choices&, int length, double inputs);  // one pass
-Footprint footprint(const Choices&);
-poslab::Work work(const Choices&);
+Forward forward(const RunSpec&, int length, double inputs);  // one pass
+Footprint footprint(const RunSpec&);
+poslab::Work work(const RunSpec&);
 
 struct Questions {
   int length;     // of the inputs
@@ -26,9 +26,9 @@ struct Questions {
 Ids read_by(const Questions&, const Ids& answer, int separator);
 // The draw of positions of that number; training and test take the first. A sampler that reads which slots are digits
 // takes the answer for the empty slots of a run of strings, and the separator for a sign before them.
-PositionSample positions(const Choices&, Purpose, int64_t step, const Questions&, int number = 0);
+PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
 // The same for a text of so many tokens, all of them digits to such a sampler.
-PositionSample positions(const Choices&, Purpose, int64_t step, int slots, int number = 0);
+PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an
 // answer; `first` came of one that read any. A pass over x ; a gives at each slot the symbol after a's first ones, so a
@@ -39,6 +39,6 @@ Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
 
 // Under the positions and at the temperature of these choices, by a decoder that has them. Without what its learner
 // alone knows: config, steps and parameters.
-Respondent respondent(const Choices&, const Decoder&);
+Respondent respondent(const RunSpec&, const Decoder&);
 
 }  // namespace poslab::answering

@@ -10,12 +10,12 @@ namespace poslab::answering {
 namespace {
 
 struct Asked {
-  Choices c;
+  RunSpec c;
   Decoder net;
 
   Questions posed(const Tokens& input) const {
     const int pool = pool_of(sampler(c));
-    const int places = finite(scheme(c)) ? std::min(net.spec().pool, pool) : pool;
+    const int places = finite(c.scheme) ? std::min(net.spec().pool, pool) : pool;
     return {int(input.size()), poslab::posed(c, sampler(c), places, input)};
   }
 
@@ -66,11 +66,11 @@ struct Asked {
 
 }  // namespace
 
-Respondent respondent(const Choices& c, const Decoder& net) {
+Respondent respondent(const RunSpec& c, const Decoder& net) {
   const Asked asked{c, net};
   return {.config = c,
           .positions = sampler(c),
-          .temperature = choose_temperature(c["temperature"]),
+          .temperature = c.temperature,
           .random = draws_positions(c),
           .note = "\neach answer slot reads what was said in the one before it, the first a separator",
           .forward =

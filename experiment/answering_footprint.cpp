@@ -10,23 +10,23 @@ int longest(const Choices& c) {
   return std::max(slots(c, c.whole("train_length")), slots(c, c.lengths("eval_lengths").to));
 }
 
-int symbols(const Choices& c) {
+int symbols(const RunSpec& c) {
   const Task& t = task(c["task"]);
   return std::max(t.symbols_in, t.symbols_out);  // input and answer share theirs; the separator comes after them
 }
 
-DecoderSpec spec_of(const Choices& c) {
+DecoderSpec spec_of(const RunSpec& c) {
   DecoderSpec s;
   s.vocabulary = symbols(c) + 1, s.layers = c.whole("layers"), s.heads = s.key_heads = c.whole("heads");
   s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
   s.pool = std::max(s.pool, rows_for(sampler(c), answering::longest(c)));  // rows of a learned table
-  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = c.scheme, s.temperature = c.temperature;
   return s;
 }
 
 namespace {
 
-Stack stack(const Choices& c) {
+Stack stack(const RunSpec& c) {
   const double C = c.whole("d_model");
   return {.layers = double(c.whole("layers")),
           .heads = double(c.whole("heads")),
@@ -34,19 +34,19 @@ Stack stack(const Choices& c) {
           .query_width = C,
           .key_width = C,
           .d_ff = double(c.whole("d_ff")),
-          .matrices = scheme(c)->pages.cost.matrices(spec_of(c).shape(), scheme(c).choices),
-          .of_slots = scheme(c)->pages.cost.of_slots(spec_of(c).shape(), scheme(c).choices),
-          .held = held(scheme(c), spec_of(c).shape())};
+          .matrices = c.scheme->pages.cost.matrices(spec_of(c).shape(), c.scheme.choices),
+          .of_slots = c.scheme->pages.cost.of_slots(spec_of(c).shape(), c.scheme.choices),
+          .held = held(c.scheme, spec_of(c).shape())};
 }
 
 }  // namespace
 
-Forward forward(const Choices& c, int length, double inputs) {
+Forward forward(const RunSpec& c, int length, double inputs) {
   const int T = slots(c, length);
   return stack(c).forward(std::min<double>(inputs, sub_batch(T)), T, (T + 1) / 2.);
 }
 
-Footprint footprint(const Choices& c) {
+Footprint footprint(const RunSpec& c) {
   const Stack s = stack(c);
   const double V = symbols(c) + 1, word = sizeof(real);
   Footprint f;
@@ -59,7 +59,7 @@ Footprint footprint(const Choices& c) {
   return f;
 }
 
-poslab::Work work(const Choices& c) {
+poslab::Work work(const RunSpec& c) {
   poslab::Work w{0, 0};
   for (int length = 1; length <= c.whole("train_length"); ++length)
     w.step += 3 * c.whole("batch") * forward(c, length, 1).flops / c.whole("train_length");

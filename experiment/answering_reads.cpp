@@ -22,7 +22,7 @@ Ids read_by(const Questions& q, const Ids& answer, int separator) {
 
 namespace {
 
-PositionSample drawn(const Choices& c, Purpose purpose, int64_t step, int slots, int number, const Ids& classes) {
+PositionSample drawn(const RunSpec& c, Purpose purpose, int64_t step, int slots, int number, const Ids& classes) {
   const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(number) << 10);
   const Chosen<Sampler> by = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
   return {by, Resample::per_forward, random, classes ? classes.shape()[0] : 1, slots, classes};
@@ -30,11 +30,11 @@ PositionSample drawn(const Choices& c, Purpose purpose, int64_t step, int slots,
 
 }  // namespace
 
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots, int number) {
+PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, int slots, int number) {
   return drawn(c, purpose, step, slots, number, {});
 }
 
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, const Questions& q, int number) {
+PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, const Questions& q, int number) {
   const Ids& tokens = q.strings.tokens;
   const int T = tokens.shape()[1];
   if (!sampler(c)->reads_classes) return positions(c, purpose, step, T, number);

@@ -19,7 +19,7 @@ PositionSample draw_of(const State& state, const Batch& batch, int length, int n
 }
 
 Batch posed(const State& state, const Tokens& input) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   return posed(c, test_sampler(c), room(c, test_sampler(c)), input);
 }
 
@@ -31,7 +31,7 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 
 }  // namespace
 
-Batch posed(const Choices& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
+Batch posed(const RunSpec& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
   if (input.empty() || input.size() > most_read)
     bad_input("a question of {} symbols; ask for 1 to {}", input.size(), most_read);
   const Batch batch = batch_of(task(c["task"]), {input});
@@ -39,9 +39,9 @@ Batch posed(const Choices& c, const Chosen<Sampler>& sampler, int places, const 
   if (needed <= places) return batch;
   const std::string taken = fmt::format("{} symbols and their {} answer slots take {} positions", input.size(),
                                         batch.outputs, needed);
-  if (finite(scheme(c)))
+  if (finite(c.scheme))
     bad_input("{}, and {} has learned a table of {} and knows no others; ask about a shorter string", taken,
-              scheme(c).spelled(), places);
+              c.scheme.spelled(), places);
   if (sampler.choices.has("at"))
     bad_input("{}, and the list of {} ends after {}; ask about a shorter string or under other positions", taken,
               sampler.thing.name, places);
@@ -83,8 +83,8 @@ std::string Answer::written() const {
   return text;
 }
 
-bool draws_positions(const Choices& c) {
-  const Reads what = reads(scheme(c));
+bool draws_positions(const RunSpec& c) {
+  const Reads what = reads(c.scheme);
   return test_sampler(c)->random && has(what, Reads::positions | Reads::distances | Reads::offset_table);
 }
 
@@ -176,17 +176,17 @@ Tensor asked_attention(const State& state, const Tokens& input, int layer) {
 
 Respondent StringsLearner::respondent(const std::string& positions, const std::string& temperature) const {
   const auto asked = std::make_shared<State>(state);
-  Choices& c = asked->config;
-  if (!positions.empty()) c.set("test_positions", positions);
-  if (!temperature.empty()) c.set("test_temperature", temperature);
-  c.set("eval_lengths", "1");  // what is asked is tested, and nothing else
+  Settings under = {{"eval_lengths", "1"}};  // the question is tested, and nothing else
+  if (!positions.empty()) under.emplace_back("test_positions", positions);
+  if (!temperature.empty()) under.emplace_back("test_temperature", temperature);
+  const RunSpec& c = asked->config = state.config.with(under);
   poslab::check(c);
   return {.config = c,
           .steps = state.adam.step,
           .parameters = state.params.count(),
           .device = state.params.device(),
           .positions = test_sampler(c),
-          .temperature = test_temperature(c),
+          .temperature = c.test_temperature,
           .random = draws_positions(c),
           .note = c.on("test_dropout") ? "; without the dropout that the run's tests have" : "",
           .forward = [c](int length) { return string_forward(c, length, 1); },

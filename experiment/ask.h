@@ -34,7 +34,7 @@ struct Answer {
 
 // A trained run that is asked, as its learner gives it (experiment/learner.h). It needs the learner no longer.
 struct Respondent {
-  Choices config;     // of the run
+  RunSpec config;     // of the run
   int64_t steps = 0;  // of its training
   int64_t parameters = 0;
   Device device = Device::cpu;
@@ -50,7 +50,7 @@ struct Respondent {
 };
 
 // What answers of all kinds are made of. There are positions for so many places; BadInput as below if more are needed.
-Batch posed(const Choices&, const Chosen<Sampler>&, int places, const Tokens& input);
+Batch posed(const RunSpec&, const Chosen<Sampler>&, int places, const Tokens& input);
 std::vector<double> probabilities(const Tensor& logits);  // (O, V)
 Tokens likeliest(const std::vector<double>& probabilities, int symbols);
 
@@ -78,6 +78,6 @@ Looked ask(const State&, const Tokens& input, const Asking&);
 Tensor asked_attention(const State&, const Tokens& input, int layer);
 
 // Whether another draw of positions at test can change an answer.
-bool draws_positions(const Choices&);
+bool draws_positions(const RunSpec&);
 
 }  // namespace poslab

@@ -24,7 +24,7 @@ const std::vector<Word<Resample>>& all_resamplings() {
 
 Device device(const Choices& c) { return find("device", all_devices(), c["device"]).value; }
 
-TransformerSpec transformer_spec(const Choices& c) {
+TransformerSpec transformer_spec(const RunSpec& c) {
   const Task& what = task(c["task"]);
   TransformerSpec s;
   s.symbols_in = what.symbols_in + 1;        // and "empty", at the output slots (spec B.1)
@@ -33,21 +33,11 @@ TransformerSpec transformer_spec(const Choices& c) {
   s.ffn_multiplier = c.whole("ffn_multiplier");
   s.causal = c.on("causal");
   s.pool = c.whole("max_position"), s.first = c.whole("first_position");
-  s.encoding = scheme(c);
-  s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = c.scheme, s.temperature = c.temperature;
   return s;
 }
 
-Chosen<TemperaturePolicy> test_temperature(const Choices& c) {
-  return choose_temperature(c["test_temperature"] == "same" ? c["temperature"] : c["test_temperature"]);
-}
-
-Chosen<Sampler> test_sampler(const Choices& c) {
-  if (!c.has("test_positions") || c["test_positions"] == "same") return sampler(c);
-  return sampler_for(scheme(c), choose_sampler(c["test_positions"], run_values(c)));
-}
-
-PositionSample draw(const Choices& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time,
+PositionSample draw(const RunSpec& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time,
                     const Ids& tokens) {
   const Ids classes = sampler->reads_classes && tokens ? token_classes(task(c["task"]), tokens) : Ids();
   return {sampler, find("resample", all_resamplings(), c["resample"]).value, stream, sequences, time, classes};
@@ -62,9 +52,9 @@ Ids token_classes(const Task& task, const Ids& tokens) {
   return {tokens.shape(), std::move(all)};
 }
 
-int room(const Choices& c, const Chosen<Sampler>& sampler) {
+int room(const RunSpec& c, const Chosen<Sampler>& sampler) {
   const int pool = pool_of(sampler);
-  return finite(scheme(c)) && c.has("max_position") ? std::min(c.whole("max_position"), pool) : pool;
+  return finite(c.scheme) && c.has("max_position") ? std::min(c.whole("max_position"), pool) : pool;
 }
 
 int most_slots(const Choices& c, const Lengths& lengths) {

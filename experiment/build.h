@@ -1,4 +1,4 @@
-// From the words of a Choices to the objects they name.
+// From the words of a RunSpec to the objects they name.
 #pragma once
 #include "core/backend.h"
 #include "experiment/config.h"
@@ -17,15 +17,13 @@ const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
 
 Device device(const Choices&);
-TransformerSpec transformer_spec(const Choices&);
-Chosen<TemperaturePolicy> test_temperature(const Choices&);
-Chosen<Sampler> test_sampler(const Choices&);
+TransformerSpec transformer_spec(const RunSpec&);
 // `tokens` (B, T) decide too if the sampler reads their classes.
-PositionSample draw(const Choices&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});
+PositionSample draw(const RunSpec&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});
 Ids token_classes(const Task&, const Ids& tokens);  // (B, T) of TokenClass
 int most_slots(const Choices&, const Lengths&);   // of any string of these lengths
 int longest(const Choices&);            // most slots of any training or test string
 // For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.
-int room(const Choices&, const Chosen<Sampler>&);
+int room(const RunSpec&, const Chosen<Sampler>&);
 
 }  // namespace poslab

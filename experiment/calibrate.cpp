@@ -28,12 +28,12 @@ SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrat
 
 namespace {
 
-int length_of(const Choices& c, const Calibrating& how) { return how.length ? how.length : c.whole("train_length"); }
+int length_of(const RunSpec& c, const Calibrating& how) { return how.length ? how.length : c.whole("train_length"); }
 
 }  // namespace
 
 // A pass for each layer and string, whose weights are added up in double precision and then taken head by head.
-Taken calibration_takes(const Choices& c, const Calibrating& how) {
+Taken calibration_takes(const RunSpec& c, const Calibrating& how) {
   check_lengths(c, {length_of(c, how)}, "calibrate");
   const Forward f = string_forward(c, length_of(c, how), 1, true);
   const double one = f.slots * f.slots;
@@ -42,7 +42,7 @@ Taken calibration_takes(const Choices& c, const Calibrating& how) {
 }
 
 Calibration calibrate(const State& state, const Calibrating& how) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const int length = length_of(c, how);
   check_lengths(c, {length}, "calibrate");
   Calibration made{c.whole("layers"), c.whole("heads"), {}};

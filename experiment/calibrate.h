@@ -25,7 +25,7 @@ SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrat
 
 // Of each head of each layer. Strings and positions are those of range evaluation, without dropout. BadInput as
 // check_lengths (experiment/lengths.h).
-Taken calibration_takes(const Choices&, const Calibrating&);
+Taken calibration_takes(const RunSpec&, const Calibrating&);
 Calibration calibrate(const State&, const Calibrating&);
 
 }  // namespace poslab

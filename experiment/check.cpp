@@ -10,13 +10,13 @@
 namespace poslab {
 namespace {
 
-void check_sizes(const Choices& c) {
+void check_sizes(const RunSpec& c) {
   if (c.whole("d_model") % c.whole("heads") != 0) {
     int fits = c.whole("heads");
     while (c.whole("d_model") % fits != 0) --fits;
     bad_input("heads = {} does not divide d_model = {}; try heads = {}", c.whole("heads"), c.whole("d_model"), fits);
   }
-  check_fits(scheme(c), transformer_spec(c).shape());
+  check_fits(c.scheme, transformer_spec(c).shape());
 }
 
 // The strings of training, or those of the test, which may have a sampler of its own.
@@ -26,7 +26,7 @@ struct Strings {
   int slots;                     // of the longest
 };
 
-void check_memory(const Choices& c, const Chosen<Sampler>& sampler, const Strings& of) {
+void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const Strings& of) {
   const int there = room(c, sampler);
   if (of.slots <= there) return;
   if (sampler.choices.has("at"))
@@ -40,7 +40,7 @@ void check_memory(const Choices& c, const Chosen<Sampler>& sampler, const String
 }
 
 // A finite scheme has no row for a position, or a distance, beyond its table. The embedding takes the nearest row.
-void check_rows(const Choices& c, const Chosen<Scheme>& s, const Chosen<Sampler>& sampler, const Strings& of) {
+void check_rows(const RunSpec& c, const Chosen<Scheme>& s, const Chosen<Sampler>& sampler, const Strings& of) {
   if (s->parts)
     for (const Chosen<Scheme>& part : *s->parts) check_rows(c, part, sampler, of);
   if (s->parts || !finite(s)) return;
@@ -63,16 +63,15 @@ void check_rows(const Choices& c, const Chosen<Scheme>& s, const Chosen<Sampler>
   }
 }
 
-void check_positions(const Choices& c, const Chosen<Sampler>& sampler, const Strings& of) {
+void check_positions(const RunSpec& c, const Chosen<Sampler>& sampler, const Strings& of) {
   check_memory(c, sampler, of);
-  check_rows(c, scheme(c), sampler, of);
+  check_rows(c, c.scheme, sampler, of);
 }
 
 // An option that all runs have fits if the scheme or the sampler has it.
-void check_owned(const Choices& c) {
-  std::vector<Option> owned = scheme(c)->options;
-  const Chosen<Sampler> sampler = choose_sampler(c["positions"], run_values(c));
-  for (const Option& o : sampler->options) owned.push_back(o);
+void check_owned(const RunSpec& c) {
+  std::vector<Option> owned = c.scheme->options;
+  for (const Option& o : c.positions->options) owned.push_back(o);
   for (const auto& [name, value] : owned_values(c)) {
     if (std::any_of(owned.begin(), owned.end(), [&, &name = name](const Option& o) { return o.run_option == name; }))
       continue;
@@ -89,8 +88,8 @@ void check_owned(const Choices& c) {
 }
 
 // A mode that says how random positions are read, where none are random.
-void check_table(const Choices& c) {
-  const Chosen<Scheme> s = scheme(c);
+void check_table(const RunSpec& c) {
+  const Chosen<Scheme>& s = c.scheme;
   const bool usual = has(s->reads(Choices(s.thing.name, s->options)), Reads::offset_table);
   if (has(reads(s), Reads::offset_table) && !usual && !sampler(c)->random)
     bad_input("{} says how random positions are read, but positions = {} has none; use positions = randomized",
@@ -99,7 +98,7 @@ void check_table(const Choices& c) {
 
 }  // namespace
 
-void check(const Choices& c) {
+void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
   if (c["encoding"].empty()) bad_input("which encoding? Say --encoding NAME; `poslab list encodings` shows them");
   kernels(device(c));   // throws if this program or this machine does not have it
@@ -107,10 +106,10 @@ void check(const Choices& c) {
   check_sizes(c);
   check_owned(c);
   check_table(c);
-  if (c["test_temperature"] != "same" && test_temperature(c)->learned)
+  if (c["test_temperature"] != "same" && c.test_temperature->learned)
     bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
               "one that learns nothing, such as log_n", c["test_temperature"], c["test_temperature"]);
-  if (read_spelling(c["temperature"]).name == "aligned")
+  if (c.temperature->name == "aligned")
     bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"],
               c["temperature"]);
   const Lengths training{1, c.whole("train_length")}, test = c.lengths("eval_lengths");

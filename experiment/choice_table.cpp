@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encodings/temperature.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -140,15 +139,6 @@ RunValues run_values(const Choices& c) {
 int slots(const Choices& c, int length) {
   return c.has("task") ? length + task(c["task"]).output_length(length) : length;
 }
-Chosen<Scheme> scheme(const Choices& c) {
-  RunValues run = run_values(c);
-  run.merge(trained_on(slots(c, c.whole("train_length"))));
-  return choose_encoding(c["encoding"], run);
-}
-// `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
-Chosen<Sampler> sampler(const Choices& c) {
-  return sampler_for(scheme(c), choose_sampler(c["positions"], run_values(c)));
-}
 
 Engine products(const Choices& c) {
   const auto name = std::find(std::begin(engine_names), std::end(engine_names), c["products"]);
@@ -161,10 +151,10 @@ Matmul matmul(const Choices& c) {
 }
 MatmulPrecision precision(const Choices& c) { return {Device::cpu, matmul(c), products(c)}; }
 
-void must_not_be_aligned(const std::string& temperature) {
-  if (read_spelling(temperature).name == "aligned")
+void must_not_be_aligned(const Chosen<TemperaturePolicy>& temperature) {
+  if (temperature->name == "aligned")
     bad_input("temperature = {}: it is of a trained model; train without, and say --temperature when you test",
-              temperature);
+              temperature.spelled());
 }
 
 std::pair<double, double> least_and_most(const Chosen<Sampler>& s, int slots) {

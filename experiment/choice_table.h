@@ -3,7 +3,7 @@
 #pragma once
 #include "core/backend.h"
 #include "core/engine.h"
-#include "encodings/encoding.h"
+#include "encodings/temperature.h"
 
 namespace poslab {
 
@@ -53,14 +53,12 @@ Choices configure(const ChoiceTable&, const Settings&);
 RunValues owned_values(const Choices&);
 RunValues run_values(const Choices&);      // with the pool of positions, if the runs have one for all samplers
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
-Chosen<Scheme> scheme(const Choices&);     // the run's encoding, its shares of the longest trained input made numbers
-Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
 Engine products(const Choices&);           // by what the run multiplies
 Matmul matmul(const Choices&);             // what the factors of its products are rounded to
 // While it lives, the calling thread multiplies as a run without a device of its own. Throws BadInput if it cannot.
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
-void must_not_be_aligned(const std::string& temperature);
+void must_not_be_aligned(const Chosen<TemperaturePolicy>&);
 // The positions that a sampler without parts gives so many slots lie between these. If it is random, the first is that
 // of one draw, and the second as large as any.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);

@@ -1,7 +1,7 @@
 // Every choice that makes a run of a task: one table (experiment/choice_table.h). Which choices fit together is said in
 // experiment/check.cpp; what they build, in experiment/build.h.
 #pragma once
-#include "experiment/choice_table.h"
+#include "experiment/run_spec.h"
 
 namespace poslab {
 
@@ -13,6 +13,6 @@ Choices configure(const Settings&);                    // as that of a table
 // Those of a run that begins now: where they do not say by what it multiplies, the usual engine of the process.
 Settings of_new_run(Settings);
 
-void check(const Choices&);  // experiment/check.cpp: throws BadInput if the choices do not fit together
+void check(const RunSpec&);  // experiment/check.cpp: throws BadInput if the choices do not fit together
 
 }  // namespace poslab

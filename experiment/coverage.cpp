@@ -82,7 +82,7 @@ Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& 
   return made;
 }
 
-Draws draws_of(const Choices& c, const std::vector<int>& lengths, int64_t done) {
+Draws draws_of(const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   const auto slots = std::make_shared<std::map<int, int>>();
@@ -101,7 +101,7 @@ Draws draws_of(const Choices& c, const std::vector<int>& lengths, int64_t done) 
     const int first = n * sub_batch(slots_of(length));
     return test_draw(c, length, first, 1, slots_of(length), test_batch(c, length, first, 1).tokens);
   };
-  return {scheme(c),
+  return {c.scheme,
           c.on("causal"),
           done,
           training,
@@ -129,11 +129,11 @@ Coverage coverage(const Draws& d, const std::vector<int>& lengths) {
   return met(what == Reads::positions ? Met::positions : Met::distances, d, lengths);
 }
 
-Coverage coverage(const Choices& c, const std::vector<int>& lengths, int64_t done) {
+Coverage coverage(const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   return coverage(draws_of(c, lengths, done), lengths);
 }
 
-Coverage coverage(Met what, const Choices& c, const std::vector<int>& lengths, int64_t done) {
+Coverage coverage(Met what, const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   return met(what, draws_of(c, lengths, done), lengths);
 }
 

@@ -32,8 +32,8 @@ struct Coverage {
 
 // What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
 // BadInput as pca().
-Coverage coverage(const Choices&, const std::vector<int>& lengths, int64_t done);
-inline Coverage coverage(const Choices& c, const std::vector<int>& lengths) {
+Coverage coverage(const RunSpec&, const std::vector<int>& lengths, int64_t done);
+inline Coverage coverage(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(c, lengths, c.count("steps"));
 }
 
@@ -47,15 +47,15 @@ struct Draws {
   int training_layers = 1, test_layers = 1;  // that have positions of their own
   int test_draws = 1;                        // at each length
 };
-// The same, where something else than a Choices draws positions.
+// The same, where something else than a RunSpec draws positions.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The same of what one asks for, whether the scheme reads it or not. Gaps are those between neighbours: the position of
 // a slot minus that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput
 // for one of offsets.
 enum class Met { positions, distances, gaps };
-Coverage coverage(Met, const Choices&, const std::vector<int>& lengths, int64_t done);
-inline Coverage gaps(const Choices& c, const std::vector<int>& lengths) {
+Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t done);
+inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(Met::gaps, c, lengths, c.count("steps"));
 }
 // What two distributions have in common: of each value the smaller of its two shares, summed up; from 0 to 1.

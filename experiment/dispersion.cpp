@@ -49,10 +49,10 @@ void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
 std::string Probed::block(int layer) const { return fmt::format("{}block{}", prefix, layer); }
 
 Probed probed(const State& state, int samples) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const auto run = [&state, samples](const Look& look) {
     const NoGrad no_grad;
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     const MatmulPrecision as_this_run = state.matmul_precision();
     const Transformer net = look.temperature ? state.net.at_temperature(*look.temperature) : state.test_net();
     const int all = look.samples ? look.samples : samples;

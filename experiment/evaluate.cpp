@@ -13,7 +13,7 @@ namespace {
 constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
 
 // One sub-batch, sequences first .. first + count - 1 of this length.
-void add_sub_batch(const Choices& c, const Transformer& net, int first, int count, AtLength& sum) {
+void add_sub_batch(const RunSpec& c, const Transformer& net, int first, int count, AtLength& sum) {
   const Batch batch = test_batch(c, sum.length, first, count);
   const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1], batch.tokens);
   const Stream drops =
@@ -43,13 +43,13 @@ AtLength test_at(const State& state, int length, int samples) {
   return a;
 }
 
-Batch test_batch(const Choices& c, int length, int first, int count, Purpose purpose) {
+Batch test_batch(const RunSpec& c, int length, int first, int count, Purpose purpose) {
   return make_batch(task(c["task"]), count, length,
                     stream(uint64_t(c.count("seed")), purpose, uint64_t(length), uint32_t(first)));
 }
 
 // Streams 1024 apart, here and for dropout: more than a model has layers and places.
-PositionSample test_draw(const Choices& c, int length, int first, int count, int slots, const Ids& tokens) {
+PositionSample test_draw(const RunSpec& c, int length, int first, int count, int slots, const Ids& tokens) {
   return draw(c, test_sampler(c),
               stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10),
               count, slots, tokens);
@@ -62,7 +62,7 @@ int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26)
 double accuracy_at(const State& state, int length, int samples) { return test_at(state, length, samples).accuracy; }
 
 AtLength evaluate(const State& state, int length) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   AtLength a = test_at(state, length, c.whole("eval_samples"));
   a.baselines = baselines(task(c["task"]), length, baseline_samples, uint64_t(c.count("seed")));
   return a;

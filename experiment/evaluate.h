@@ -18,8 +18,8 @@ struct AtLength {
 
 // What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them
 // unless config["resample"] says otherwise, their positions. Strings do not depend on how they are cut; positions do.
-Batch test_batch(const Choices&, int length, int first, int count, Purpose = Purpose::test_tokens);
-PositionSample test_draw(const Choices&, int length, int first, int count, int slots, const Ids& tokens = {});
+Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
+PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});
 int sub_batch(int64_t slots);  // how many strings of so many slots it takes at once
 
 // config.whole("eval_samples") strings of one length, with its baselines.

@@ -14,17 +14,17 @@ namespace poslab {
 namespace {
 
 // Keys that a query sees, on average.
-double keys(const Choices& c, double slots) { return c.on("causal") ? (slots + 1) / 2 : slots; }
+double keys(const RunSpec& c, double slots) { return c.on("causal") ? (slots + 1) / 2 : slots; }
 
 // Products of one string, forward: for each slot the four projections of attention and the feed-forward layer, for each
 // pair of slots a logit and a weighted value.
 // outputs: slots whose logits are wanted. In the last layer the others are keys and values alone.
-double flops(const Choices& c, int length, double outputs) {
+double flops(const RunSpec& c, int length, double outputs) {
   const double n = slots(c, length), C = c.whole("d_model"),
                of_query = 2 * ((2 + 2.0 * c.whole("ffn_multiplier")) * C * C + 2 * keys(c, n) * C), of_key = 4 * C * C;
   return c.whole("layers") * n * of_key + ((c.whole("layers") - 1) * n + outputs) * of_query;
 }
-double answer_slots(const Choices& c, int length) { return task(c["task"]).output_length(length); }
+double answer_slots(const RunSpec& c, int length) { return task(c["task"]).output_length(length); }
 
 // Numbers of all pairs of slots that there are at once without a gradient: of one sequence, or of as many as stay below
 // 2^18 (encodings/written_out.cpp).
@@ -34,7 +34,8 @@ double pairs(double held, double B, double heads, double T) {
 }
 
 // Numbers that a forward pass of B strings of T slots keeps for the backward pass, or holds at once without one.
-double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T, bool trains) {
+double activations(const RunSpec& c, double B, double T, bool trains) {
+  const Chosen<Scheme>& s = c.scheme;
   const Reads what = reads(s);
   const double matrices = s->pages.cost.matrices(transformer_spec(c).shape(), s.choices);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
@@ -88,12 +89,12 @@ Forward Stack::forward(double B, double T, double keys) const {
           .d_model = d_model};
 }
 
-Forward string_forward(const Choices& c, int length, double inputs, bool all_slots) {
+Forward string_forward(const RunSpec& c, int length, double inputs, bool all_slots) {
   const double T = slots(c, length), together = std::min<double>(inputs, sub_batch(slots(c, length))),
                layers = c.whole("layers"), heads = c.whole("heads"), C = c.whole("d_model");
   return {.inputs = together,
           .slots = T,
-          .bytes = sizeof(real) * activations(c, scheme(c), together, T, false),
+          .bytes = sizeof(real) * activations(c, together, T, false),
           .flops = flops(c, length, all_slots ? T : answer_slots(c, length)),
           .logits = 2 * layers * T * keys(c, T) * C,
           .rows = layers * heads * T,
@@ -102,8 +103,8 @@ Forward string_forward(const Choices& c, int length, double inputs, bool all_slo
           .d_model = C};
 }
 
-Footprint string_footprint(const Choices& c) {
-  const Chosen<Scheme> s = scheme(c);
+Footprint string_footprint(const RunSpec& c) {
+  const Chosen<Scheme>& s = c.scheme;
   const Reads what = reads(s);
   const TransformerSpec spec = transformer_spec(c);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, word = sizeof(real);
@@ -113,14 +114,14 @@ Footprint string_footprint(const Choices& c) {
   if (has(what, Reads::distances) && s->pages.doors.find('3') != std::string::npos && !has(what, Reads::positions))
     f.parameters += c.whole("layers") * C * C;
   f.state = 4 * f.parameters * word;
-  f.step = word * activations(c, s, c.whole("batch"), slots(c, c.whole("train_length")), true);
+  f.step = word * activations(c, c.whole("batch"), slots(c, c.whole("train_length")), true);
   f.test = string_forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
   f.of_step = fmt::format("batch = {}, train_length = {}", c.whole("batch"), c.whole("train_length"));
   f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
   return f;
 }
 
-Work string_work(const Choices& c) {
+Work string_work(const RunSpec& c) {
   Work w{0, 0};
   for (int length = 1; length <= c.whole("train_length"); ++length)
     w.step += 3 * c.whole("batch") * string_forward(c, length, 1).flops / c.whole("train_length");  // backward: twice

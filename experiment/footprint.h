@@ -37,13 +37,13 @@ struct Forward {
 };
 
 // Of a configuration that fits together (check), of its kind (experiment/kind.cpp).
-Footprint footprint(const Choices&);
-Work work(const Choices&);
+Footprint footprint(const RunSpec&);
+Work work(const RunSpec&);
 // Of strings.
-Footprint string_footprint(const Choices&);
-Work string_work(const Choices&);
+Footprint string_footprint(const RunSpec&);
+Work string_work(const RunSpec&);
 // Of so many at most at once; of a test the last layer is of answer slots alone.
-Forward string_forward(const Choices&, int length, double inputs, bool all_slots = false);
+Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 
 // Blocks of a decoder, or of the encoder or the decoder of a T5: their products, and what of them is kept.
 struct Stack {

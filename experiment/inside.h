@@ -24,7 +24,7 @@ struct Sample {
   std::function<void(Trace&)> pass = {};   // over it, without gradients or dropout; the learner must outlive it
 };
 // Tensors of (H, T, T) numbers that a layer with this encoding makes.
-double matrices_of(const std::string& encoding, const ModelShape&);
+double matrices_of(const Chosen<Scheme>&, const ModelShape&);
 
 struct Inside {
   Dispersed dispersed;

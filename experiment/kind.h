@@ -3,7 +3,6 @@
 #pragma once
 #include <memory>
 
-#include "experiment/choice_table.h"
 #include "experiment/footprint.h"
 #include "experiment/results.h"
 
@@ -24,10 +23,10 @@ struct Kind {
   std::vector<std::string> tested;     // options that its eval can change, in the order in which they name a test
   const ChoiceTable& (*table)();
   Choices (*configure)(const Settings&);   // throws BadInput
-  void (*check)(const Choices&);           // likewise, if the choices do not fit together
+  void (*check)(const RunSpec&);           // likewise, if the choices do not fit together
   int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
   // text: what a run reads whose options name one; absent for others
-  std::unique_ptr<Learner> (*make)(const Choices&, std::shared_ptr<const language::Source> text);
+  std::unique_ptr<Learner> (*make)(const RunSpec&, std::shared_ptr<const language::Source> text);
 
   Columns columns;                         // of a test
   std::vector<std::string> collected;      // those that tables of sweeps have, in their order
@@ -36,8 +35,8 @@ struct Kind {
   Row (*scores)(const Choices&, const Results&);
   std::string (*shown)(const Choices&, const Results&);   // a table for a terminal
   // What a run takes of memory and time, from its options alone.
-  Footprint (*footprint)(const Choices&);
-  Work (*work)(const Choices&);
+  Footprint (*footprint)(const RunSpec&);
+  Work (*work)(const RunSpec&);
 
   bool operator==(const Kind& other) const { return name == other.name; }
   std::string command(const std::string& verb) const { return word + verb; }   // "lm train"

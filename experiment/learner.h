@@ -39,7 +39,7 @@ struct Respondent;  // experiment/ask.h
 class Learner {
  public:
   virtual ~Learner() = default;
-  virtual const Choices& config() const = 0;
+  virtual const RunSpec& config() const = 0;
   virtual const Params& params() const = 0;
   virtual Adam& adam() = 0;                      // adam().step counts the steps that were started
   const Adam& adam() const { return const_cast<Learner*>(this)->adam(); }
@@ -56,7 +56,7 @@ class Learner {
 
   // The test under these choices, which may differ from config() in what Kind::tested names. Throws BadInput, before
   // anything is computed, where the trained model cannot be tested so.
-  virtual std::vector<TestPart> test(const Choices&) const = 0;
+  virtual std::vector<TestPart> test(const RunSpec&) const = 0;
   // Of kinds with the option test_every: the share that is right on the first `samples` inputs of the run's own test at
   // one length. Throws Stopped.
   virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
@@ -71,7 +71,7 @@ class Learner {
   virtual std::string batch_words() const = 0;
   virtual std::any draw_longest(int64_t step) const { return draw(step); }   // a step of the longest inputs there are
   // Attention on the first `samples` inputs of the test at each length. command: who asks, for messages.
-  virtual Probed probed(const Choices& test, const std::vector<int>& lengths, int samples,
+  virtual Probed probed(const RunSpec& test, const std::vector<int>& lengths, int samples,
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
   // The learner must outlive what comes back of these. lengths: none for those that its kind has.
@@ -79,10 +79,10 @@ class Learner {
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 
-// These choices at another temperature: what is aligned to a trained model is no choice of a training.
-inline Choices with_temperature(Choices c, const std::string& temperature) {
-  c.set("temperature", temperature);
-  return c;
+// The options of a test at the temperature of training: what is aligned to a trained model is no choice of a training.
+inline RunSpec at_temperature_of(const RunSpec& training, RunSpec test) {
+  test.temperature = training.temperature;
+  return test;
 }
 
 // A learner around a state that has config, params and adam, and steps that are done when they are started.
@@ -90,7 +90,7 @@ template <class State, class Batch>
 class StateLearner : public Learner {
  public:
   explicit StateLearner(State s) : state(std::move(s)) {}
-  const Choices& config() const override { return state.config; }
+  const RunSpec& config() const override { return state.config; }
   const Params& params() const override { return state.params; }
   Adam& adam() override { return state.adam; }
   std::any draw(int64_t step) const override { return batch(step); }

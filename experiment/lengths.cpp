@@ -7,9 +7,9 @@
 
 namespace poslab {
 
-std::vector<int> paper_lengths(const Choices& c) { return {c.whole("train_length"), c.whole("train_length") * 15 / 4}; }
+std::vector<int> paper_lengths(const RunSpec& c) { return {c.whole("train_length"), c.whole("train_length") * 15 / 4}; }
 
-void check_lengths(const Choices& c, const std::vector<int>& lengths, const std::string& command) {
+void check_lengths(const RunSpec& c, const std::vector<int>& lengths, const std::string& command) {
   const int max_slots = room(c, test_sampler(c));
   if (lengths.empty()) bad_input("{}: at which lengths? Give at least one", command);
   for (const int length : lengths) {

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "experiment/build.h"
 
 namespace poslab {
 namespace {
 
 // Why an option changes nothing, and a remedy; "": it changes something.
-std::string no_effect(const Choices& c, const std::string& option) {
+std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
     return fmt::format("positions = {} are not random; choose a random sampler, as positions = randomized",
@@ -28,8 +27,8 @@ std::string no_effect(const Choices& c, const std::string& option) {
 
 }  // namespace
 
-void refuse_without_effect(const Choices& c, const Settings& typed) {
-  for (const Option& o : c.options()) {
+void refuse_without_effect(const RunSpec& c, const Settings& typed) {
+  for (const Option& o : static_cast<const Choices&>(c).options()) {
     const auto is = [&](const auto& s) { return s.first == o.name; };
     if (c[o.name] == o.standard || std::none_of(typed.begin(), typed.end(), is)) continue;
     if (const std::string why = no_effect(c, o.name); !why.empty())

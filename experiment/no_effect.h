@@ -1,11 +1,11 @@
 // Options that change nothing under the other choices of a run, as a resampling of positions that are not random.
 #pragma once
-#include "core/choices.h"
+#include "experiment/run_spec.h"
 
 namespace poslab {
 
 // Throws BadInput for the first of these options that is away from its default and changes nothing in a run of these
 // choices, which fit together. typed: what the user gave for this run, without presets and files.
-void refuse_without_effect(const Choices&, const Settings& typed);
+void refuse_without_effect(const RunSpec&, const Settings& typed);
 
 }  // namespace poslab

@@ -19,7 +19,7 @@ std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
 // Of strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const MatmulPrecision as_this_run = state.matmul_precision();
   const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activ
 }
 
 Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   check_lengths(c, lengths);
   if (c.whole("d_model") < 2) bad_input("inspect: d_model = {} has no plane to look at", c.whole("d_model"));
   // Sub-batches draw from streams of their own (test_draw), of which there are 16,384; half are for the other strings.

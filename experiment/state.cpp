@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-State::State(const Choices& c)
+State::State(const RunSpec& c)
     : config((check(c), c)),
       params(uint64_t(c.count("seed"))),
       net(params, transformer_spec(c)),
@@ -15,9 +15,8 @@ State::State(const Choices& c)
 
 Transformer State::test_net() const {
   if (config["test_temperature"] == "same") return net;
-  const Chosen<TemperaturePolicy> policy = test_temperature(config);
-  Transformer made = net.at_temperature(policy);
-  check_aligned(policy, params);
+  Transformer made = net.at_temperature(config.test_temperature);
+  check_aligned(config.test_temperature, params);
   return made;
 }
 

@@ -9,13 +9,13 @@ namespace poslab {
 
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
-  explicit State(const Choices&);
+  explicit State(const RunSpec&);
   // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
   // is aligned to other weights.
   Transformer test_net() const;
   // What holds it multiplies as this run does; other runs of the process may differ. Every pass needs one.
   MatmulPrecision matmul_precision() const;
-  Choices config;
+  RunSpec config;
   Params params;
   Transformer net;
   Adam adam;  // adam.step counts the steps done

@@ -11,29 +11,29 @@
 
 namespace poslab {
 
-int draw_length(const Choices& c, int64_t step) {
+int draw_length(const RunSpec& c, int64_t step) {
   return training_length({c["curriculum"], c.whole("train_length"), c.count("steps")}, uint64_t(c.count("seed")), step);
 }
 
-PositionSample draw_positions(const Choices& c, int64_t step, int slots, const Ids& tokens) {
+PositionSample draw_positions(const RunSpec& c, int64_t step, int slots, const Ids& tokens) {
   return draw(c, at_step(sampler(c), step, slots),
               stream(uint64_t(c.count("seed")), Purpose::positions, uint64_t(step)), c.whole("batch"), slots, tokens);
 }
 
-StepInputs draw_step(const Choices& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
+StepInputs draw_step(const RunSpec& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
 
-StepInputs draw_step(const Choices& c, int64_t step, int length) {
+StepInputs draw_step(const RunSpec& c, int64_t step, int length) {
   Batch batch = make_batch(task(c["task"]), c.whole("batch"), length,
                            stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)));
   PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1], batch.tokens);
-  const bool relative = has(reads(scheme(c)), Reads::distances | Reads::offset_table);
+  const bool relative = has(reads(c.scheme), Reads::distances | Reads::offset_table);
   for (int layer = 0; layer < c.whole("layers"); ++layer)
     if (const Positions& p = positions.at_layer(layer); relative) p.distances();
   return {length, std::move(batch), std::move(positions)};
 }
 
 PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const int64_t step = state.adam.step;
   state.adam.lr = c.number("lr") * cooled(c, step);
   Tensor logits, loss;
@@ -59,7 +59,7 @@ PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   return {step, std::move(inputs), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
 }
 
-Step finish_step(const Choices& c, PendingStep pending) {
+Step finish_step(const RunSpec& c, PendingStep pending) {
   Step s{};
   s.length = pending.inputs.length;
   s.loss = double(pending.loss.result()[0]);

@@ -15,11 +15,11 @@ struct StepInputs {
   Batch batch;
   PositionSample positions;  // for all layers
 };
-StepInputs draw_step(const Choices&, int64_t step);              // at the curriculum's length
-StepInputs draw_step(const Choices&, int64_t step, int length);  // at another
-int draw_length(const Choices&, int64_t step);                   // the curriculum's length alone
+StepInputs draw_step(const RunSpec&, int64_t step);              // at the curriculum's length
+StepInputs draw_step(const RunSpec&, int64_t step, int length);  // at another
+int draw_length(const RunSpec&, int64_t step);                   // the curriculum's length alone
 // the positions alone, for strings of so many slots, or for these tokens
-PositionSample draw_positions(const Choices&, int64_t step, int slots, const Ids& tokens = {});
+PositionSample draw_positions(const RunSpec&, int64_t step, int slots, const Ids& tokens = {});
 
 struct Step {
   int length;
@@ -41,6 +41,6 @@ struct PendingStep {
 PendingStep start_step(State&, StepInputs, Trace* = nullptr);
 // Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the
 // weights.
-Step finish_step(const Choices&, PendingStep);
+Step finish_step(const RunSpec&, PendingStep);
 
 }  // namespace poslab

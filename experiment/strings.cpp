@@ -19,7 +19,7 @@ const Columns& string_columns() {
   return all;
 }
 
-std::unique_ptr<Learner> make_strings(const Choices& c, std::shared_ptr<const language::Source>) {
+std::unique_ptr<Learner> make_strings(const RunSpec& c, std::shared_ptr<const language::Source>) {
   return std::make_unique<StringsLearner>(State(c));
 }
 
@@ -67,7 +67,7 @@ StepResult StringsLearner::finish() {
           s.length};
 }
 
-std::vector<TestPart> StringsLearner::test(const Choices& c) const {
+std::vector<TestPart> StringsLearner::test(const RunSpec& c) const {
   const auto tested = std::make_shared<State>(state);
   check(tested->config = c);
   tested->test_net();  // a temperature of another model is refused
@@ -82,8 +82,7 @@ std::vector<TestPart> StringsLearner::test(const Choices& c) const {
 
 // -- looking at it
 
-double matrices_of(const std::string& encoding, const ModelShape& shape) {
-  const Chosen<Scheme> scheme = choose_encoding(encoding);
+double matrices_of(const Chosen<Scheme>& scheme, const ModelShape& shape) {
   return scheme->pages.cost.matrices(shape, scheme.choices);
 }
 
@@ -96,7 +95,7 @@ void must_be_no_text(const std::string& text) {
 
 }  // namespace
 
-Probed StringsLearner::probed(const Choices&, const std::vector<int>& lengths, int samples,
+Probed StringsLearner::probed(const RunSpec&, const std::vector<int>& lengths, int samples,
                               const std::string& command) const {
   check_lengths(state.config, lengths, command);
   return poslab::probed(state, samples);
@@ -104,14 +103,14 @@ Probed StringsLearner::probed(const Choices&, const std::vector<int>& lengths, i
 
 Sample StringsLearner::sample(const SampleOptions& o) const {
   must_be_no_text(o.text);
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const int length = o.length ? o.length : c.whole("train_length"), first = o.number - 1;
   check_lengths(c, {length}, "view");
   const Batch batch = test_batch(c, length, first, 1);
   const int T = batch.tokens.shape()[1];
   Sample s{.layers = c.whole("layers"),
            .heads = c.whole("heads"),
-           .matrices = matrices_of(c["encoding"], transformer_spec(c).shape()),
+           .matrices = matrices_of(c.scheme, transformer_spec(c).shape()),
            .outputs = batch.outputs,
            .slots = "dashed lines part the input from the answer slots."};
   const std::vector<std::string> alphabet = task(c["task"]).alphabet;
@@ -128,7 +127,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
 namespace {
 
 // The input length whose strings have so many slots, as the test has them; T for other tokens.
-int length_of(const Choices& c, int T) {
+int length_of(const RunSpec& c, int T) {
   for (int length = 1; length < T; ++length)
     if (slots(c, length) == T) return length;
   return T;
@@ -154,7 +153,7 @@ Inspection StringsLearner::inside(std::vector<int> lengths, int n, const std::st
   std::vector<int> points;
   for (const int length : lengths) points.push_back(task(state.config["task"]).output_length(length));
   const auto look = [this, lengths, n] {
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     const int T = slots(c, std::min(lengths.back(), most_of_biases));
     const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
     return Inside{dispersed(poslab::probed(state, n), lengths, n),

@@ -11,21 +11,21 @@ namespace poslab {
 class StringsLearner final : public Learner {
  public:
   explicit StringsLearner(State s) : state(std::move(s)) {}
-  const Choices& config() const override { return state.config; }
+  const RunSpec& config() const override { return state.config; }
   const Params& params() const override { return state.params; }
   Adam& adam() override { return state.adam; }
   std::any draw(int64_t step) const override { return draw_step(state.config, step); }
   void start(std::any drawn, Trace*) override;
   StepResult finish() override;
   size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
-  std::vector<TestPart> test(const Choices&) const override;
+  std::vector<TestPart> test(const RunSpec&) const override;
   double accuracy_at(int length, int samples) const override { return poslab::accuracy_at(state, length, samples); }
   Respondent respondent(const std::string& positions, const std::string& temperature) const override;
   std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
   std::any draw_longest(int64_t step) const override {
     return draw_step(state.config, step, state.config.whole("train_length"));
   }
-  Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
+  Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;

@@ -42,7 +42,7 @@ Choices with(const Settings& more) {
 Decoder fresh(const Choices& c) {
   Params params(uint64_t(c.whole("seed")));
   DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
-  spec.encoding = scheme(c);
+  spec.encoding = RunSpec(c).scheme;
   return {params, spec};
 }
 

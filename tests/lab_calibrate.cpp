@@ -103,7 +103,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   const Batch batch = test_batch(state.config, 9, 0, 1);
   const int T = slots(state.config, 9);
   const Tensor a = attention_of(state, batch, test_draw(state.config, 9, 0, 1, T, batch.tokens), 0);
-  const auto calibration = read_calibration(scheme(state.config).choices["of"]);
+  const auto calibration = read_calibration(state.config.scheme.choices["of"]);
   const SlotBiases& head = calibration.of(0, 0);
   REQUIRE_FALSE(head.empty());
   for (int i = 0; i < T; ++i) {

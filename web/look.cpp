@@ -25,7 +25,7 @@ Json histogram(const Histogram& h) {
 }
 
 // What cannot be counted says why: a table of offsets has neither positions nor gaps.
-Json met_json(Met what, const Choices& c, const std::vector<int>& lengths, int64_t done) {
+Json met_json(Met what, const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   try {
     const Coverage met = coverage(what, c, lengths, done);
     return Json::object({{"trained", histogram(met.trained)},
@@ -39,7 +39,7 @@ Json met_json(Met what, const Choices& c, const std::vector<int>& lengths, int64
 
 // Words: the lengths, and of how many steps of training; 0: of all that the run will have.
 Response seen(Request& request) {
-  const Choices& c = model(request).config;
+  const RunSpec& c = model(request).config;
   const std::vector<int> lengths = request.lengths();
   const int asked_steps = request.whole("steps", 0, 1 << 30);
   const int64_t steps = asked_steps ? asked_steps : c.count("steps");

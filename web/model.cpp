@@ -23,7 +23,7 @@ std::map<int, std::unique_ptr<State>>& models() {
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
 // A page has an address space of 4 GB, of which the program and what is fragmented take some.
-void check_memory(const Choices& c) {
+void check_memory(const RunSpec& c) {
   constexpr double most = 3e9;
   if (const double needed = string_footprint(c).bytes(); needed > most)
     bad_input("this model takes about {} of memory in training, and a page has {}; take a smaller batch (now {}), "
@@ -72,7 +72,7 @@ Json config_json(const Choices& c) {
 
 Response added(std::unique_ptr<State> s) {
   static int last = 0;
-  const Choices& c = s->config;
+  const RunSpec& c = s->config;
   const Json about = Json::object(
       {{"model", ++last},
        {"parameters", double(s->params.count())},
@@ -88,7 +88,7 @@ Response added(std::unique_ptr<State> s) {
 }
 
 Response train_new(Request& request) {
-  const Choices c = configure(of_new_run(request.settings()));
+  const RunSpec c = configure(of_new_run(request.settings()));
   check_memory(c);
   return added(std::make_unique<State>(c));
 }
@@ -97,7 +97,7 @@ Response train_new(Request& request) {
 Response load(Request& request) {
   const std::string file = request.next();
   const int most = request.whole("weights", 0, 1 << 30);
-  const Choices c = configure(request.settings());
+  const RunSpec c = configure(request.settings());
   check_memory(c);
   const MostParameters of_file(file, most);
   return added(std::make_unique<State>(c));
@@ -147,7 +147,7 @@ Response test(Request& request) {
   const std::vector<int> lengths = request.lengths();
   const int strings = request.whole("strings", 1, 100000);
   State tested = s;
-  for (const auto& [name, text] : request.settings()) tested.config.set(name, text);
+  tested.config = s.config.with(request.settings());
   check(tested.config);
   check_lengths(tested.config, lengths, "test");
   return {Json::list(lengths, [&](int length) {
@@ -161,7 +161,7 @@ Response test(Request& request) {
 }
 
 Response baselines_of(Request& request) {
-  const Choices& c = model(request).config;
+  const RunSpec& c = model(request).config;
   const std::vector<int> lengths = request.lengths();
   const int strings = request.whole("strings", 1, 100000);
   return {Json::list(lengths, [&](int length) {

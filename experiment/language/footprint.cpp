@@ -11,7 +11,7 @@ namespace poslab::language {
 namespace {
 
 // The text is read later: it has a token for each byte, and those that are merged from them.
-double tokens(const Choices& c) {
+double tokens(const RunSpec& c) {
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 
@@ -28,9 +28,9 @@ Stack stack(const DecoderSpec& spec) {
           .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(), spec.encoding.choices),
           .held = held(spec.encoding, spec.shape())};
 }
-DecoderSpec spec_of(const Choices& c) { return decoder_spec(c, int(tokens(c))); }
+DecoderSpec spec_of(const RunSpec& c) { return decoder_spec(c, int(tokens(c))); }
 
-int longest_test(const Choices& c) {
+int longest_test(const RunSpec& c) {
   const std::vector<int> lengths = eval_lengths(c);
   return *std::max_element(lengths.begin(), lengths.end());
 }
@@ -38,7 +38,7 @@ int longest_test(const Choices& c) {
 }  // namespace
 
 // Logits of 256 slots are in memory at a time, of those that are counted.
-Forward forward(const DecoderSpec& spec, const Choices& c, int length) {
+Forward forward(const DecoderSpec& spec, const RunSpec& c, int length) {
   Forward f = stack(spec).forward(1, length, (length + 1) / 2.);
   const int tail = c.whole("eval_tail");
   f.bytes += sizeof(real) * 256. * spec.vocabulary;
@@ -59,7 +59,7 @@ Taken writing_takes(const DecoderSpec& spec, double prompt, double count) {
           s.flops(prompt, prompt / 2) + count * (of_token + 2. * spec.vocabulary * spec.d_model)};
 }
 
-Footprint footprint(const Choices& c) {
+Footprint footprint(const RunSpec& c) {
   const Stack s = stack(spec_of(c));
   const double V = tokens(c), B = c.whole("batch"), T = c.whole("train_length"), word = sizeof(real);
   Footprint f;
@@ -72,7 +72,7 @@ Footprint footprint(const Choices& c) {
   return f;
 }
 
-poslab::Work work(const Choices& c) {
+poslab::Work work(const RunSpec& c) {
   const Stack s = stack(spec_of(c));
   const double V = tokens(c), T = c.whole("train_length");
   poslab::Work w{3 * c.whole("batch") * (s.flops(T, (T + 1) / 2) + T * 2 * V * s.d_model), 0};

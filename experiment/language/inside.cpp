@@ -80,7 +80,7 @@ void check_lengths(const State& s, const std::vector<int>& lengths, const std::s
                 maps && most == fits ? ": the attention of all heads is kept" : "");
 }
 
-std::vector<int> test_window(const Choices& c, const Source& source, int length, int n, Purpose purpose) {
+std::vector<int> test_window(const RunSpec& c, const Source& source, int length, int n, Purpose purpose) {
   Rng rng(stream(uint64_t(c.whole("seed")), purpose, uint64_t(length), uint32_t(n)));
   return source.window(purpose == Purpose::test_tokens, length + 1, rng).tokens;
 }
@@ -109,10 +109,10 @@ Pca pca(const State& s, const Source& source, const std::vector<int>& lengths, i
 }
 
 Coverage coverage(const State& s, const std::vector<int>& lengths) {
-  const Choices& c = s.config;
+  const RunSpec& c = s.config;
   const Chosen<Sampler> drawn = sampler(c);
   const int layers = drawn->parts ? c.whole("layers") : 1;
-  return poslab::coverage({.scheme = scheme(c),
+  return poslab::coverage({.scheme = c.scheme,
                            .causal = true,
                            .done = s.trained_elsewhere ? 1 : s.adam.step,  // its training had the test's positions
                            .training = [&](int64_t step) { return training_positions(c, step); },

@@ -15,7 +15,7 @@ void check_lengths(const State&, const std::vector<int>& lengths, const std::str
                    bool maps = true);
 // The n-th text of the test with so many tokens, and the token after it; for another purpose, of the training
 // text where there is one.
-std::vector<int> test_window(const Choices&, const Source&, int length, int n, Purpose = Purpose::test_tokens);
+std::vector<int> test_window(const RunSpec&, const Source&, int length, int n, Purpose = Purpose::test_tokens);
 
 // Tokens as a page shows them: bytes that are no letters of ASCII by a sign or their number.
 std::vector<std::string> symbols(const Source&, const std::vector<int>& tokens);

@@ -44,7 +44,7 @@ std::vector<int> Source::prompt(const std::string& text) const {
 
 std::string Source::text(int token) const { return grammar ? fmt::format("{} ", token) : reader().text(token); }
 
-State::State(const Choices& c, int vocabulary)
+State::State(const RunSpec& c, int vocabulary)
     : config((language::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, decoder_spec(c, vocabulary)),
@@ -52,12 +52,12 @@ State::State(const Choices& c, int vocabulary)
   adam.clip = c.number("clip");
 }
 
-State::State(const Choices& c, const Decoder& made)
+State::State(const RunSpec& c, const Decoder& made)
     : config(c), params(uint64_t(0)), net(made), trained_elsewhere(true) {}
 
 namespace {
 
-TokenizedText training_window(const Choices& c, const Source& source, int length, Rng& rng) {
+TokenizedText training_window(const RunSpec& c, const Source& source, int length, Rng& rng) {
   const double repeats = c.number("repeats");
   if (repeats == 0 || rng.uniform() >= repeats) return source.window(false, length, rng);
   const int shortest = std::max(1, length / 8), longest = std::max(1, length / 2);
@@ -66,7 +66,7 @@ TokenizedText training_window(const Choices& c, const Source& source, int length
 
 }  // namespace
 
-Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
+Batch draw_batch(const RunSpec& c, const Source& source, int64_t step) {
   const int B = c.whole("batch"), T = c.whole("train_length");
   std::vector<int> read, expected;
   for (int b = 0; b < B; ++b) {
@@ -80,17 +80,17 @@ Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
 
 namespace {
 
-PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
+PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, int slots) {
   const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
   return {drawn, Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
 }
 
 }  // namespace
 
-PositionSample training_positions(const Choices& c, int64_t step) {
+PositionSample training_positions(const RunSpec& c, int64_t step) {
   return positions(c, Purpose::positions, step, c.whole("train_length"));
 }
-PositionSample test_positions(const Choices& c, int length) {
+PositionSample test_positions(const RunSpec& c, int length) {
   return positions(c, Purpose::test_positions, length, length);
 }
 
@@ -124,7 +124,7 @@ StepResult train_step(State& s, const Batch& batch, Trace* trace) {
   return done;
 }
 
-AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, int length, bool repeated) {
+AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
   const MatmulPrecision as_this_run = precision(c);
   constexpr int together = 256;  // slots whose logits are in memory at a time

@@ -39,10 +39,10 @@ struct Source {
 
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
-  State(const Choices&, int vocabulary);
+  State(const RunSpec&, int vocabulary);
   // Of an external checkpoint, which is only read: it has no parameters of its own, and nobody knows of its training.
-  State(const Choices&, const Decoder&);
-  Choices config;
+  State(const RunSpec&, const Decoder&);
+  RunSpec config;
   Params params;
   Decoder net;
   Adam adam;                                     // adam.step counts the steps done
@@ -53,11 +53,11 @@ struct Batch {
   Ids read, expected;
 };  // (B, T) twice: the token after each
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
-Batch draw_batch(const Choices&, const Source&, int64_t step);
+Batch draw_batch(const RunSpec&, const Source&, int64_t step);
 
 // Of a step of training, and of all windows of a length at test.
-PositionSample training_positions(const Choices&, int64_t step);
-PositionSample test_positions(const Choices&, int length);
+PositionSample training_positions(const RunSpec&, int64_t step);
+PositionSample test_positions(const RunSpec&, int length);
 
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
@@ -75,7 +75,7 @@ struct AtLength {
 // Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they are
 // the ends of windows of the longest length that is tested, only their last tokens count, and the parts are of these.
 // Throws Stopped.
-AtLength evaluate(const Decoder&, const Choices& c, const Source&, int length, bool repeated);
+AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
 inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   return evaluate(s.net, s.config, source, length, repeated);
 }

@@ -27,7 +27,7 @@ int longest(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
-std::unique_ptr<Learner> make(const Choices& c, std::shared_ptr<const Source> text) {
+std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const Source> text) {
   State state(c, text->tokens());
   return std::make_unique<TextLearner>(std::move(state), std::move(text));
 }
@@ -78,7 +78,7 @@ Row row_of(const AtLength& at) {
   return {text_columns(), std::move(cells)};
 }
 
-std::vector<TestPart> test_of(const Decoder& net, const Choices& c, std::shared_ptr<const Source> text) {
+std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_ptr<const Source> text) {
   std::vector<TestPart> all;
   for (const bool repeated : {false, true})
     for (const int length : eval_lengths(c))
@@ -88,18 +88,17 @@ std::vector<TestPart> test_of(const Decoder& net, const Choices& c, std::shared_
   return all;
 }
 
-Decoder tested_net(const Decoder& net, const Params& params, const Choices& own, const Choices& tested) {
+Decoder tested_net(const Decoder& net, const Params& params, const RunSpec& own, const RunSpec& tested) {
   Decoder other = net;
-  if (tested["encoding"] != own["encoding"]) other = other.with_encoding(scheme(tested));
+  if (tested["encoding"] != own["encoding"]) other = other.with_encoding(tested.scheme);
   if (tested["temperature"] == own["temperature"]) return other;
-  const Chosen<TemperaturePolicy> policy = choose_temperature(tested["temperature"]);
-  other = other.at_temperature(policy);
-  check_aligned(policy, params);
+  other = other.at_temperature(tested.temperature);
+  check_aligned(tested.temperature, params);
   return other;
 }
 
-std::vector<TestPart> TextLearner::test(const Choices& c) const {
-  language::check(with_temperature(c, state.config["temperature"]));
+std::vector<TestPart> TextLearner::test(const RunSpec& c) const {
+  language::check(at_temperature_of(state.config, c));
   source->must_be_there();
   return test_of(tested_net(state.net, state.params, state.config, c), c, source);
 }
@@ -108,7 +107,7 @@ std::string TextLearner::batch_words() const {
   return fmt::format("{} texts of {} tokens", state.config.whole("batch"), state.config.whole("train_length"));
 }
 
-Probed TextLearner::probed(const Choices&, const std::vector<int>& lengths, int samples,
+Probed TextLearner::probed(const RunSpec&, const std::vector<int>& lengths, int samples,
                            const std::string& command) const {
   check_lengths(state, lengths, command, false);
   return language::probed(state, *source, samples);
@@ -123,7 +122,7 @@ std::vector<int> TextLearner::tokens_of(const std::string& text) const {
 Sample TextLearner::sample(const SampleOptions& o) const {
   if (!o.text.empty() && o.length)
     bad_input("--text and --length {}: the text has a length of its own; leave one out", o.length);
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   std::vector<int> tokens = tokens_of(o.text);
   const int T = !tokens.empty() ? int(tokens.size()) : o.length ? o.length : c.whole("train_length");
   check_lengths(state, {T}, "view", false);
@@ -134,7 +133,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
   const DecoderSpec& spec = state.net.spec();
   return {.layers = spec.layers,
           .heads = spec.heads,
-          .matrices = matrices_of(c["encoding"], spec.shape()),
+          .matrices = matrices_of(spec.encoding, spec.shape()),
           .symbols = symbols(*source, tokens),
           .slots = "a token sees itself and those before it.",
           .pass = [this, tokens, T](Trace& trace) {
@@ -143,7 +142,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
           }};
 }
 
-Reader reader_of(const Decoder& net, const Choices& c, std::function<PositionSample(int slots)> draw) {
+Reader reader_of(const Decoder& net, const RunSpec& c, std::function<PositionSample(int slots)> draw) {
   return {net.spec().vocabulary, [&, draw](const Reading& r, Trace* trace) {
             const MatmulPrecision as_this_run = precision(c);
             const PositionSample positions =

@@ -8,9 +8,9 @@ namespace poslab::language {
 class TextLearner final : public StateLearner<State, Batch> {
  public:
   TextLearner(State s, std::shared_ptr<const Source> text) : StateLearner(std::move(s)), source(std::move(text)) {}
-  std::vector<TestPart> test(const Choices&) const override;
+  std::vector<TestPart> test(const RunSpec&) const override;
   std::string batch_words() const override;
-  Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
+  Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
@@ -26,11 +26,11 @@ class TextLearner final : public StateLearner<State, Batch> {
 Row row_of(const AtLength&);
 // What a run's decoder says of tokens, at the positions drawn for so many of them unless some are given. It refers to
 // the decoder and its choices.
-Reader reader_of(const Decoder&, const Choices&, std::function<PositionSample(int slots)> draw);
+Reader reader_of(const Decoder&, const RunSpec&, std::function<PositionSample(int slots)> draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
-std::vector<TestPart> test_of(const Decoder&, const Choices&, std::shared_ptr<const Source>);
+std::vector<TestPart> test_of(const Decoder&, const RunSpec&, std::shared_ptr<const Source>);
 // The model as these choices say it, with another scheme or temperature than it was trained with. Throws BadInput for
 // one that learns parameters.
-Decoder tested_net(const Decoder&, const Params&, const Choices& own, const Choices& tested);
+Decoder tested_net(const Decoder&, const Params&, const RunSpec& own, const RunSpec& tested);
 
 }  // namespace poslab::language

@@ -75,21 +75,21 @@ Choices configure(const Settings& settings) {
   return configure(all_choices(), all);
 }
 
-DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
+DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   DecoderSpec s;
   s.vocabulary = vocabulary, s.layers = c.whole("layers"), s.heads = c.whole("heads");
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
-  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = c.scheme, s.temperature = c.temperature;
   for (const int length : eval_lengths(c))
     s.pool = std::max(s.pool, rows_for(sampler(c), length));  // of a learned table
   return s;
 }
 
 // Sizes of the model are the decoder's to check.
-void check(const Choices& c) {
-  must_not_be_aligned(c["temperature"]);
+void check(const RunSpec& c) {
+  must_not_be_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   must_not_read_classes(drawn);

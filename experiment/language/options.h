@@ -1,6 +1,5 @@
 // Every choice that makes a run of a language model: one table (experiment/choice_table.h).
 #pragma once
-#include "experiment/choice_table.h"
 #include "experiment/footprint.h"
 #include "nn/decoder.h"
 
@@ -13,13 +12,13 @@ constexpr int parts = 8;  // of a window: losses are reported by position too
 
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.
-void check(const Choices&);
+void check(const RunSpec&);
 
-DecoderSpec decoder_spec(const Choices&, int vocabulary);
+DecoderSpec decoder_spec(const RunSpec&, int vocabulary);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
-Footprint footprint(const Choices&);             // experiment/footprint.h
-Forward forward(const DecoderSpec&, const Choices& test, int length);  // a window of a test, with its logits
+Footprint footprint(const RunSpec&);             // experiment/footprint.h
+Forward forward(const DecoderSpec&, const RunSpec& test, int length);  // a window of a test, with its logits
 Taken writing_takes(const DecoderSpec&, double prompt, double count);  // generate (nn/generate.h)
-poslab::Work work(const Choices&);
+poslab::Work work(const RunSpec&);
 
 }  // namespace poslab::language

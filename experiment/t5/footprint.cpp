@@ -32,7 +32,7 @@ Stack decoder(const T5Spec& spec) {
 // Keys and values of the encoder's states, in each layer of the decoder.
 double memory_width(const T5Spec& spec) { return spec.decoder_layers * 2. * spec.heads * spec.head_dim; }
 
-int longest_test(const Choices& c) {
+int longest_test(const RunSpec& c) {
   const std::vector<int> lengths = eval_lengths(c);
   return *std::max_element(lengths.begin(), lengths.end());
 }
@@ -61,7 +61,7 @@ Taken answer_takes(const T5Spec& spec, double context, double count, double beam
           one.flops + others * one_more};
 }
 
-Footprint footprint(const Choices& c) {
+Footprint footprint(const RunSpec& c) {
   const T5Spec spec = t5::spec(c);
   const Stack e = encoder(spec), d = decoder(spec);
   const double C = e.d_model, V = symbols::vocabulary, word = sizeof(real), T = c.whole("train_length"),
@@ -78,12 +78,12 @@ Footprint footprint(const Choices& c) {
   return f;
 }
 
-poslab::Work work(const Choices& c) {
+poslab::Work work(const RunSpec& c) {
   const T5Spec spec = t5::spec(c);
   const double T = (c.whole("shortest") + c.whole("train_length")) / 2., each = c.whole("eval_samples");
   poslab::Work w{3 * std::max(1., c.whole("tokens") / T) * forward(spec, T, 1, usual_answer).flops, 0};
   for (const int length : eval_lengths(c))
-    w.test += double(tasks(c).size()) * each * forward(spec, length, each, usual_answer).flops;
+    w.test += double(c.retrievals.size()) * each * forward(spec, length, each, usual_answer).flops;
   return w;
 }
 

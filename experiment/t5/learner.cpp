@@ -30,7 +30,7 @@ int longest_tested(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
-std::unique_ptr<Learner> make(const Choices& c, std::shared_ptr<const language::Source>) {
+std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const language::Source>) {
   return std::make_unique<QuestionLearner>(State(c));
 }
 
@@ -76,19 +76,18 @@ std::string shown_places(const double (&accuracy)[places]) {
   return text;
 }
 
-std::vector<TestPart> QuestionLearner::test(const Choices& c) const {
-  t5::check(with_temperature(c, state.config["temperature"]));
+std::vector<TestPart> QuestionLearner::test(const RunSpec& c) const {
+  t5::check(at_temperature_of(state.config, c));
   T5 net = state.net;
-  if (c["encoding"] != state.config["encoding"]) net = net.with_encoding(scheme(c));
+  if (c["encoding"] != state.config["encoding"]) net = net.with_encoding(c.scheme);
   if (c["temperature"] != state.config["temperature"]) {
-    const Chosen<TemperaturePolicy> policy = choose_temperature(c["temperature"]);
-    net = net.at_temperature(policy);
-    check_aligned(policy, state.params);
+    net = net.at_temperature(c.temperature);
+    check_aligned(c.temperature, state.params);
   }
   check_rows(net, c);
   const double samples = c.whole("eval_samples");
   std::vector<TestPart> all;
-  for (const Chosen<Retrieval>& task : tasks(c))
+  for (const Chosen<Retrieval>& task : c.retrievals)
     for (const int length : eval_lengths(c))
       all.push_back({fmt::format("{}, length {}", task->name, length), samples * length,
                      forward(net.spec(), length, samples).of(samples),
@@ -103,7 +102,7 @@ void must_be_no_text(const std::string& text) {
 }
 
 // The state under a test of these lengths, which are checked.
-std::shared_ptr<const State> tested_at(const State& state, Choices c, const std::vector<int>& lengths) {
+std::shared_ptr<const State> tested_at(const State& state, RunSpec c, const std::vector<int>& lengths) {
   c.set("eval_lengths", fmt::format("{}", fmt::join(lengths, "/")));
   t5::check(c), check_rows(state.net, c);
   const auto made = std::make_shared<State>(state);
@@ -119,7 +118,7 @@ Probed probed_and_kept(const std::shared_ptr<const State>& state, int samples) {
 
 }  // namespace
 
-Probed QuestionLearner::probed(const Choices& c, const std::vector<int>& lengths, int samples,
+Probed QuestionLearner::probed(const RunSpec& c, const std::vector<int>& lengths, int samples,
                                const std::string&) const {
   return probed_and_kept(tested_at(state, c, lengths), samples);
 }
@@ -134,13 +133,13 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
     bad_input("--sample {}: the test has {} questions at each length (eval_samples); ask for one of these", o.number,
               questions);
   const std::shared_ptr<const State> at = tested_at(state, state.config, {length});
-  const Chosen<Retrieval> task = tasks(at->config)[0];
+  const Chosen<Retrieval> task = at->config.retrievals[0];
   const Batch batch = test_batch(at->config, task, length, {o.number - 1, 1, questions});
   const T5Spec& spec = state.net.spec();
   Sample s{.of = task.spelled(),
            .layers = spec.layers,
            .heads = spec.heads,
-           .matrices = matrices_of(state.config["encoding"], spec.shape(false)),
+           .matrices = matrices_of(spec.encoding, spec.shape(false)),
            .block = "encoder.block",
            .slots = "the context and the question after it, as the encoder reads them."};
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));

@@ -8,9 +8,9 @@ namespace poslab::t5 {
 class QuestionLearner final : public StateLearner<State, Batch> {
  public:
   using StateLearner::StateLearner;
-  std::vector<TestPart> test(const Choices&) const override;
+  std::vector<TestPart> test(const RunSpec&) const override;
   std::string batch_words() const override { return "questions"; }
-  Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
+  Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;

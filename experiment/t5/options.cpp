@@ -74,16 +74,16 @@ const ChoiceTable& all_choices() {
 
 Choices configure(const Settings& settings) {
   Choices c = configure(all_choices(), settings);
-  tasks(c);  // an unknown one is refused where it is named
+  choose_retrievals(c["tasks"]);  // an unknown one is refused where it is named
   return c;
 }
 
-void check(const Choices& c) {
+void check(const RunSpec& c) {
   const int longest_trained = c.whole("train_length"), shortest = c.whole("shortest");
   if (shortest > longest_trained)
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
-  must_not_be_aligned(c["temperature"]);
+  must_not_be_aligned(c.temperature);
   must_not_read_classes(sampler(c));
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   std::set<int> lengths = {shortest, longest_trained};
@@ -96,16 +96,14 @@ void check(const Choices& c) {
   if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
     bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; {}", c["positions"], pool,
               *lengths.rbegin(), more_positions(sampler(c)));
-  for (const Chosen<Retrieval>& task : tasks(c))  // each task has each length, or it is said now
+  for (const Chosen<Retrieval>& task : c.retrievals)  // each task has each length, or it is said now
     for (const int length : lengths) {
       Rng rng(stream(0, Purpose::tokens, 0));
       draw(task, length, {}, rng);
     }
 }
 
-std::vector<Chosen<Retrieval>> tasks(const Choices& c) { return choose_retrievals(c["tasks"]); }
-
-T5Spec spec(const Choices& c) {
+T5Spec spec(const RunSpec& c) {
   T5Spec s;
   s.vocabulary = symbols::vocabulary, s.layers = c.whole("layers"), s.decoder_layers = c.whole("decoder_layers");
   s.heads = c.whole("heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
@@ -114,7 +112,7 @@ T5Spec spec(const Choices& c) {
   s.head_dim = s.d_model / s.heads, s.start = symbols::pad;
   if (c.on("gated")) s.gate = Gate::gelu_tanh;
   s.tied = c.on("tied");
-  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = c.scheme, s.temperature = c.temperature;
   s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // rows of a learned table
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, rows_for(sampler(c), length));
   return s;

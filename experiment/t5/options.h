@@ -1,26 +1,24 @@
 // Every choice that makes a run of a T5: one table, as in experiment/language/options.h.
 #pragma once
-#include "experiment/choice_table.h"
+#include "experiment/run_spec.h"
 #include "experiment/footprint.h"
 #include "nn/t5.h"
-#include "tasks/retrieval/retrieval.h"
 
 namespace poslab::t5 {
 
 const ChoiceTable& all_choices();
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.
-void check(const Choices&);
+void check(const RunSpec&);
 
-std::vector<Chosen<Retrieval>> tasks(const Choices&);
-T5Spec spec(const Choices&);
+T5Spec spec(const RunSpec&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
-Footprint footprint(const Choices&);             // experiment/footprint.h
+Footprint footprint(const RunSpec&);             // experiment/footprint.h
 constexpr double usual_answer = 8;               // symbols of an answer in a test, about; contexts are much longer
 // A question of a test, whose answer has `said` tokens, and what the encoder alone takes.
 Forward forward(const T5Spec&, double context, double questions, double said = usual_answer);
 Taken answer_takes(const T5Spec&, double context, double count, double beams);
 Forward encoded(const T5Spec&, double context, double questions);
-poslab::Work work(const Choices&);
+poslab::Work work(const RunSpec&);
 
 }  // namespace poslab::t5

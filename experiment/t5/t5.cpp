@@ -10,7 +10,7 @@
 
 namespace poslab::t5 {
 
-State::State(const Choices& c)
+State::State(const RunSpec& c)
     : config((t5::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, spec(c)),
@@ -40,9 +40,9 @@ int longest(const Choices& c, int64_t step) {
   return int(std::lround(from * std::pow(to / from, way * way)));
 }
 
-Batch draw_batch(const Choices& c, int64_t step) {
+Batch draw_batch(const RunSpec& c, int64_t step) {
   const uint64_t seed = uint64_t(c.whole("seed"));
-  const std::vector<Chosen<Retrieval>> all = tasks(c);
+  const std::vector<Chosen<Retrieval>>& all = c.retrievals;
   Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
   const int length = of_batch.between(c.whole("shortest"), longest(c, step));
   std::vector<SymbolQuestion> questions;
@@ -59,7 +59,7 @@ namespace {
 struct Draws {
   PositionSample encoder, decoder;
 };
-Draws draws(const Choices& c, Purpose purpose, int64_t step, const Batch& batch) {
+Draws draws(const RunSpec& c, Purpose purpose, int64_t step, const Batch& batch) {
   const auto of = [&](uint32_t stack, int slots) {
     const Stream s = stream(uint64_t(c.whole("seed")), purpose, uint64_t(step), stack << 16);
     const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
@@ -88,7 +88,7 @@ std::vector<bool> right(const Tensor& logits, const Ids& expected) {
   return all;
 }
 
-std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrieval>& task, int length,
+std::vector<SymbolQuestion> test_questions(const RunSpec& c, const Chosen<Retrieval>& task, int length,
                                            TestQuestions which, Purpose purpose = Purpose::test_tokens) {
   std::vector<SymbolQuestion> questions;
   for (int i = which.first; i < which.first + which.count; ++i) {
@@ -100,7 +100,7 @@ std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrie
 
 }  // namespace
 
-double learning_rate(const Choices& c, int64_t step) {
+double learning_rate(const RunSpec& c, int64_t step) {
   const double rising = double(step + 1) / std::max(1, c.whole("warmup"));
   return c.number("lr") * std::min(rising, cooled(c, step));
 }
@@ -125,15 +125,15 @@ StepResult train_step(State& s, const Batch& batch, Trace* trace) {
   return done;
 }
 
-Batch test_batch(const Choices& c, const Chosen<Retrieval>& task, int length, TestQuestions which, Purpose purpose) {
+Batch test_batch(const RunSpec& c, const Chosen<Retrieval>& task, int length, TestQuestions which, Purpose purpose) {
   return batch_of(test_questions(c, task, length, which, purpose));
 }
 
-PositionSample test_positions(const Choices& c, int length, const Batch& batch) {
+PositionSample test_positions(const RunSpec& c, int length, const Batch& batch) {
   return draws(c, Purpose::test_positions, length, batch).encoder;
 }
 
-void check_rows(const T5& net, const Choices& c) {
+void check_rows(const T5& net, const RunSpec& c) {
   const int rows = net.spec().pool;
   for (const int length : eval_lengths(c))
     if (finite(net.spec().encoding) && rows_for(sampler(c), length) > rows)
@@ -142,7 +142,7 @@ void check_rows(const T5& net, const Choices& c) {
           length, rows);
 }
 
-AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task, int length) {
+AtLength evaluate(const T5& net, const RunSpec& c, const Chosen<Retrieval>& task, int length) {
   const NoGrad still;
   const MatmulPrecision as_this_run = precision(c);
   const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);

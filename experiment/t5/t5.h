@@ -11,8 +11,8 @@ namespace poslab::t5 {
 
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
-  explicit State(const Choices&);
-  Choices config;
+  explicit State(const RunSpec&);
+  RunSpec config;
   Params params;
   T5 net;
   Adam adam;                                     // adam.step counts the steps done
@@ -26,9 +26,9 @@ struct Batch {
 Batch batch_of(const std::vector<SymbolQuestion>&);
 int longest(const Choices&, int64_t step);       // tokens of the longest contexts of a step, which may grow at first
 // A function of seed and step alone: the tasks in turn, at one length of shortest .. longest.
-Batch draw_batch(const Choices&, int64_t step);
+Batch draw_batch(const RunSpec&, int64_t step);
 
-double learning_rate(const Choices&, int64_t step);  // rises over the warm-up, and falls at the end
+double learning_rate(const RunSpec&, int64_t step);  // rises over the warm-up, and falls at the end
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
 // accuracy: of the answers that are right as a whole
@@ -39,8 +39,8 @@ StepResult train_step(State&, const Batch&, Trace* = nullptr);  // a trace as fo
 struct TestQuestions {
   int first, count, of;
 };
-Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
-PositionSample test_positions(const Choices&, int length, const Batch&);
+Batch test_batch(const RunSpec&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
+PositionSample test_positions(const RunSpec&, int length, const Batch&);
 
 constexpr int places = 8;  // of a context: answers are reported by where they stood too
 
@@ -54,9 +54,9 @@ struct AtLength {
   double accuracy_of_place[places] = {};         // NaN where no answer stood
 };
 // Throws BadInput where a test of these choices has longer contexts than a table of learned positions has rows.
-void check_rows(const T5&, const Choices&);
+void check_rows(const T5&, const RunSpec&);
 // On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most
 // probable ones, which is when greedy decoding says it. Throws Stopped.
-AtLength evaluate(const T5&, const Choices&, const Chosen<Retrieval>&, int length);
+AtLength evaluate(const T5&, const RunSpec&, const Chosen<Retrieval>&, int length);
 
 }  // namespace poslab::t5

@@ -40,7 +40,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   all.insert(all.end(), asked.begin(), asked.end());
   HfRun run{configure(of_new_run(all)), {}, model.net, its.rope, its.choice};
   language::check(run.config);
-  if (other) run.net = run.net.with_encoding(scheme(run.config));
+  if (other) run.net = run.net.with_encoding(run.config.scheme);
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
   run.net = run.net.at_temperature(policy);
   check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });

@@ -9,7 +9,7 @@
 namespace poslab::language {
 
 struct HfRun {
-  Choices config;                                // options of a test; train_length is the model's, or what was asked
+  RunSpec config;                                // options of a test; train_length is the model's, or what was asked
   Source source;                                 // the tokens; with `text` the whole text, all of it of the test
   Decoder net;
   HfRope rope{};                           // the positions that it was trained with

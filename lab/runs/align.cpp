@@ -91,7 +91,7 @@ Alignment with_bar(const Probed& model, const Aligning& how, Use use, bool force
 Alignment of_run(const AlignRequest& r) {
   const Run run = open_run(r.run, r.device);
   const Learner& l = *run.learner;
-  Choices test = l.config();
+  RunSpec test = l.config();
   must_be_plain(r.run, test["temperature"]);
   if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (!r.tasks.empty()) test.set("tasks", r.tasks);

@@ -14,7 +14,7 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
                               const std::string& device, bool force) {
   check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   begin({.what = "calibrating",
          .takes = calibration_takes(c, how),
          .with = fmt::format("length {}", how.length ? how.length : c.whole("train_length")),

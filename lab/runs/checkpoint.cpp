@@ -119,8 +119,8 @@ std::string checkpoint_bytes(const State& s) {
 
 State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
   const Checkpoint checkpoint(bytes, path);
-  Choices c = configure(read_toml(checkpoint.config(), path));
-  if (!device.empty()) c.set("device", device);
+  RunSpec c = configure(read_toml(checkpoint.config(), path));
+  if (!device.empty()) c.move_to(device);
   State s(c);
   checkpoint.read_into(s.params, s.adam);
   return s;

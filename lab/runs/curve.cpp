@@ -13,12 +13,12 @@ constexpr double share = 0.015;  // of the products: long strings take more time
 
 // Products to see a string of this length once, but for a factor that all lengths have in common: for each slot the
 // projections of attention and the feed-forward layer, for each pair of slots a logit and a weighted value.
-double work(const Choices& c, int length) {
+double work(const RunSpec& c, int length) {
   const double n = slots(c, length);
   return n * ((4 + 2.0 * c.whole("ffn_multiplier")) * c.whole("d_model") + 2 * n);
 }
 
-double work_of_step(const Choices& c) {
+double work_of_step(const RunSpec& c) {
   double mean = 0;
   for (int length = 1; length <= c.whole("train_length"); ++length) mean += work(c, length) / c.whole("train_length");
   return 3 * c.whole("batch") * mean;  // backward is twice the forward
@@ -26,7 +26,7 @@ double work_of_step(const Choices& c) {
 
 }  // namespace
 
-SmallTest small_test(const Choices& c) {
+SmallTest small_test(const RunSpec& c) {
   const int64_t all = c.lengths("eval_lengths").to - c.lengths("eval_lengths").from + 1,
                 parts = std::min<int64_t>(max_lengths, all);
   SmallTest t{{}, 0};
@@ -41,7 +41,7 @@ SmallTest small_test(const Choices& c) {
 }
 
 SmallTests::SmallTests(const RunFolder& run, const Learner& learner) : learner_(learner) {
-  const Choices& c = learner.config();
+  const RunSpec& c = learner.config();
   if (!c.has("test_every") || c.count("test_every") == 0) return;
   test_ = small_test(c);
   lines_.emplace(run, "tests.jsonl", learner.adam().step);
@@ -49,7 +49,7 @@ SmallTests::SmallTests(const RunFolder& run, const Learner& learner) : learner_(
 
 bool SmallTests::due() const {
   if (!lines_) return false;
-  const Choices& c = learner_.config();
+  const RunSpec& c = learner_.config();
   const int64_t step = learner_.adam().step;
   return step % c.count("test_every") == 0 || step == c.count("steps");
 }

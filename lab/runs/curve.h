@@ -16,7 +16,7 @@ struct SmallTest {
   // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
   int samples;
 };
-SmallTest small_test(const Choices&);
+SmallTest small_test(const RunSpec&);
 
 // The small tests of a run whose kind has the option test_every, where it is above 0. Each writes a line of
 // tests.jsonl:

@@ -55,10 +55,10 @@ json matrices(const std::vector<Tensor>& layers) {
 
 // On the CPU, from the start of training and then with the weights of `state`.
 json positions(const State& state) {
-  Choices c = state.config;
-  c.set("device", "cpu");
+  RunSpec c = state.config;
+  c.move_to("cpu");
   const int T = std::min(slots(c, c.whole("train_length")), matrix_slots);
-  const Chosen<Scheme> s = scheme(c);
+  const Chosen<Scheme>& s = c.scheme;
   State here(c);
   const auto drawn = [&] {
     return matrices(position_matrices(here.net.encoding(), here.net.spec().shape(),
@@ -113,7 +113,7 @@ json input_symbols(const Task& task, const int* at, int n) {
 }
 
 json example(const State& state, int length) {
-  const Choices& c = state.config;
+  const RunSpec& c = state.config;
   const Batch batch = test_batch(c, length, 0, 1);
   const int T = int(batch.tokens.size());
   const PositionSample drawn = test_draw(c, length, 0, 1, T, batch.tokens);

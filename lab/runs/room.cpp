@@ -22,7 +22,7 @@ constexpr double few_seconds = 10, few_bytes = 1e9;
 bool on_cpu(const Choices& c) { return !c.has("device") || device(c) == Device::cpu; }
 
 struct Seconds { double training, testing; };
-Seconds seconds_of(const Choices& c, int threads, int64_t done = 0) {
+Seconds seconds_of(const RunSpec& c, int threads, int64_t done = 0) {
   const Work w = work(c);
   const double rate = flops_a_thread * threads;
   return {double(c.count("steps") - done) * w.step / rate, w.test / rate};
@@ -30,7 +30,7 @@ Seconds seconds_of(const Choices& c, int threads, int64_t done = 0) {
 
 }  // namespace
 
-void check_memory(const Choices& c, size_t at_once) {
+void check_memory(const RunSpec& c, size_t at_once) {
   const Footprint f = footprint(c);
   const double needed = f.bytes() * double(at_once), there = machine_bytes();
   if (!on_cpu(c) || needed <= there) return;
@@ -42,7 +42,7 @@ void check_memory(const Choices& c, size_t at_once) {
       rounded(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
 }
 
-void check_time(const Choices& c, int threads, int64_t done) {
+void check_time(const RunSpec& c, int threads, int64_t done) {
   if (!on_cpu(c)) return;
   const Seconds s = seconds_of(c, threads, done);
   if (s.training + s.testing <= month) return;
@@ -55,17 +55,17 @@ void check_time(const Choices& c, int threads, int64_t done) {
 }
 
 void check_room(const std::vector<Choices>& trials, size_t at_once, int threads) {
-  const Choices* largest = nullptr;
+  std::optional<RunSpec> largest;
   double most = 0;
-  for (const Choices& c : trials) {
+  for (const RunSpec c : trials) {
     check_time(c, threads);
     const double bytes = on_cpu(c) ? footprint(c).bytes() : 0;
-    if (bytes > most) most = bytes, largest = &c;
+    if (bytes > most) most = bytes, largest = c;
   }
   if (largest) check_memory(*largest, std::min(at_once, trials.size()));
 }
 
-std::string estimate(const Choices& c, int64_t done) {
+std::string estimate(const RunSpec& c, int64_t done) {
   const Footprint f = footprint(c);
   const Seconds s = seconds_of(c, threads(), done);
   return fmt::format("about {} parameters and {} of memory; on {} training takes about {}, testing {}",
@@ -73,7 +73,7 @@ std::string estimate(const Choices& c, int64_t done) {
                      clock_time(s.training), clock_time(s.testing));
 }
 
-double estimated_seconds(const Choices& c, int threads) {
+double estimated_seconds(const RunSpec& c, int threads) {
   const Seconds s = seconds_of(c, threads);
   return s.training + s.testing;
 }

@@ -9,14 +9,14 @@
 namespace poslab {
 
 // Throws BadInput with the figures if `at_once` such runs need more memory than there is.
-void check_memory(const Choices&, size_t at_once = 1);
+void check_memory(const RunSpec&, size_t at_once = 1);
 // Throws BadInput with the figures if such a run takes more than a month, from the step `done` on.
-void check_time(const Choices&, int threads, int64_t done = 0);
+void check_time(const RunSpec&, int threads, int64_t done = 0);
 // Checks memory and time of trials that run `at_once` at a time, each on so many threads.
 void check_room(const std::vector<Choices>& trials, size_t at_once, int threads);
 // "about 250,000 parameters and 0.3 GB of memory; on 2 threads training takes about 12:30, testing 1:00"
-std::string estimate(const Choices&, int64_t done = 0);  // of the steps after these
-double estimated_seconds(const Choices&, int threads);  // of training and testing it
+std::string estimate(const RunSpec&, int64_t done = 0);  // of the steps after these
+double estimated_seconds(const RunSpec&, int threads);  // of training and testing it
 constexpr double month = 30 * 86400.;                   // longer runs are refused, as they are hardly meant
 
 // What is computed with a trained model.

@@ -35,7 +35,7 @@ std::string checkpoint_bytes(const Learner& l) {
   return checkpoint_bytes({l.params(), l.adam(), c.count("seed"), to_toml(c), kind_of(c).format});
 }
 
-Run create_run(const Choices& c) {
+Run create_run(const RunSpec& c) {
   const Kind& kind = kind_of(c);
   kind.check(c);
   RunFolder::check_free(c["out"]);
@@ -44,18 +44,18 @@ Run create_run(const Choices& c) {
   stop_if_wanted();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(scheme(c), sampler(c), kind.longest(c));
+  tell_unreached(c.scheme, sampler(c), kind.longest(c));
   if (!text.summary.empty()) tell(stderr, "{}{} parameters\n", text.summary, learner->params().count());
   return {folder, std::move(learner)};
 }
 
 Run open_run(const std::string& path, const std::string& device, const Kind* of,
-             const std::function<void(const Choices&)>& before) {
+             const std::function<void(const RunSpec&)>& before) {
   const RunFolder folder = RunFolder::open(path);
   const Kind& kind = of ? *of : kind_of_folder(folder.path());
   const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
-  Choices c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
-  if (!device.empty() && c.has("device")) c.set("device", device);
+  RunSpec c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
+  if (!device.empty() && c.has("device")) c.move_to(device);
   if (!device.empty() && !c.has("device") && device != "cpu")
     bad_input("--device {}: runs of `poslab {}` are on the cpu", device, kind.command("train"));
   must_be_unchanged(folder, kind, c);

@@ -14,13 +14,13 @@ struct Run {
   std::unique_ptr<Learner> learner;
 };
 // A new run at step 0: reads its text, if it has one, and makes the folder. Throws BadInput.
-Run create_run(const Choices&);
+Run create_run(const RunSpec&);
 // As it was left. device: on which to go on; "": on that of the run. Throws BadInput: no run, another version's, its
 // configuration or its text was changed; Failure: damaged, or another process works in it.
 // of: a kind that it must be of; absent: any.
 // before: what is to be said of its configuration before anything large is made; may throw.
 Run open_run(const std::string& folder, const std::string& device = "", const Kind* of = nullptr,
-             const std::function<void(const Choices&)>& before = {});
+             const std::function<void(const RunSpec&)>& before = {});
 
 // The same where one works with what only its kind has: open_as<language::TextLearner>(language_kind(), "runs/lm") has
 // a decoder and its text.

@@ -72,11 +72,11 @@ void write_own_test(const RunFolder& run, const Learner& l, const Choices& teste
   if (record_last) write_record();
 }
 
-std::string summary(const Learner& l, const Choices& tested, const Results& all, std::optional<double> seconds) {
+std::string summary(const Learner& l, const RunSpec& tested, const Results& all, std::optional<double> seconds) {
   const Kind& kind = kind_of(tested);
   const std::string& studied = tested[kind.studied];  // of a text, "" are the compiler's headers
   std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", studied.empty() ? kind.name : studied,
-                                 scheme(tested).spelled(), tested["positions"], l.params().count(), l.adam().step);
+                                 tested.scheme.spelled(), tested["positions"], l.params().count(), l.adam().step);
   if (seconds) text += fmt::format(", {:.1f} steps/s", double(l.adam().step) / *seconds);
   return text + "\n" + kind.shown(tested, all);
 }
@@ -130,7 +130,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
 std::string train_run(const Kind& kind, const Settings& given, const Settings& typed, bool force, Trace* trace) {
   Settings all = given;
   all.insert(all.end(), typed.begin(), typed.end());
-  const Choices c = kind.configure(of_new_run(all));
+  const RunSpec c = kind.configure(of_new_run(all));
   use_threads_of(c);
   kind.check(c);
   refuse_without_effect(c, typed);
@@ -140,11 +140,11 @@ std::string train_run(const Kind& kind, const Settings& given, const Settings& t
 }
 
 std::string resume_run(const std::string& path, const Settings& settings, bool force, Trace* trace, const Kind* of) {
-  const auto fits = [force](const Choices& c) {
+  const auto fits = [force](const RunSpec& c) {
     if (!force) check_memory(c);
   };
   Run run = open_run(path, said_of("device", settings), of, fits);
-  const Choices& c = run.learner->config();
+  const RunSpec& c = run.learner->config();
   const Kind& kind = kind_of(c);
   if (const std::string n = said_of("threads", settings); !n.empty()) use_threads_of(kind.configure({{"threads", n}}));
   if (const int64_t done = run.learner->adam().step;
@@ -161,14 +161,14 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const Run run = open_run(path, said_of("device", settings), of);
   const Learner& l = *run.learner;
   const std::string& folder = run.folder.path();  // of a checkpoint alone, one beside it
-  Choices c = l.config();
-  for (auto& [name, text] : settings)
-    if (name != "device") c.set(name, text);
+  Settings of_test = settings;
+  std::erase_if(of_test, [](const auto& s) { return s.first == "device"; });
+  const RunSpec c = l.config().with(of_test);
   use_threads_of(c);
   const Kind& kind = kind_of(c);
   refuse_without_effect(c, settings);
   const std::vector<TestPart> parts = l.test(c);
-  tell_unreached(scheme(c), test_sampler(c), kind.longest(c));
+  tell_unreached(c.scheme, test_sampler(c), kind.longest(c));
   const Destination place = destination_of(run, c, keep);
   std::string again = test_command(kind, folder, place.other);
   if (!place.file.empty()) again += " -o " + shell_path(place.file);

@@ -35,8 +35,8 @@ Session::Session(std::string run, Respondent respondent, const Options& options)
 
 std::string Session::heading() const {
   const Respondent& r = respondent_;
-  const Choices& c = r.config;
-  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c["task"], scheme(c).spelled(),
+  const RunSpec& c = r.config;
+  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c["task"], c.scheme.spelled(),
                                  c["positions"], r.steps, c.whole("train_length"));
   text += fmt::format("asked under {} positions", r.positions.spelled());
   if (!r.random)
@@ -50,7 +50,7 @@ std::string Session::heading() const {
 }
 
 Exchange Session::ask(const Tokens& input) {
-  const Choices& c = respondent_.config;
+  const RunSpec& c = respondent_.config;
   const Answer answer = respondent_.ask(input, options_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())

@@ -17,7 +17,7 @@ constexpr size_t most_columns = 160;
 
 }  // namespace
 
-Look read_look(const std::string& text, const Choices& c) {
+Look read_look(const std::string& text, const RunSpec& c) {
   if (text == "max") return {c.whole("layers"), 0};
   const size_t dot = text.find('.');
   if (dot == std::string::npos)

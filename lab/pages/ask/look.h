@@ -11,7 +11,7 @@ struct Look {
 };
 
 // "2.3", "2.max"; "max" is the maximum over the heads of the last layer. BadInput if the run has no such layer or head.
-Look read_look(const std::string& text, const Choices&);
+Look read_look(const std::string& text, const RunSpec&);
 std::string words_of(const Look&);   // "layer 2, head 3"
 
 // BadInput for a string of so many slots that its weights would not fit.

@@ -55,7 +55,7 @@ std::string lines(const Answer& a) {
 }  // namespace
 
 std::string text_of(const Respondent& asked, const Exchange& exchange) {
-  const Choices& c = asked.config;
+  const RunSpec& c = asked.config;
   const Answer& a = exchange.answer;
   const Baselines& b = exchange.baselines;
   std::string text = written_input(task(c["task"]), a.input);
@@ -69,7 +69,7 @@ std::string text_of(const Respondent& asked, const Exchange& exchange) {
 }
 
 nlohmann::ordered_json json_of(const Respondent& asked, const Exchange& exchange) {
-  const Choices& c = asked.config;
+  const RunSpec& c = asked.config;
   const Answer& a = exchange.answer;
   nlohmann::ordered_json rows = nlohmann::json::array();
   for (size_t o = 0; o < a.expected.size(); ++o) {
@@ -79,7 +79,7 @@ nlohmann::ordered_json json_of(const Respondent& asked, const Exchange& exchange
     rows.push_back(row);
   }
   return {{"task", c["task"]},
-          {"encoding", scheme(c).spelled()},
+          {"encoding", c.scheme.spelled()},
           {"positions", asked.positions.spelled()},
           {"temperature", asked.temperature.spelled()},
           {"input", written_input(task(c["task"]), a.input)},

@@ -103,7 +103,7 @@ std::vector<Node> watched(Learner& learner) {
 }  // namespace
 
 Graph of_run(const std::string& path, bool force) {
-  const Run run = open_run(path, "cpu", nullptr, [force](const Choices& c) {
+  const Run run = open_run(path, "cpu", nullptr, [force](const RunSpec& c) {
     if (!force) check_memory(c);
   });
   return {fmt::format("{}: a training step of {}", path, run.learner->batch_words()), watched(*run.learner)};

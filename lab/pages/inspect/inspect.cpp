@@ -77,7 +77,7 @@ void name_all(std::vector<Inspected>& runs, const Naming& naming) {
 Inspected opened(const std::string& folder, const Request& request) {
   const Opened model = open_model(folder, request.device, request.text);
   const std::shared_ptr<const Learner> learner = model.learner;
-  const Choices& c = learner->config();
+  const RunSpec& c = learner->config();
   std::vector<int> lengths = request.lengths;
   if (const int usual = model.usual_length / 2; usual && lengths.empty()) lengths = {usual, 2 * usual};
   const Inspection inside = learner->inside(lengths, request.samples, model.text);
@@ -85,7 +85,7 @@ Inspected opened(const std::string& folder, const Request& request) {
   return {folder,
           model.run ? heading_of(folder, c) : folder,
           c.has("task") ? c["task"] : "",
-          c.has("task") ? scheme(c).spelled() : c["encoding"],
+          c.has("task") ? c.scheme.spelled() : c["encoding"],
           setting_of(values_of(c)),
           c.count("seed"),
           model.run ? std::optional(learner->adam().step) : std::nullopt,

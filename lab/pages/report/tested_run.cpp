@@ -67,7 +67,7 @@ void read_config(TestedRun& run) {
   run.setting = run.config;
   try {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
-    if (c.has("task")) run.encoding = scheme(c).spelled();  // with its options
+    if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
   } catch (const BadInput&) {  // of a class that this process lacks: as it is there
   }

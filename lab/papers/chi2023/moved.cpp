@@ -61,7 +61,7 @@ std::string with_a_jump(const Choices& c) {
 }  // namespace
 
 double accuracy_beyond(State s, const std::string& policy) {
-  Choices& c = s.config;
+  RunSpec& c = s.config;
   c.set("test_temperature", 
         policy == "log" ? fmt::format("log_n:length={},only_longer", slots(c, c.whole("train_length")))
                         : aligned(s, policy == "pmax" ? AlignMode::pmax : AlignMode::entropy));
@@ -72,13 +72,13 @@ double accuracy_beyond(State s, const std::string& policy) {
 }
 
 bool can_move(const Choices& c, Moved moved) {
-  const bool table = has(reads(scheme(c)), Reads::offset_table);  // has no position of a slot
+  const bool table = has(reads(RunSpec(c).scheme), Reads::offset_table);  // has no position of a slot
   if (moved == Moved::positions) return c["positions"] == "sequential" && !table;
   return moved != Moved::gaps || (c["positions"] == "randomized" && !table);
 }
 
 double accuracy_moved(State s, Moved moved) {
-  Choices& c = s.config;
+  RunSpec& c = s.config;
   if (moved == Moved::positions) c.set("test_positions", with_a_jump(c));
   if (moved == Moved::gaps) c.set("test_positions", gap_shift::scattered(gap_shift::own_gap(c, longest_tested(c))));
   if (moved == Moved::keys)

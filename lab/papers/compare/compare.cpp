@@ -50,9 +50,8 @@ Plan trials(const Options& options, const std::vector<std::string>& encodings, b
   return trials_at(size(options.size), request(options).settings, lists, {});
 }
 
-bool written_out(const Choices& c) {
-  const Chosen<Scheme> s = scheme(c);
-  return s->pages.cost.matrices(transformer_spec(c).shape(), s.choices) > 0;
+bool written_out(const RunSpec& c) {
+  return c.scheme->pages.cost.matrices(transformer_spec(c).shape(), c.scheme.choices) > 0;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<Entry> entries(const Outcomes& outcomes) {
              owned_values(e.trial->config()) == owned_values(t.config());
     });
     if (known || !t.impossible.empty()) continue;
-    all.push_back({scheme(t.config()).spelled(), &t});
+    all.push_back({RunSpec(t.config()).scheme.spelled(), &t});
     for (const std::string& task : outcomes.tasks()) all.back().tasks[task] = outcomes.summary(is(task, t.config()));
   }
   return all;

@@ -135,7 +135,7 @@ void add_windows(std::vector<std::string>& said, const Ranking& r, const Plan& p
   std::vector<std::string> names;
   for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
     for (const Entry& e : *list)
-      if (const Choices c = scheme(e.trial->config()).choices; c.has("window") && c.whole("window") >= slots)
+      if (const Choices c = RunSpec(e.trial->config()).scheme.choices; c.has("window") && c.whole("window") >= slots)
         names.push_back(fmt::format("{} ({})", e.name, c.whole("window")));
   if (!names.empty())
     said.push_back(

@@ -1,0 +1,31 @@
+#include "experiment/run_spec.h"
+
+namespace poslab {
+
+RunSpec::RunSpec(Choices c) : choices_(std::move(c)) {
+  const RunValues run = run_values(choices_);
+  const auto or_as_trained = [&](const char* option, const auto& trained, const auto& choose) {
+    return !has(option) || (*this)[option] == "same" ? trained : choose((*this)[option]);
+  };
+  const auto read_sampler = [&](const std::string& text) { return choose_sampler(text, run); };
+  RunValues with_length = run;
+  if (!has("task") || !(*this)["task"].empty()) with_length.merge(trained_on(slots(choices_, whole("train_length"))));
+  if (!(*this)["encoding"].empty()) scheme = choose_encoding((*this)["encoding"], with_length);
+  positions = read_sampler((*this)["positions"]);
+  test_positions = or_as_trained("test_positions", positions, read_sampler);
+  temperature = choose_temperature((*this)["temperature"]);
+  test_temperature = or_as_trained("test_temperature", temperature, choose_temperature);
+  if (has("tasks")) retrievals = choose_retrievals((*this)["tasks"]);
+}
+
+RunSpec RunSpec::with(const Settings& settings) const {
+  Choices changed = choices_;
+  for (const auto& [name, text] : settings) changed.set(name, text);
+  return changed;
+}
+
+// `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
+Chosen<Sampler> sampler(const RunSpec& c) { return sampler_for(c.scheme, c.positions); }
+Chosen<Sampler> test_sampler(const RunSpec& c) { return sampler_for(c.scheme, c.test_positions); }
+
+}  // namespace poslab

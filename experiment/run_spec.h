@@ -1,0 +1,41 @@
+// The options of a run as values. Spellings are read here, where a run begins or is opened; steps, tests and estimates
+// take the values.
+#pragma once
+#include "encodings/temperature.h"
+#include "experiment/choice_table.h"
+#include "tasks/retrieval/retrieval.h"
+
+namespace poslab {
+
+class RunSpec {
+ public:
+  RunSpec() = default;
+  RunSpec(Choices);   // throws BadInput for an option of all runs that does not fit the scheme (Option::run_option)
+
+  Chosen<Scheme> scheme;                        // shares of the longest trained input are numbers here
+  Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has them as the scheme reads them
+  Chosen<TemperaturePolicy> temperature, test_temperature;
+  std::vector<Chosen<Retrieval>> retrievals;    // the tasks of a T5; none in other kinds
+
+  // The other options, by name, as in Choices.
+  operator const Choices&() const { return choices_; }
+  const std::string& operator[](const std::string& option) const { return choices_[option]; }
+  bool has(const std::string& option) const { return choices_.has(option); }
+  bool on(const std::string& option) const { return choices_.on(option); }
+  int whole(const std::string& option) const { return choices_.whole(option); }
+  int64_t count(const std::string& option) const { return choices_.count(option); }
+  double number(const std::string& option) const { return choices_.number(option); }
+  Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
+  // The same run under other options, whose spellings are read. Throws BadInput as Choices::set.
+  RunSpec with(const Settings&) const;
+  void set(const std::string& option, const std::string& text) { *this = with({{option, text}}); }
+  void move_to(const std::string& device) { choices_.set("device", device); }   // no spelling depends on it
+
+ private:
+  Choices choices_;
+};
+
+Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, as its encoding takes them
+Chosen<Sampler> test_sampler(const RunSpec&);
+
+}  // namespace poslab
