@@ -97,6 +97,9 @@ void run(const AskWords& w) {
     bad_input("strings as words and --file {}: give one of the two", w.file);
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
+  if (w.options.draws > 1 && !respondent.random)
+    bad_input("--samples {} changes nothing: no positions of {} are random; give random --positions, or leave it out",
+              w.options.draws, w.run);
   asking::Session session(w.run, respondent, w.options);
   const std::string heading = w.options.json ? "" : session.heading();
   if (!w.strings.empty()) {

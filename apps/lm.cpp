@@ -16,6 +16,7 @@
 #include "core/stop.h"
 #include "experiment/language/learner.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
 #include "lab/hub/hf_export.h"
 #include "lab/hub/hf_run.h"
 #include "lab/runs/room.h"
@@ -29,7 +30,7 @@ struct LmWords {
   std::string run, encoding, matmul, threads;  // of generate and export
   std::string hf, positions, length;   // an external checkpoint, and what is asked of it
   std::string to;                      // where to export
-  std::string prompt = "#include <";
+  std::optional<std::string> prompt;
   int count = 300;
   bool force = false;
   std::optional<double> sampling_temperature, top_p;  // of the tokens that are drawn; absent: as the model has them
@@ -93,7 +94,11 @@ void generate_command(const LmWords& w) {
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
   refuse_without_draws(w, choice_of(w, of.choice));
-  const std::vector<int> prompt = of.source.prompt(w.prompt);
+  if (of.source.grammar && w.prompt)
+    bad_input("--prompt {} changes nothing: copy_grammar has no letters, and its texts begin by themselves; leave it "
+              "out", shell_word(*w.prompt));
+  const std::string typed = w.prompt.value_or("#include <");
+  const std::vector<int> prompt = of.source.prompt(typed);
   const Generation wanted{w.count, choice_of(w, of.choice), w.seed.value_or(0), sampler(of.config)};
   const MatmulPrecision as_the_run = precision(of.config);
   begin({.what = "writing",
@@ -101,7 +106,7 @@ void generate_command(const LmWords& w) {
          .with = fmt::format("--count {}", w.count)},
         w.force);
   check_generation(of.net, prompt, wanted);  // before the first word is said
-  fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
+  fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : typed));
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::count(of.source.ends.begin(), of.source.ends.end(), token)) return false;
     fmt::print("{}", shown(of.source.text(token)));

@@ -88,6 +88,8 @@ void run(ShowWords w) {
               most_encodings);
   if (w.head > w.options.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.options.heads);
   const bool page = w.out.ends_with(".html"), table = w.out.ends_with(".csv");
+  if (w.head > 1 && (page || table))
+    bad_input("--head {} changes nothing: {} has all heads; leave it out", w.head, w.out);
   if (w.out.empty() && !w.width.empty()) bad_input("--width {}: say -o FILE, too", shell_word(w.width));
   if (!w.out.empty()) {
     std::vector<Output> kinds = {html_output("poslab show"), {".csv", "the numbers", "view,of,"}};

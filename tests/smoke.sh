@@ -444,6 +444,8 @@ checkpoint_answers() {   # a small random one: the words are of no use
       --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
 }
 check 'a checkpoint of others answers' checkpoint_answers
+check 'with one beam no penalty is taken' refuses 2 '--length-penalty changes nothing with one beam' "$program" \
+  t5 generate --hf "$source/tests/huggingface/golden/t5/v1_0" --prompt x --beams 1 --length-penalty 0.6
 checkpoint_aligned() {
   local folder=$source/tests/huggingface/golden/t5/v1_0
   "$program" align --hf "$folder" --task line --short 2 --long 9 --samples 2 -o lines.json &&

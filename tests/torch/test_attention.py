@@ -309,3 +309,11 @@ def test_numbers_are_those_of_the_engine():
     built = pl.encodings["rerope:window=2"].build(heads=2, d_model=16)
     wanted = built.attend(*(t.numpy() for t in (q, k, v))).numpy()
     assert np.array_equal(pt.Scheme("rerope:window=2", 16, 2)(q, k, v).numpy(), wanted)
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 32), (0, 4, 32)])
+def test_an_empty_input_is_named(shape):
+    layer = pt.Attention("rope", 32, 4)
+    for call in (layer, layer.logits, layer.weights):
+        with pytest.raises(ValueError, match=r"poslab.torch: q is \(.*\), which is empty; give one sequence"):
+            call(torch.zeros(shape))

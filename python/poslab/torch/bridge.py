@@ -15,6 +15,9 @@ def shared(tensor, name, gradient=False):
                          "move the model and its inputs there with .cpu()")
     if tensor.dtype != torch.float32:
         raise ValueError(f"poslab.torch: {name} is {tensor.dtype}, and the engine computes in float32; use .float()")
+    if not tensor.numel():
+        raise ValueError(f"poslab.torch: {name} is {tuple(tensor.shape)}, which is empty; give one sequence and one "
+                         "slot at least")
     own = engine.from_numpy(tensor.detach().contiguous().numpy())
     return own.require_grad() if gradient else own
 
