@@ -12,6 +12,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
 #include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/python.h"
 #include "lab/papers/su2023/su2023.h"
 
 namespace poslab {
@@ -64,23 +65,27 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
     bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
-  if (!w.kept.empty()) bad_input("{} tests the models themselves, which no file of --kept has; leave it out", name);
   for (const Artifact* a : all)
     if (a->models != all[0]->models)
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
+  if (!w.kept.empty() && source.draw)
+    bad_input("{} tests the models themselves, which no file of --kept has; leave it out", name);
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   check_figures(w);
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
   const SweepFolder runs(w.out + "/runs");
   const std::vector<Plan> plans = source.plans(all);
+  if (!w.kept.empty())
+    for (const Plan& plan : plans) restore(plan, runs, w.kept);
   if (w.only_plan) return plan_models(w, plans, runs);
   if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+  const std::string python = source.draw ? "" : python_for_papers();
   make_folder(runs.path());
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();
-  const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures);
+  const std::string summary = write(all, source, w.request.size, w.out, command(w), w.figures, python);
   say_what_is_drawn(w, summary);
   if (failed) failure("{} failed; the same command tries again what is missing", counted(size_t(failed), "run"));
 }

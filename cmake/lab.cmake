@@ -31,12 +31,13 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/papers/reproduce.html results/ladder/ladder.toml
   lab/papers/published/ruoss2023_table1.csv lab/papers/published/ruoss2023_table3.csv
   lab/papers/published/ruoss2023_table5.csv
-  lab/papers/published/su2023_main.csv lab/papers/published/su2023_window.csv lab/papers/published/su2023_leaky.csv
-  lab/papers/published/su2023_llama.csv lab/papers/published/su2023_trained.csv
-  lab/papers/published/su2023_methods.csv
   lab/papers/published/chi2023_dispersion.csv
   lab/papers/published/chi2023_temperatures.csv
   lab/papers/published/chi2023_documents.csv)
+
+# The analysis of papers, which `poslab reproduce` starts as `python3 -m papers`; installed it is share/poslab/papers.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/papers ${CMAKE_BINARY_DIR}/share/poslab/papers SYMBOLIC)
 
 floor(apps lab CLI11::CLI11)            # all of the program but its main
 quickly_compiled(apps <nlohmann/json.hpp> <CLI/CLI.hpp>)

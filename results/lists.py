@@ -4,7 +4,7 @@ import re
 
 import limits
 from findings import NAMES
-from query import HERE, at_trained, done, head, hours, numerics, one, points, table
+from query import HERE, about, at_trained, done, head, hours, numerics, one, points, table
 
 TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
 ENCODINGS = [e for e in NAMES if e != "none"]
@@ -52,7 +52,7 @@ def runs_of(numbers):
 
 
 def experiments():
-    """How much each folder is of: from its trials, or, of language models and T5s, from the head of its page."""
+    """How much each folder is of: from its trials or, of T5s, from the head of its page."""
     lines = ["| folder | trained | seeds | numerics | trained by |", "|---|---|---|---|---|"]
     for folder in folders():
         name = folder.name
@@ -66,6 +66,11 @@ def experiments():
                 seeds = runs_of({int(r["seed"]) for r in trials})
                 seeds = f"{len({r['seed'] for r in trials})} ({seeds})"
             commits = ", ".join(sorted({r["commit"][:8] for r in trials}))
+        elif (folder / "about.json").exists():
+            asked, runs = about(name)
+            trained = f"{len(runs)} of {asked} runs"
+            if commits := ", ".join(sorted({r["commit"][:8] for r in runs if "commit" in r})):
+                trained += f", {sum(r['seconds'] * r['threads'] for r in runs) / 3600:.1f} hours"
         else:
             trained = re.match(r"(?:No|\d+) of \d+ runs", head(name))[0]
             if by := re.search(r"Trained by ([0-9a-f, ]+);.* took ([\d.]+) hours", head(name)):

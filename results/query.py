@@ -49,10 +49,20 @@ def head(folder):
     return (HERE / folder / "README.md").read_text().split("\n\n")[1]
 
 
+def about(folder):
+    """Of a folder that `poslab.papers` draws: how many runs its tables ask for, and what the trained ones came to."""
+    asked = json.loads((HERE / folder / "about.json").read_text())
+    models = {method["model"] for artifact in asked["artifacts"] for method in artifact.get("methods", [])}
+    results = [trial["result"] for trial in kept(f"{folder}/kept.jsonl").values()]
+    return sum(trial["model"] in models for trial in asked["trials"]), results
+
+
 def numerics(folder):
-    """Of its runs, as trials.csv has them or, of language models and T5s, the head of the page."""
+    """Of its runs, as trials.csv or kept.jsonl has them or, of T5s, the head of the page."""
     if (HERE / folder / "trials.csv").exists():
         return {r.get("numerics") or "" for r in done(folder)}
+    if (HERE / folder / "about.json").exists():
+        return {r.get("numerics") or "" for r in about(folder)[1]}
     return set(re.findall(r"numerics ([0-9a-f]{8})", head(folder))) or {""}
 
 

@@ -1,6 +1,7 @@
 // The first source: what its tables say of made-up results, and all of its artifacts from trained runs.
 #include <set>
 
+#include "lab/papers/claims.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
@@ -219,4 +220,14 @@ TEST_CASE("ruoss2023: a claim that is not so, and one of which a seed is missing
   CHECK(row(s.data, {"Positions must be in order"}).back() == "inconclusive");  // equal, so zero is not excluded
   CHECK(row(s.data, {"Geometric attention is ahead on five arithmetic tasks"}).empty());
   CHECK(s.readings[0] == "Of 12 comparisons 7 hold, 4 do not, and 1 is inconclusive.");
+}
+
+TEST_CASE("ruoss2023: what is claimed is told by the interval, whichever way it comes out") {
+  CHECK(verdict({{0, 0.1}, {1, 0.2}, {2, 0.1}}, 0) == "holds");
+  CHECK(verdict({{0, -0.1}, {1, -0.2}, {2, -0.1}}, 0) == "does not");
+  CHECK(verdict({{0, 0.1}, {1, -0.2}, {2, 0.1}}, 0) == "inconclusive");
+  CHECK(verdict({{0, 0.1}}, 0) == "inconclusive");
+  CHECK(verdict({{0, 0.01}, {1, -0.01}, {2, 0.}}, 0.02) == "holds");
+  CHECK(verdict({{0, 0.03}, {1, 0.05}, {2, 0.04}}, 0.02) == "does not");
+  CHECK(verdict({{0, 0.03}, {1, 0.01}, {2, 0.}}, 0.02) == "inconclusive");
 }

@@ -1,6 +1,6 @@
 #include "lab/papers/models.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,9 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/pages/page/figure_file.h"
 #include "lab/papers/origin.h"
+#include "lab/papers/python.h"
 #include "lab/papers/reproduce.h"
 #include "lab/runs/results_csv.h"
 
@@ -106,6 +108,14 @@ std::vector<Plan> Models::plans(const std::vector<ModelTest>& tests) const {
   return plans;
 }
 
+Json Models::trials() const {
+  Json all = Json::array();
+  for (const Trained& t : all_)
+    for (int seed = 0; seed < seeds_; ++seed)
+      all.push_back({{"id", t.by_seed[size_t(seed)].id}, {"model", t.model.name}, {"seed", seed}});
+  return all;
+}
+
 std::string Models::file(const std::string& model, int seed, const std::string& name) const {
   return SweepFolder(folder_ + "/runs").run(of(model).by_seed[size_t(seed)]) + "/" + name;
 }
@@ -156,12 +166,41 @@ std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder
   return all;
 }
 
+// What Python is told: of the page, of each artifact, and which trials there are.
+void write_about(const std::vector<const Artifact*>& artifacts, const ModelSource& source, Json about,
+                 const std::string& folder) {
+  about["title"] = source_title(*artifacts[0]);
+  for (const Artifact* a : artifacts) {
+    Json one = {{"name", a->name}, {"title", a->title}, {"source", a->source}};
+    if (const std::string done = standing(source.plans({a}), SweepFolder(folder + "/runs")); !done.empty())
+      one["done"] = source.how + " " + done;
+    one.update(source.about_artifact(*a));
+    about["artifacts"].push_back(one);
+  }
+  about.update(source.about);
+  about["trials"] = source.models.trials();
+  write_file(folder + "/about.json", about.dump() + "\n");
+}
+
 }  // namespace
 
 std::string write(const std::vector<const Artifact*>& artifacts, const ModelSource& source, const std::string& size,
-                  const std::string& folder, const std::string& command, const FigureFiles& figures) {
+                  const std::string& folder, const std::string& command, const FigureFiles& figures,
+                  const std::string& python) {
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
+  const std::vector<Plan> plans = source.plans(artifacts);
+  const std::string summary = standing(plans, runs), from = origin(records(plans, runs));
+  if (!source.draw) {
+    write_about(artifacts, source, {{"size", size}, {"command", command}, {"summary", summary + " " + from}}, folder);
+    write_file(folder + "/kept.jsonl", kept_lines(plans, runs));
+    std::vector<std::string> words;
+    if (!figures.endings.empty()) words.push_back(fmt::format("--figures={}", fmt::join(figures.endings, ",")));
+    if (!figures.width.empty()) words.push_back(fmt::format("--width={}", page::millimetres_of(figures.width)));
+    words.insert(words.end(), {"--", folder});
+    run_papers(python, words);
+    return summary;
+  }
   Page page(folder, figures);
   for (const Artifact* a : artifacts) {
     Section section = drawn([&] { return source.draw(*a); });
@@ -169,8 +208,6 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
       section.notes.push_back(source.how + " " + done);
     page.add(*a, section);
   }
-  const std::vector<Plan> plans = source.plans(artifacts);
-  const std::string summary = standing(plans, runs), from = origin(records(plans, runs));
   page.write(size, from.empty() ? summary : summary + " " + from, command);
   return summary;
 }

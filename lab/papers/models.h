@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "lab/files/json.h"
 #include "lab/papers/artifact.h"
 #include "lab/papers/reproduce.h"
 
@@ -52,6 +53,7 @@ class Models {
   int seeds() const { return seeds_; }
   // The trials of the models that are tested, by rising seed, each with its tests; a plan for each kind of runs.
   std::vector<Plan> plans(const std::vector<ModelTest>&) const;
+  Json trials() const;  // of Python: [{"id", "model", "seed"}, ...]
   std::string file(const std::string& model, int seed, const std::string& name) const;
 
   // Of each seed whose file is there, what `find` finds in it, if anything.
@@ -75,8 +77,10 @@ class Models {
 struct ModelSource {
   Models models;
   std::function<std::vector<ModelTest>(const Artifact&)> tests;
-  std::function<Section(const Artifact&)> draw;
-  std::string how;  // "3 seeds of a decoder of 4 gated attention units ..."
+  std::function<Section(const Artifact&)> draw;  // null: Python draws it
+  std::string how;                               // "3 seeds of a decoder of 4 gated attention units ..."
+  Json about = {};  // what Python is told of all its artifacts, and of one
+  std::function<Json(const Artifact&)> about_artifact = nullptr;
 
   std::vector<Plan> plans(const std::vector<const Artifact*>&) const;
 };
@@ -84,7 +88,9 @@ struct ModelSource {
 // Does what is left, and tries again what failed. Returns how many trials failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
 // Writes what lab/papers/reproduce.h's write() does, from what is done. Returns how much that is.
+// Where Python draws, it is this interpreter (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
-                  const std::string& folder, const std::string& command, const FigureFiles& = {});
+                  const std::string& folder, const std::string& command, const FigureFiles& = {},
+                  const std::string& python = {});
 
 }  // namespace poslab::reproduce

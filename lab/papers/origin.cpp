@@ -46,6 +46,7 @@ std::string origin(const std::vector<RunRecord>& done) {
     add(commits, r.commit), add(isas, r.isa), add(numbers, r.numerics), add(processors, r.processor), add(days, r.date);
     spent += core_seconds(r);
   }
+  if (commits.empty()) return old(done);
   std::string text = old(done) + fmt::format("Trained by {}", fmt::join(commits, ", "));
   for (const Said* one : {&isas, &processors, &days})
     if (!one->empty()) text += fmt::format("; {}", fmt::join(*one, ", "));

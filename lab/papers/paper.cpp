@@ -9,8 +9,7 @@
 #include "core/ascii.h"
 
 namespace poslab {
-extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv, su2023_main_csv,
-    su2023_window_csv, su2023_leaky_csv, su2023_llama_csv, su2023_trained_csv, su2023_methods_csv,
+extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv,
     chi2023_dispersion_csv, chi2023_temperatures_csv, chi2023_documents_csv;
 }
 
@@ -45,13 +44,8 @@ Numbers read(std::string_view text) {
 double paper_value(const std::string& table, const std::string& row, const std::string& column) {
   static const std::map<std::string, Numbers> tables = {
       {"ruoss2023_table1", read(ruoss2023_table1_csv)}, {"ruoss2023_table3", read(ruoss2023_table3_csv)},
-      {"ruoss2023_table5", read(ruoss2023_table5_csv)}, {"su2023_main", read(su2023_main_csv)},
-      {"su2023_window", read(su2023_window_csv)},       {"su2023_leaky", read(su2023_leaky_csv)},
-      {"su2023_llama", read(su2023_llama_csv)},         {"su2023_trained", read(su2023_trained_csv)},
-      {"su2023_methods", read(su2023_methods_csv)},
-      {"chi2023_dispersion", read(chi2023_dispersion_csv)},
-      {"chi2023_temperatures", read(chi2023_temperatures_csv)},
-      {"chi2023_documents", read(chi2023_documents_csv)}};
+      {"ruoss2023_table5", read(ruoss2023_table5_csv)}, {"chi2023_dispersion", read(chi2023_dispersion_csv)},
+      {"chi2023_temperatures", read(chi2023_temperatures_csv)}, {"chi2023_documents", read(chi2023_documents_csv)}};
   const Numbers& numbers = tables.at(table);
   const auto found = numbers.find({row, column});
   return found == numbers.end() ? std::nan("") : found->second;

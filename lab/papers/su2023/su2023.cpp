@@ -1,10 +1,12 @@
-// What the third source is made of: its sizes, what --set changes of them, and its tables and figures.
+// The sizes of the third source, what --set changes of them, and what Python is told to draw.
 #include "lab/papers/su2023/su2023.h"
 
 #include <fmt/format.h>
 
 #include "experiment/language/options.h"
 #include "lab/files/shell.h"
+#include "lab/pages/show/show.h"
+#include "lab/runs/values.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
@@ -13,22 +15,43 @@ namespace {
 const Settings tests = options("eval_times=1/2/4/8");
 const Settings tests_of_llama = options("eval_times=1/2/4");
 
-// What an artifact tests (null: nothing is trained), and how it is drawn.
-struct Drawing {
-  std::vector<Method> (*methods)(const Setup&);
-  Section (*draw)(const Results&);
-};
-const Drawing& drawing(const Artifact& a) {
-  static const std::map<std::string, Drawing> all = {{"su2023:main", {main_methods, main_table}},
-                                                     {"su2023:window", {window_methods, window_table}},
-                                                     {"su2023:leaky", {leaky_methods, leaky_table}},
-                                                     {"su2023:llama", {llama_methods, llama_table}},
-                                                     {"su2023:methods", {untrained_methods, untrained_table}},
-                                                     {"su2023:trained", {trained_methods, trained_table}},
-                                                     {"su2023:lengths", {length_methods, lengths_figure}},
-                                                     {"su2023:matrices", {nullptr, matrices_figure}},
-                                                     {"su2023:claims", {claim_methods, claims_list}}};
-  return all.at(a.name);
+// What an artifact tests.
+std::vector<Method> methods(const Artifact& a, const Setup& s) {
+  static const std::map<std::string, std::vector<Method> (*)(const Setup&)> all = {
+      {"su2023:main", main_methods},       {"su2023:window", window_methods},     {"su2023:leaky", leaky_methods},
+      {"su2023:llama", llama_methods},     {"su2023:methods", untrained_methods}, {"su2023:trained", trained_methods},
+      {"su2023:lengths", length_methods},  {"su2023:claims", claim_methods}};
+  const auto found = all.find(a.name);
+  return found == all.end() ? std::vector<Method>() : found->second(s);
+}
+
+// The relative positions of six schemes, which Python draws.
+Json matrices() {
+  show::Options options;
+  for (const show::Set& set : show::all_sets())
+    if (set.name == "rerope") options.encodings = set.encodings(16);
+  options.views = {"relative"}, options.length = 16, options.causal = true;
+  const show::View view = show::views(options)[0];
+  Json all = {{"reading", view.reading}, {"matrices", Json::object()}};
+  for (const show::Matrix& m : view.matrices)
+    for (int i = 0; i < m.rows; ++i) {
+      const auto row = m.heads[0].begin() + i * m.cols;
+      all["matrices"][m.of].push_back(std::vector<double>(row, row + i + 1));
+    }
+  return all;
+}
+
+Json about(const Artifact& a, const Setup& s) {
+  if (a.name == "su2023:matrices") return matrices();
+  Json all = {{"methods", Json::array()}};
+  for (const Method& m : methods(a, s))
+    all["methods"].push_back({{"method", m.name},
+                              {"model", m.model},
+                              {"encoding", m.encoding},
+                              {"temperature", m.temperature},
+                              {"file", m.test().test.file},
+                              {"row", m.source}});
+  return all;
 }
 
 std::string how(const Setup& s) {
@@ -94,15 +117,22 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
 }
 
 ModelSource source(const ModelRequest& request) {
-  const Results results(setup(request.size, request.sets), request.folder);
-  const auto tests = [s = results.setup()](const Artifact& a) {
+  const Setup s = setup(request.size, request.sets);
+  const auto tests = [s](const Artifact& a) {
     std::vector<ModelTest> all;
-    if (const Drawing& d = drawing(a); d.methods)
-      for (const Method& m : d.methods(s)) all.push_back(m.test());
+    for (const Method& m : methods(a, s)) all.push_back(m.test());
     return all;
   };
-  return {results.trained(), tests, [results](const Artifact& a) { return drawing(a).draw(results); },
-          how(results.setup())};
+  return {.models = {models(s), s.seeds, request.folder},
+          .tests = tests,
+          .draw = nullptr,
+          .how = how(s),
+          .about = {{"seeds", s.seeds},
+                    {"note", s.note},
+                    {"stretch", stretch},
+                    {"options", config_json(language::configure(s.all))},
+                    {"llama", config_json(language::configure(s.llama))}},
+          .about_artifact = [s](const Artifact& a) { return about(a, s); }};
 }
 
 }  // namespace poslab::reproduce::su2023

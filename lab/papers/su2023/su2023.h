@@ -1,7 +1,6 @@
 // The third source (Su 2023, kexue.fm/archives/9708; spec C.3): ways of stretching RoPE to unseen lengths, on language
 // models. A few models are trained, and each is tested with many schemes in place of its own, without training.
 #pragma once
-#include "lab/files/statistics.h"
 #include "lab/papers/models.h"
 
 namespace poslab::reproduce::su2023 {
@@ -44,30 +43,6 @@ std::vector<Method> main_methods(const Setup&), window_methods(const Setup&), le
     length_methods(const Setup&), claim_methods(const Setup&);
 Method no_distances();  // ReRoPE with w = 0: the model with RoPE, tested without positions
 
-// What is done so far, in FOLDER/runs.
-class Results {
- public:
-  Results(const Setup& s, const std::string& folder) : setup_(s), trained_(models(s), s.seeds, folder) {}
-  const Setup& setup() const { return setup_; }
-  const Models& trained() const { return trained_; }
-  // By seed, of those that are done: fractions, nats a token. Throws Failure for a damaged file.
-  BySeed accuracy(const Method& m, int times, bool repeated) const {
-    return trained_.tested(m.test(), times * setup_.length(), repeated ? "repeated" : "plain", "accuracy");
-  }
-  BySeed loss(const Method& m, int times) const {  // not repeated
-    return trained_.tested(m.test(), times * setup_.length(), "plain", "loss");
-  }
-
- private:
-  Setup setup_;
-  Models trained_;
-};
-
 ModelSource source(const ModelRequest&);  // throws as setup()
-
-// The artifacts, a function each.
-Section main_table(const Results&), window_table(const Results&), leaky_table(const Results&),
-    llama_table(const Results&), untrained_table(const Results&), trained_table(const Results&),
-    lengths_figure(const Results&), matrices_figure(const Results&), claims_list(const Results&);
 
 }  // namespace poslab::reproduce::su2023

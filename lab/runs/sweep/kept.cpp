@@ -63,6 +63,21 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
   return text;
 }
 
+std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
+
+std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& known) {
+  Json line = {{"id", t.id}};
+  if (const std::string result = if_there(folder.result(t)); !result.empty()) {
+    line["result"] = parse_json(result, folder.result(t));
+    line["result"].erase("config");
+  }
+  line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
+  for (const TrialTest& test : t.tests)
+    if (const std::string csv = if_there(folder.run(t) + "/" + test.file); !csv.empty())
+      line["tests"][test.file] = transposed(csv, fmt::format("{} {}", t.id, test.file), known);
+  return line.dump() + "\n";
+}
+
 }  // namespace
 
 std::map<std::string, Kept> read_kept(const std::string& path) {
@@ -79,7 +94,13 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
       const Json tested = said.value("tested", Json()), result = said.value("result", Json());
       if (!tested.is_object() || tested.empty()) failure("its \"tested\" is no object with columns");
       if (!result.is_object()) failure("its \"result\" is {}, and no object", in_short(result));
-      const Kept kept{result.dump(), csv_of(tested, id, known)};
+      Kept kept{said.contains("result") ? result.dump() : "", csv_of(tested, id, known), {}};
+      const Json tests = said.value("tests", Json::object());
+      if (!tests.is_object()) failure("its \"tests\" is no object with tables");
+      for (const auto& [file, test] : tests.items()) {
+        if (!test.is_object() || test.empty()) failure("its test {} is no object with columns", file);
+        kept.tests[file] = csv_of(test, fmt::format("{} {}", id, file), known);
+      }
       if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
     } catch (const std::exception& e) {
       failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
@@ -90,24 +111,33 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
 }
 
 size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path) {
-  std::string text = fs::exists(path) ? read_file(path) : "";
+  std::string text = if_there(path);
   ColumnNames known;
   std::map<std::string, Kept> there;
   if (!text.empty()) there = read_kept(path);
-  for (const auto& [id, kept] : there) transposed(kept.tested, id, known);
+  for (const auto& [id, kept] : there) {
+    transposed(kept.tested, id, known);
+    for (const auto& [file, csv] : kept.tests) transposed(csv, fmt::format("{} {}", id, file), known);
+  }
   size_t added = 0;
   const std::vector<TrialState> all = states(plan, folder);
   for (size_t i = 0; i < plan.size(); ++i) {
     const Trial& t = plan[i];
     if (all[i] != TrialState::done || there.count(t.id)) continue;
-    Json line = {{"id", t.id}, {"result", parse_json(read_file(folder.result(t)), folder.result(t))}};
-    line["result"].erase("config");
-    line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
-    text += line.dump() + "\n";
+    text += line_of(t, folder, known);
     ++added;
   }
   if (added) write_file(path, text);
   return added;
+}
+
+std::string kept_lines(const std::vector<Plan>& plans, const SweepFolder& folder) {
+  std::string text;
+  ColumnNames known;
+  for (const Plan& plan : plans)
+    for (const Trial& t : plan)
+      if (folder.trained(t)) text += line_of(t, folder, known);
+  return text;
 }
 
 size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& path) {
@@ -122,9 +152,16 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
     const std::string making = folder.run(t) + ".partial";
     make_folder(making);
     write_file(making + "/eval.csv", kept->second.tested);
-    Json result = parse_json(kept->second.result, path);
-    result["config"] = config_json(t.run);
-    write_file(making + "/result.json", result.dump(2) + "\n");
+    for (const TrialTest& test : t.tests)
+      if (const auto csv = kept->second.tests.find(test.file); csv != kept->second.tests.end()) {
+        make_folder(std::filesystem::path(making + "/" + test.file).parent_path());
+        write_file(making + "/" + test.file, csv->second);
+      }
+    if (!kept->second.result.empty()) {
+      Json result = parse_json(kept->second.result, path);
+      result["config"] = config_json(t.run);
+      write_file(making + "/result.json", result.dump(2) + "\n");
+    }
     fs::rename(making, folder.run(t));  // a trial is there as a whole or not at all
     ++restored;
   }

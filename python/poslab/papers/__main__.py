@@ -1,0 +1,34 @@
+"""python -m poslab.papers FOLDER [--figures svg,pdf,png,tex,csv] [--width MM]: draws what is in FOLDER/about.json and
+FOLDER/kept.jsonl. `poslab reproduce` calls it after its trainings."""
+
+import argparse
+import importlib
+import pathlib
+import sys
+
+from . import page
+from .trials import Trials
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="poslab.papers", description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--figures", default="", metavar="svg,pdf,png,tex,csv")
+    parser.add_argument("--width", type=float, default=84, metavar="MM")
+    words = parser.parse_args()
+    trials = Trials.read(words.folder)
+    sections = {}
+    for artifact in trials.about["artifacts"]:
+        source, name = artifact["name"].split(":")
+        section = importlib.import_module(f".{source}", __package__).DRAW[name](trials, artifact)
+        section.notes += [artifact["done"]] if "done" in artifact else []
+        sections[name] = (artifact, section)
+    page.write(words.folder, trials.about, sections)
+    page.write_figures(words.folder, sections, [ending for ending in words.figures.split(",") if ending], words.width)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,172 @@
+"""What a source's module makes, and the files of it: NAME.md and NAME.csv of each table or figure, README.md with all
+of them, index.html with the figures, too, and figures/ for papers."""
+
+import base64
+import html
+import io
+import pathlib
+import shutil
+from dataclasses import dataclass, field
+from typing import Callable
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Canvas
+
+INCHES = 1 / 25.4  # of a millimetre
+STYLE = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "poslab",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "legend.frameon": False,
+}
+
+
+@dataclass
+class Cell:
+    text: str
+    below: list = field(default_factory=list)  # smaller, a line each
+    strong: bool = False
+
+
+@dataclass
+class Grid:
+    caption: str
+    head: list
+    rows: list  # of cells; the first of a row names it
+
+    def mark_best(self, ranks):
+        """The highest of each column; `ranks` has a number for each cell."""
+        for column, of_rows in enumerate(np.array(ranks, dtype=float).T, 1):
+            if not np.isnan(of_rows).all():
+                self.rows[np.nanargmax(of_rows)][column].strong = True
+
+
+@dataclass
+class Figure:
+    name: str
+    caption: str
+    alt: str  # what it shows, in words, with numbers
+    draw: Callable  # of a canvas of matplotlib
+    data: pd.DataFrame
+    height: float = 55  # mm, of a figure of 84 mm
+
+
+@dataclass
+class Section:
+    readings: list = field(default_factory=list)  # what came out, in sentences
+    grids: list = field(default_factory=list)
+    figures: list = field(default_factory=list)
+    notes: list = field(default_factory=list)  # how it was made, and what it does not say
+    data: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+def csv(frame):
+    """Whole numbers without a point, and nothing for NaN."""
+    text = {name: [f"{x:.0f}" if isinstance(x, float) and x.is_integer() else x for x in frame[name]] for name in frame}
+    return pd.DataFrame(text, dtype=object).to_csv(index=False, lineterminator="\n")
+
+
+def markdown_row(cells):
+    texts = (f"**{c.text}**" if c.strong else c.text for c in cells)
+    return "".join(f"| {t} ({', '.join(c.below)}) " if c.below else f"| {t} " for t, c in zip(texts, cells)) + "|\n"
+
+
+def markdown(name, artifact, section):
+    text = f"## {artifact['title']}\n\n{artifact['source']}\n\n" + "".join(f"{r}\n\n" for r in section.readings)
+    for grid in section.grids:
+        head = "".join(f"| {name} " for name in grid.head) + "|\n" + "|---" * len(grid.head) + "|\n"
+        text += f"{grid.caption}:\n\n{head}" + "".join(map(markdown_row, grid.rows)) + "\n"
+    pictures = "; the pictures are on the page index.html, which the command above makes" if section.figures else ""
+    return text + "".join(f"- {note}\n" for note in section.notes) + f"- The numbers: {name}.csv{pictures}\n\n"
+
+
+def table(grid):
+    def cells(row):
+        for n, c in enumerate(row):
+            tag, kind = ("td", ' class="strong"' if c.strong else "") if n else ("th", ' scope="row"')
+            below = f"<small>{'<br>'.join(map(html.escape, c.below))}</small>" if c.below else ""
+            yield f"<{tag}{kind}>{html.escape(c.text)}{below}</{tag}>"
+
+    caption, head = html.escape(grid.caption), "".join(f'<th scope="col">{html.escape(h)}</th>' for h in grid.head)
+    rows = "".join(f"<tr>{''.join(cells(row))}</tr>\n" for row in grid.rows)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table><caption>{caption}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    )
+
+
+def drawn(figure, ending, width=84):
+    """The bytes of a file."""
+    with matplotlib.rc_context(STYLE):
+        canvas = Canvas(
+            figsize=(width * INCHES, figure.height * INCHES * max(1, width / 84) ** 0.5), layout="constrained"
+        )
+        figure.draw(canvas)
+        file = io.BytesIO()
+        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
+        canvas.savefig(file, format={"tex": "pgf"}.get(ending, ending), dpi=300, metadata=dated)
+        return file.getvalue()
+
+
+def picture(figure):
+    svg = base64.b64encode(drawn(figure, "svg", 150)).decode()
+    return (
+        f'<figure><img src="data:image/svg+xml;base64,{svg}" alt="{html.escape(figure.alt)}">'
+        f"<figcaption>{html.escape(figure.caption)}</figcaption></figure>\n"
+    )
+
+
+def section_html(name, artifact, section):
+    parts = [
+        f'<section aria-labelledby="{name}">\n<h2 id="{name}">{html.escape(artifact["title"])}</h2>\n',
+        f"<p>{html.escape(artifact['source'])}</p>\n",
+        *(f'<p class="reading">{html.escape(r)}</p>\n' for r in section.readings),
+        *map(table, section.grids),
+        *map(picture, section.figures),
+        *(f'<p class="note">{html.escape(note)}</p>\n' for note in section.notes),
+        f'<p class="note"><a href="{name}.csv">{name}.csv</a></p>\n</section>\n',
+    ]
+    return "".join(parts)
+
+
+def write(folder, about, sections):
+    title = f"{about['title']}: size {about['size']}"
+    texts = {name: markdown(name, *both) for name, both in sections.items()}
+    for name, (_, section) in sections.items():
+        (folder / f"{name}.csv").write_text(csv(section.data))
+        (folder / f"{name}.md").write_text(texts[name])
+    (folder / "README.md").write_text(
+        f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values())
+    )
+    page = (pathlib.Path(__file__).parent / "page.html").read_text()
+    contents = "".join(
+        f'<li><a href="#{name}">{html.escape(a["title"])}</a></li>\n' for name, (a, _) in sections.items()
+    )
+    for place, text in {
+        "title": html.escape(title),
+        "summary": html.escape(about["summary"]),
+        "contents": contents,
+        "command": html.escape(about["command"]),
+        "sections": "".join(section_html(name, *both) for name, both in sections.items()),
+    }.items():
+        page = page.replace(f"<!-- {place} -->", text)
+    (folder / "index.html").write_text(page)
+
+
+def write_figures(folder, sections, endings, width):
+    if "tex" in endings and not shutil.which("pdflatex"):
+        raise SystemExit(
+            "poslab: --figures tex: matplotlib measures its letters with pdflatex, which is not on the PATH"
+        )
+    for name, (_, section) in sections.items():
+        for figure in section.figures if endings else []:
+            (folder / "figures").mkdir(exist_ok=True)
+            stem = figure.name if figure.name.startswith(name) else f"{name}-{figure.name}"
+            for ending in endings:
+                drawing = csv(figure.data).encode() if ending == "csv" else drawn(figure, ending, width)
+                (folder / f"figures/{stem}.{ending}").write_bytes(drawing)

@@ -1,0 +1,256 @@
+"""Su 2023, kexue.fm/archives/9708 (spec C.3): ways of stretching RoPE to unseen lengths. `poslab reproduce su2023`
+trains a few language models and tests each with many schemes; lab/papers/su2023/methods.cpp has the lists."""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .claims import JUDGED, judged, judged_cell, reading
+from .page import Cell, Figure, Grid, Section
+from .seeds import NAN, about_intervals, interval, number, span
+from .trials import printed, published
+
+ABOUT = (
+    "Ours: percent of the next tokens that were the most probable one, mean over the seeds, then its interval. The "
+    "source's numbers are of 100 million parameters, trained at 512 tokens; those of its first column are the model's "
+    "own, ours those of the method at that length, which shows what it costs there. -logn: log n in training too; "
+    "-logn_test_only: a factor max(1, log n / log of the trained length) on the logits at test alone. A window w is so "
+    "many tokens."
+)
+
+
+@dataclass
+class Column:
+    times: int  # the trained length
+    set: str
+    printed: str = ""  # the source's column
+
+
+COLUMNS = [Column(1, "plain", "acc_512_train"), Column(8, "repeated", "acc_4096_repeated"),
+           Column(8, "plain", "acc_4096_nonrepeated")]  # fmt: skip
+LOSSES = [Column(1, "plain", "len4096_train"), Column(2, "plain", "len8192"), Column(4, "plain", "len16384")]
+TERMS = {
+    name: (c, "accuracy", 100, ("main", "window", "leaky"))
+    for name, c in zip(("trained", "repeated", "plain"), COLUMNS)
+}
+TERMS |= {name: (c, "loss", 1, ("llama",)) for name, c in zip(("1x", "2x", "4x"), LOSSES)}
+LENGTHS = [Column(times, set) for set in ("repeated", "plain") for times in (1, 2, 4, 8)]
+
+
+def trained_length(trials):
+    return trials.about["options"]["train_length"]
+
+
+def tested(trials, method, column, of="accuracy"):
+    return trials.by_seed(method["model"], method["file"], column.times * trained_length(trials), column.set, of)
+
+
+def measured(trials, artifact, columns, table, of="accuracy", scale=100):
+    """A row for each method and column: ours, and the source's number as a fraction."""
+    rows = []
+    for method in artifact["methods"]:
+        fields = {name: method[name] for name in ("method", "model", "encoding", "temperature")}
+        for c in columns:
+            x = tested(trials, method, c, of)
+            low, high = interval(x)
+            rows.append({**fields, "length": c.times * trained_length(trials), "set": c.set, "seeds": len(x),
+                         of: x.mean(), "interval_low": low, "interval_high": high,
+                         "source": printed(table, method["row"], c.printed) / scale})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def beside(row, of="accuracy", digits=1, scale=100, ends=1, source_digits=2):
+    """The mean of ours, below it its interval, and the source's number as it is printed."""
+    source = [] if pd.isna(row["source"]) else [f"source {number(row['source'], source_digits, scale)}"]
+    below = span((row["interval_low"], row["interval_high"]), digits=ends, scale=scale) + source
+    return Cell(number(row[of], digits, scale), below)
+
+
+def rows_of(data, cell):
+    """Of a table with a row for each method."""
+    for method, rows in data.groupby("method", sort=False):
+        yield [Cell(method), *(cell(row) for _, row in rows.iterrows())]
+
+
+def accuracies(trials, artifact, table):
+    """In the layout of the source: a row for each method, three columns."""
+    length, data = trained_length(trials), measured(trials, artifact, COLUMNS, table)
+    head = ["method", f"{length} (trained)", f"{8 * length} (repeated)", f"{8 * length} (not repeated)"]
+    grid = Grid("Accuracy in %, and the source's", head, list(rows_of(data, beside)))
+    grid.mark_best(data["accuracy"].to_numpy().reshape(-1, 3))
+    return Section(grids=[grid], notes=[ABOUT, about_intervals(trials.about["seeds"])], data=data)
+
+
+def main(trials, artifact):
+    section = accuracies(trials, artifact, "su2023_main")
+    section.notes += filter(None, [trials.about["note"]])
+    return section
+
+
+def trained(trials, artifact):
+    section = accuracies(trials, artifact, "su2023_trained")
+    section.notes.append(
+        "HFWA2 has windows of an eighth of the trained length and one full layer, which turns as ReRoPE at test. "
+        "InvLeaky is trained with large steps beyond its window (k = 1/16) and tested as RoPE. Both have log n in "
+        "training. Randomized RoPE draws its positions from a pool of 16 trained lengths, in training and at test."
+    )
+    if trials.about["options"]["unit"] == "gau":
+        section.notes.append(
+            "ALiBi's slopes are 2^(-8h/H): with the one head of a gated attention unit a single slope of 1/256, so it "
+            "hardly differs from NoPE."
+        )
+    return section
+
+
+def methods(trials, artifact):
+    """Three methods a row: log n off, at test only, trained."""
+    data = measured(trials, artifact, COLUMNS[1:], "su2023_methods")
+    pairs = [rows for _, rows in data.groupby("method", sort=False)]
+    means = [rows["accuracy"].iloc[0] for rows in pairs]
+
+    def cell(rows):
+        (ours, far), (source, source_far) = rows["accuracy"], 100 * rows["source"]
+        below = [] if pd.isna(source) else [f"source {source:.2f}", f"long {source_far:.2f}"]
+        return Cell(number(ours), [f"long: {number(far)}", *below])
+
+    grid = Grid(
+        f"Accuracy in % at length {8 * trained_length(trials)}: repeated texts, below that long ones, then "
+        "the source's for YaRN",
+        ["method", "no log n", "log n at test only", "log n trained"],
+        [[Cell(pairs[n]["method"].iloc[0]), *map(cell, pairs[n : n + 3])] for n in range(0, len(pairs), 3)],
+    )
+    grid.mark_best(np.reshape(means, (-1, 3)))
+    note = (
+        "Intervals are in the CSV file. Bold: the best of a column on repeated texts. Leaky ReRoPE has k = 16; "
+        "SelfExtend has groups of 16 tokens beyond its window; the Lambda mask sees a window and the first four keys; "
+        "dynamic NTK has factor 1."
+    )
+    return Section(grids=[grid], notes=[note], data=data)
+
+
+def llama(trials, artifact):
+    length, options = trained_length(trials), trials.about["llama"]
+    data = measured(trials, artifact, LOSSES, "su2023_llama", "loss", scale=1)
+    cell = functools.partial(beside, of="loss", digits=4, scale=1, ends=3, source_digits=4)
+    head = ["method", f"{length} (trained)", f"{2 * length}", f"{4 * length}"]
+    grid = Grid(f"Loss in nats a token on the last {length} tokens, and the source's", head, list(rows_of(data, cell)))
+    note = (
+        f"{options['layers']} blocks of LLaMA's, width {options['d_model']}. All lengths count the same last {length} "
+        "tokens, so the columns of a row differ in what there is to read before them alone. NTK and ReRoPE are as in "
+        "the released patches for LLaMA: NTK mixed with k = 12 and exponent 0.75, a window of a quarter of the trained "
+        "length, log n at test only."
+    )
+    return Section(
+        grids=[grid], notes=[note, about_intervals(trials.about["seeds"])], data=data.drop(columns=["model", "set"])
+    )
+
+
+def lengths(trials, artifact):
+    length, section = trained_length(trials), Section()
+    data = measured(trials, artifact, LENGTHS, "su2023_main").drop(
+        columns=["model", "encoding", "temperature", "source"]
+    )
+    for texts, kind in (("repeated", "repeated"), ("long", "plain")):
+        these = data[data["set"] == kind]
+        head = ["method", *(f"{times * length}" for times in (1, 2, 4, 8))]
+        rows = list(rows_of(these, lambda row: Cell(number(row["accuracy"]))))
+        section.grids.append(Grid(f"Accuracy in % on {texts} texts", head, rows))
+        drawn = these.dropna(subset="accuracy")
+        ends = (
+            f"{method}: {number(line['accuracy'].iloc[0])} % at {line['length'].iloc[0]}, "
+            f"{number(line['accuracy'].iloc[-1])} % at {line['length'].iloc[-1]}."
+            for method, line in drawn.groupby("method", sort=False)
+        )
+        caption = f"{texts.capitalize()} texts. Mean over the seeds, with its interval. The shaded length was trained."
+        alt = f"Accuracy against length, {texts} texts. {' '.join(ends)}"
+        if len(drawn):
+            section.figures.append(
+                Figure(f"lengths-{texts}", caption, alt, functools.partial(curves, drawn, length), drawn)
+            )
+    section.notes = [
+        "A repeated text has a unit of twice the trained length, or of half the tested length if that is less."
+    ]
+    order = ["method", "set", "length", "seeds", "accuracy", "interval_low", "interval_high"]
+    section.data = pd.concat(data[data["set"] == kind] for kind in ("repeated", "plain"))[order].dropna(
+        subset="accuracy"
+    )
+    return section
+
+
+def curves(data, trained, canvas):
+    axes = canvas.add_subplot()
+    axes.axvspan(0, trained, color="#8882", linewidth=0)
+    for (method, line), marker in zip(data.groupby("method", sort=False), "osD^vPX*"):
+        axes.plot(line["length"], 100 * line["accuracy"], marker=marker, markersize=3, linewidth=1, label=method)
+        axes.fill_between(
+            line["length"], 100 * line["interval_low"], 100 * line["interval_high"], alpha=0.15, linewidth=0
+        )
+    axes.set(xlabel="tokens of a window", ylabel="accuracy, %", xlim=(0, 8 * trained), ylim=(0, 100))
+    canvas.legend(loc="outside lower center", ncols=3)
+
+
+def matrices(trials, artifact):
+    """Which relative position each scheme makes of a query and a key."""
+    rows = [
+        (scheme, i, j, x)
+        for scheme, matrix in artifact["matrices"].items()
+        for i, row in enumerate(matrix)
+        for j, x in enumerate(row)
+    ]
+    data = pd.DataFrame(rows, columns=["scheme", "query", "key", "relative_position"])
+
+    def draw(canvas):
+        for axes, (scheme, one) in zip(canvas.subplots(2, 3).flat, data.groupby("scheme", sort=False)):
+            image = axes.imshow(one.pivot(index="query", columns="key", values="relative_position"))
+            axes.set_title(scheme.replace(":", "\n"), fontsize=6)
+            canvas.colorbar(image, ax=axes, shrink=0.7)
+
+    alt = "Six matrices: which relative position each scheme makes of a query (row) and a key (column)."
+    note = "`poslab show --set rerope` draws them at any length, on the terminal too."
+    return Section(figures=[Figure("matrices", artifact["reading"], alt, draw, data, 70)], notes=[note], data=data)
+
+
+def difference(trials, artifact, formula, set):
+    """The value of a formula, "0.75 Baseline trained, -1 Baseline": weight, method and, in place of the set of texts,
+    a column. Ours by seed and, as "source", of the source's numbers."""
+    windows = {f"w{eighths}": eighths * trained_length(trials) // 8 for eighths in (2, 4, 8)}
+    all = {m["method"]: m for m in artifact["methods"]}
+    value = 0
+    for term in formula.format(**windows).split(", "):
+        weight, method, *column = term.split()
+        c, of, scale, tables = TERMS[column[0] if column else set]
+        sources = [printed(f"su2023_{table}", all[method]["row"], c.printed) / scale for table in tables]
+        x = tested(trials, all[method], c, of)
+        value += float(weight) * pd.concat([x, pd.Series({"source": next(filter(pd.notna, sources), NAN)})])
+    return value.drop("source").dropna().astype(float), float(value["source"])
+
+
+def claims(trials, artifact):
+    """Each row of published/su2023_claims.csv on both sets of texts, on one (plain), or on both at once (both)."""
+    rows, cells = [], []
+    for claim in published("su2023_claims").reset_index().itertuples():
+        cells.append([Cell(claim.claim, [claim.difference])])
+        for set in ("repeated", "plain"):
+            x, source = difference(trials, artifact, claim.formula, set)
+            if set == "plain" and claim.set != "each":
+                cells[-1].append(Cell(""))
+            elif len(x) == 0:
+                cells[-1].append(Cell("–"))
+            else:
+                texts = set if claim.set == "each" else claim.set
+                rows.append({"claim": claim.claim, "difference": claim.difference, "set": texts})
+                rows[-1] |= judged(x, claim.within, source)
+                cells[-1].append(judged_cell(rows[-1], nats=claim.set == "plain"))
+    caption = (
+        "Holds, does not, or is inconclusive; below that the difference in points (of losses in nats), its interval, "
+    )
+    grid = Grid(f"{caption}and the source's", ["claim", "repeated", "long"], cells)
+    notes = [f"{JUDGED} Window 1 is the trained length.", about_intervals(trials.about["seeds"])]
+    return Section([reading(rows)], [grid], notes=notes, data=pd.DataFrame(rows))
+
+
+DRAW = {"main": main, "window": functools.partial(accuracies, table="su2023_window"),
+        "leaky": functools.partial(accuracies, table="su2023_leaky"), "llama": llama, "methods": methods,
+        "trained": trained, "lengths": lengths, "matrices": matrices, "claims": claims}  # fmt: skip

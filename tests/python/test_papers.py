@@ -1,0 +1,101 @@
+"""poslab.papers: claims, their verdicts, and all tables of su2023, from toy models and from the trials in results/."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from built import PROGRAM
+
+from poslab.papers.claims import reading, verdict
+from poslab.papers.seeds import interval, number
+from poslab.papers.trials import Trials, printed
+
+RESULTS = Path(__file__).parents[2] / "results"
+TOY = ["text=copy_grammar", "merges=0", "layers=2", "heads=2", "key_heads=2", "d_model=16", "d_ff=16", "batch=2",
+       "train_length=16", "eval_samples=2", "steps=3", "seeds=2"]  # fmt: skip
+
+
+def reproduce(folder, *words, path=os.environ["PATH"]):
+    path = f"{Path(sys.executable).parent}:{path}"
+    command = [PROGRAM, "reproduce", *words, "--out", folder, "--threads", "1", "--jobs", "2"]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": path})
+
+
+@pytest.mark.parametrize("differences, within, answer", [
+    ([0.1, 0.2, 0.1], 0, "holds"), ([-0.1, -0.2, -0.1], 0, "does not"), ([0.1, -0.2, 0.1], 0, "inconclusive"),
+    ([0.1], 0, "inconclusive"), ([0.01, -0.01, 0.0], 0.02, "holds"), ([0.03, 0.05, 0.04], 0.02, "does not"),
+    ([0.03, 0.01, 0.0], 0.02, "inconclusive")])  # fmt: skip
+def test_the_interval_decides(differences, within, answer):
+    assert verdict(pd.Series(differences), within) == answer
+
+
+def test_numbers_as_they_are_written():
+    assert number(0.937) == "93.7" and number(-0.0001, sign="+") == "0.0" and number(float("nan")) == "–"
+    assert number(0.063, sign="+") == "+6.3" and number(2.3040, 4, 1) == "2.3040"
+    assert interval(pd.Series([1.0, 2.0, 4.0])) == (1, 4)  # of three seeds it is their range
+    assert reading([]) == "No comparison can be made of the runs that are done."
+    assert reading([{"verdict": "holds"}]) == "Of 1 comparison 1 holds, 0 do not, and 0 are inconclusive."
+
+
+@pytest.mark.parametrize("folder, done", [
+    ("su2023-tiny", "30 of 30 runs are trained, and 165 of 165 further"),
+    ("su2023-example", "1 of 3 runs are trained, and 29 of 43 further")])  # fmt: skip
+def test_the_tables_in_results_come_out_of_the_trials_there(tmp_path, folder, done):
+    words = shlex.split(json.loads((RESULTS / folder / "about.json").read_text())["command"])
+    words = words[2 : words.index("--kept")]
+    again = reproduce(
+        tmp_path / "new", *words, "--kept", RESULTS / folder / "kept.jsonl", "--draw", "--figures", "svg,csv"
+    )
+    assert again.returncode == 0, again.stderr
+    assert done in again.stdout
+    for file in sorted((RESULTS / folder).iterdir()):
+        if file.name not in ("README.md", "about.json"):  # these have the command
+            assert (tmp_path / "new" / file.name).read_text() == file.read_text(), file.name
+    page = (tmp_path / "new/index.html").read_text()
+    figures = sorted((tmp_path / "new/figures").glob("*.svg"))
+    assert page.count("<figure>") == page.count(' alt="') == len(figures) > 0 and "<!--" not in page
+    assert all("rerope" in figure.read_text().lower() for figure in figures)
+
+
+def test_all_of_su2023_on_toy_models(tmp_path):
+    out, words = tmp_path / "toy", ["su2023", *(word for one in TOY for word in ("--set", one))]
+    done = reproduce(out, *words)
+    assert "20 of 20 runs are trained, and 110 of 110 further tests done." in done.stdout, done.stderr
+    trials = Trials.read(out)
+    csv = pd.read_csv(out / "runs/named/rope_log_n-1/tests/ReRoPE-w8-logn.csv").set_index(["length", "set"])
+    ours = trials.by_seed("rope_log_n", "tests/ReRoPE-w8-logn.csv", 128, "repeated")
+    assert list(ours.index) == [0, 1] and ours[1] == csv["accuracy"][128, "repeated"]
+    main = pd.read_csv(out / "main.csv").set_index(["method", "length", "set"])
+    assert main["accuracy"]["ReRoPE-w8-logn", 128, "repeated"] == ours.mean()
+    assert len(pd.read_csv(out / "claims.csv")) == 38 and "nan" not in (out / "README.md").read_text()
+    # every row of the source's tables is tested once
+    methods = {artifact["name"]: artifact.get("methods") for artifact in trials.about["artifacts"]}
+    for name, column, rows in [("main", "acc_4096_repeated", 16), ("window", "acc_4096_nonrepeated", 15),
+                               ("leaky", "acc_512_train", 10), ("llama", "len8192", 3)]:  # fmt: skip
+        of_source = [method["row"] for method in methods[f"su2023:{name}"]]
+        assert len(of_source) == len(set(of_source)) == rows
+        assert all(pd.notna(printed(f"su2023_{name}", row, column)) for row in of_source)
+    assert pd.isna(printed("su2023_llama", "RoPE", "len16384"))  # the source has a dash
+    # other settings are other trials; what is missing is drawn as missing
+    other = reproduce(out, *words, "--set", "steps=4", "--draw")
+    assert "0 of 20 runs are trained, and 0 of 110 further tests done." in other.stdout, other.stderr
+    assert "| ReRoPE | – (source 1.4996) |" in (out / "llama.md").read_text()
+    (out / "runs/named/llama-0/tests/ReRoPE.csv").unlink()
+    again = reproduce(out, *words, "--draw")
+    assert "20 of 20 runs are trained, and 109 of 110 further tests done." in again.stdout, again.stderr
+    assert pd.read_csv(out / "llama.csv")["seeds"].tolist() == [2] * 6 + [1] * 3
+
+
+def test_without_its_packages_it_says_how_to_get_them(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(shutil.which("false"))
+    command = [PROGRAM, "reproduce", "su2023:matrices", "--out", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": str(tmp_path / "bin")})
+    assert done.returncode == 2 and "there is no python3 with pandas, SciPy and matplotlib" in done.stderr
+    assert "pip install pandas scipy matplotlib" in done.stderr and not (tmp_path / "out").exists()
