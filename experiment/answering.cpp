@@ -365,8 +365,7 @@ const Kind& answering_kind() {
       .score_columns = answering::score_columns(),
       .scores = answering::scores,
       .shown = answering::shown,
-      .footprint = answering::footprint,
-      .work = answering::work};
+      .load = answering::load};
   return kind;
 }
 

@@ -13,8 +13,7 @@ DecoderSpec spec_of(const RunSpec&);
 // An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
 constexpr double passes = 4;
 Forward forward(const RunSpec&, int length, double inputs);  // one pass
-Footprint footprint(const RunSpec&);
-poslab::Work work(const RunSpec&);
+Load load(const RunSpec&);
 
 struct Questions {
   int length;     // of the inputs

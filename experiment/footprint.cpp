@@ -8,6 +8,7 @@
 #include "core/kernels.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "experiment/kind.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -103,30 +104,56 @@ Forward string_forward(const RunSpec& c, int length, double inputs, bool all_slo
           .d_model = C};
 }
 
-Footprint string_footprint(const RunSpec& c) {
+// A gated attention unit has one head, keys that are queries by other factors, and its network is the attention.
+Stack stack(const DecoderSpec& spec) {
+  const int head = spec.head_dim ? spec.head_dim : spec.d_model / spec.heads;
+  return {.layers = double(spec.layers),
+          .heads = double(spec.heads),
+          .d_model = double(spec.d_model),
+          .query_width = double(spec.heads) * head,
+          .key_width = double(spec.key_heads) * head,
+          .d_ff = double(spec.d_ff),
+          .matrices = spec.encoding->pages.cost.matrices(spec.shape(), spec.encoding.choices),
+          .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(), spec.encoding.choices),
+          .held = held(spec.encoding, spec.shape())};
+}
+
+double parameters(const DecoderSpec& spec) {
+  return stack(spec).parameters() + (spec.tied ? 1 : 2) * double(spec.vocabulary) * spec.d_model + spec.d_model;
+}
+
+Load string_load(const RunSpec& c) {
   const Chosen<Scheme>& s = c.scheme;
   const Reads what = reads(s);
   const TransformerSpec spec = transformer_spec(c);
-  const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, word = sizeof(real);
-  Footprint f;
-  f.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
-  if (finite(s)) f.parameters += double(c.whole("max_position")) * C;  // a learned vector for each
+  const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C;
+  const Lengths tested = c.lengths("eval_lengths");
+  const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
+  Load l{.kept = activations(c, batch, slots(c, trained), true),
+         .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
+         .of_test = fmt::format("eval_lengths to {}", tested.to)};
+  l.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);
+  if (finite(s)) l.parameters += double(c.whole("max_position")) * C;  // a learned vector for each
   if (has(what, Reads::distances) && s->pages.doors.find('3') != std::string::npos && !has(what, Reads::positions))
-    f.parameters += c.whole("layers") * C * C;
-  f.state = 4 * f.parameters * word;
-  f.step = word * activations(c, c.whole("batch"), slots(c, c.whole("train_length")), true);
-  f.test = string_forward(c, c.lengths("eval_lengths").to, c.whole("eval_samples")).bytes;
-  f.of_step = fmt::format("batch = {}, train_length = {}", c.whole("batch"), c.whole("train_length"));
-  f.of_test = fmt::format("eval_lengths to {}", c.lengths("eval_lengths").to);
-  return f;
+    l.parameters += c.whole("layers") * C * C;
+  for (int n = 1; n <= trained; ++n) l.flops += batch * string_forward(c, n, 1).flops / trained;
+  for (int n = tested.from; n <= tested.to; ++n)
+    l.tests.push_back({double(samples), string_forward(c, n, samples)});
+  return l;
 }
 
-Work string_work(const RunSpec& c) {
-  Work w{0, 0};
-  for (int length = 1; length <= c.whole("train_length"); ++length)
-    w.step += 3 * c.whole("batch") * string_forward(c, length, 1).flops / c.whole("train_length");  // backward: twice
-  for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
-    w.test += c.whole("eval_samples") * string_forward(c, length, 1).flops;
+Footprint footprint(const RunSpec& c) {
+  const Load l = kind_of(c).load(c);
+  const auto shorter = [](const Load::Test& a, const Load::Test& b) { return a.each.slots < b.each.slots; };
+  const Load::Test& longest = *std::max_element(l.tests.begin(), l.tests.end(), shorter);
+  const double word = sizeof(real);
+  return {l.parameters, 4 * word * l.parameters, word * l.kept, longest.each.bytes, l.of_step, l.of_test};
+}
+
+Work work(const RunSpec& c) {
+  const Load l = kind_of(c).load(c);
+  Work w{3 * l.flops, 0};
+  for (const Load::Test& test : l.tests) w.test += test.inputs * test.each.flops;
   return w;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiment/config.h"
+#include "nn/decoder.h"
 
 namespace poslab {
 
@@ -36,12 +37,18 @@ struct Forward {
   Taken seen(double all) const;  // the same, with statistics of attention (experiment/dispersion.h)
 };
 
-// Of a configuration that fits together (check), of its kind (experiment/kind.cpp).
+// The sizes of a run, as its kind knows them (Kind::load); all kinds' footprint and work are made of these.
+struct Load {
+  struct Test { double inputs; Forward each; };
+  double parameters, kept;      // numbers that are learned, and those that a step keeps for its backward pass
+  double flops;                 // of a step, forward; the backward pass takes twice as many
+  std::vector<Test> tests;      // of each length
+  std::string of_step, of_test;
+};
+// Of a configuration that fits together (check).
 Footprint footprint(const RunSpec&);
 Work work(const RunSpec&);
-// Of strings.
-Footprint string_footprint(const RunSpec&);
-Work string_work(const RunSpec&);
+Load string_load(const RunSpec&);
 // Of so many at most at once; of a test the last layer is of answer slots alone.
 Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 
@@ -58,5 +65,7 @@ struct Stack {
   double activations(double B, double T, bool trains) const;
   Forward forward(double B, double T, double keys) const;  // B sequences at once, each token sees so many keys
 };
+Stack stack(const DecoderSpec&);
+double parameters(const DecoderSpec&);   // its embedding and its head included
 
 }  // namespace poslab

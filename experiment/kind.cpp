@@ -54,7 +54,4 @@ const Option& kept_option(const Kind& kind, const std::string& name) {
       unknown("option", name, names_of(kept_options(kind)), "`poslab " + kind.command("train") + " --help`"));
 }
 
-Footprint footprint(const RunSpec& c) { return kind_of(c).footprint(c); }
-Work work(const RunSpec& c) { return kind_of(c).work(c); }
-
 }  // namespace poslab

@@ -34,9 +34,7 @@ struct Kind {
   Columns score_columns;
   Row (*scores)(const Choices&, const Results&);
   std::string (*shown)(const Choices&, const Results&);   // a table for a terminal
-  // What a run takes of memory and time, from its options alone.
-  Footprint (*footprint)(const RunSpec&);
-  Work (*work)(const RunSpec&);
+  Load (*load)(const RunSpec&);            // what a run takes of memory and time, from its options alone
 
   bool operator==(const Kind& other) const { return name == other.name; }
   std::string command(const std::string& verb) const { return word + verb; }   // "lm train"

@@ -50,8 +50,7 @@ const Kind& strings_kind() {
       .score_columns = paper_score_columns(),
       .scores = paper_scores,
       .shown = shown_by_length,
-      .footprint = string_footprint,
-      .work = string_work};
+      .load = string_load};
   return kind;
 }
 

@@ -15,26 +15,6 @@ double tokens(const RunSpec& c) {
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 
-// A gated attention unit has one head, keys that are queries by other factors, and its network is the attention.
-Stack stack(const DecoderSpec& spec) {
-  const int head = spec.head_dim ? spec.head_dim : spec.d_model / spec.heads;
-  return {.layers = double(spec.layers),
-          .heads = double(spec.heads),
-          .d_model = double(spec.d_model),
-          .query_width = double(spec.heads) * head,
-          .key_width = double(spec.key_heads) * head,
-          .d_ff = double(spec.d_ff),
-          .matrices = spec.encoding->pages.cost.matrices(spec.shape(), spec.encoding.choices),
-          .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(), spec.encoding.choices),
-          .held = held(spec.encoding, spec.shape())};
-}
-DecoderSpec spec_of(const RunSpec& c) { return decoder_spec(c, int(tokens(c))); }
-
-int longest_test(const RunSpec& c) {
-  const std::vector<int> lengths = eval_lengths(c);
-  return *std::max_element(lengths.begin(), lengths.end());
-}
-
 }  // namespace
 
 // Logits of 256 slots are in memory at a time, of those that are counted.
@@ -59,26 +39,18 @@ Taken writing_takes(const DecoderSpec& spec, double prompt, double count) {
           s.flops(prompt, prompt / 2) + count * (of_token + 2. * spec.vocabulary * spec.d_model)};
 }
 
-Footprint footprint(const RunSpec& c) {
-  const Stack s = stack(spec_of(c));
-  const double V = tokens(c), B = c.whole("batch"), T = c.whole("train_length"), word = sizeof(real);
-  Footprint f;
-  f.parameters = s.parameters() + (c.on("tied") ? 1 : 2) * V * s.d_model + s.d_model;
-  f.state = 4 * f.parameters * word;
-  f.step = word * (s.activations(B, T, true) + B * T * 2 * V);  // logits and their gradients
-  f.test = forward(spec_of(c), c, longest_test(c)).bytes;
-  f.of_step = fmt::format("batch = {}, train_length = {}", B, T);
-  f.of_test = fmt::format("eval_times to {} tokens", longest_test(c));
-  return f;
-}
-
-poslab::Work work(const RunSpec& c) {
-  const Stack s = stack(spec_of(c));
-  const double V = tokens(c), T = c.whole("train_length");
-  poslab::Work w{3 * c.whole("batch") * (s.flops(T, (T + 1) / 2) + T * 2 * V * s.d_model), 0};
-  for (const int length : eval_lengths(c))
-    w.test += 2 * c.whole("eval_samples") * forward(spec_of(c), c, length).flops;  // two sets
-  return w;
+Load load(const RunSpec& c) {
+  const DecoderSpec spec = decoder_spec(c, int(tokens(c)));
+  const Stack s = stack(spec);
+  const std::vector<int> tested = eval_lengths(c);
+  const double V = spec.vocabulary, B = c.whole("batch"), T = c.whole("train_length"), two_sets = 2;
+  Load l{.parameters = parameters(spec),
+         .kept = s.activations(B, T, true) + B * T * 2 * V,  // logits and their gradients
+         .flops = B * (s.flops(T, (T + 1) / 2) + T * 2 * V * s.d_model),
+         .of_step = fmt::format("batch = {}, train_length = {}", B, T),
+         .of_test = fmt::format("eval_times to {} tokens", *std::max_element(tested.begin(), tested.end()))};
+  for (const int length : tested) l.tests.push_back({two_sets * c.whole("eval_samples"), forward(spec, c, length)});
+  return l;
 }
 
 }  // namespace poslab::language

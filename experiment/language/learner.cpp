@@ -206,8 +206,7 @@ const Kind& language_kind() {
                             .score_columns = language::score_columns(),
                             .scores = language::scores,
                             .shown = language::shown,
-                            .footprint = language::footprint,
-                            .work = language::work};
+                            .load = language::load};
   return kind;
 }
 

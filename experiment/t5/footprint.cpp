@@ -32,11 +32,6 @@ Stack decoder(const T5Spec& spec) {
 // Keys and values of the encoder's states, in each layer of the decoder.
 double memory_width(const T5Spec& spec) { return spec.decoder_layers * 2. * spec.heads * spec.head_dim; }
 
-int longest_test(const RunSpec& c) {
-  const std::vector<int> lengths = eval_lengths(c);
-  return *std::max_element(lengths.begin(), lengths.end());
-}
-
 }  // namespace
 
 Forward encoded(const T5Spec& spec, double context, double questions) {
@@ -61,30 +56,23 @@ Taken answer_takes(const T5Spec& spec, double context, double count, double beam
           one.flops + others * one_more};
 }
 
-Footprint footprint(const RunSpec& c) {
+Load load(const RunSpec& c) {
   const T5Spec spec = t5::spec(c);
   const Stack e = encoder(spec), d = decoder(spec);
-  const double C = e.d_model, V = symbols::vocabulary, word = sizeof(real), T = c.whole("train_length"),
-               questions = std::max(1., c.whole("tokens") / T);
-  Footprint f;
-  f.parameters = e.parameters() + d.parameters() + d.layers * (2 * C * e.key_width + 2 * C * C + C) +
-                 (c.on("tied") ? 1 : 2) * V * C + 2 * C;
-  f.state = 4 * f.parameters * word;
-  f.step = word * (e.activations(questions, T, true) + questions * T * memory_width(spec) +
-                   d.activations(questions, usual_answer, true));
-  f.test = forward(spec, longest_test(c), c.whole("eval_samples"), usual_answer).bytes;
-  f.of_step = fmt::format("tokens = {}", c.whole("tokens"));
-  f.of_test = fmt::format("eval_lengths to {}", longest_test(c));
-  return f;
-}
-
-poslab::Work work(const RunSpec& c) {
-  const T5Spec spec = t5::spec(c);
-  const double T = (c.whole("shortest") + c.whole("train_length")) / 2., each = c.whole("eval_samples");
-  poslab::Work w{3 * std::max(1., c.whole("tokens") / T) * forward(spec, T, 1, usual_answer).flops, 0};
-  for (const int length : eval_lengths(c))
-    w.test += double(c.retrievals.size()) * each * forward(spec, length, each, usual_answer).flops;
-  return w;
+  const std::vector<int> tested = eval_lengths(c);
+  const double C = e.d_model, V = symbols::vocabulary, longest = c.whole("train_length"),
+               samples = c.whole("eval_samples"), T = (c.whole("shortest") + longest) / 2, tokens = c.whole("tokens"),
+               most = std::max(1., tokens / longest);  // questions of the longest step
+  Load l{.parameters = e.parameters() + d.parameters() + d.layers * (2 * C * e.key_width + 2 * C * C + C) +
+                       (spec.tied ? 1 : 2) * V * C + 2 * C,
+         .kept = e.activations(most, longest, true) + most * longest * memory_width(spec) +
+                 d.activations(most, usual_answer, true),
+         .flops = std::max(1., tokens / T) * forward(spec, T, 1).flops,
+         .of_step = fmt::format("tokens = {}", tokens),
+         .of_test = fmt::format("eval_lengths to {}", *std::max_element(tested.begin(), tested.end()))};
+  for (const int length : tested)
+    l.tests.push_back({double(c.retrievals.size()) * samples, forward(spec, length, samples)});
+  return l;
 }
 
 }  // namespace poslab::t5

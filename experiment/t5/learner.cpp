@@ -205,8 +205,7 @@ const Kind& t5_kind() {
                             .score_columns = t5::score_columns(),
                             .scores = t5::scores,
                             .shown = t5::shown,
-                            .footprint = t5::footprint,
-                            .work = t5::work};
+                            .load = t5::load};
   return kind;
 }
 
