@@ -144,7 +144,7 @@ void say_what_is_drawn(const Making& m, const std::string& summary) {
 
 void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
           const std::string& what, const std::string& command) {
-  if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  if (m.out.empty()) bad_input("which folder should hold the results? Say --out FOLDER");
   check_figures(m);
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());

@@ -42,7 +42,7 @@ struct SweepWords {
 // is in. `goes_on`: trials are about to run, so a plan's file needs --out.
 PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
   const bool folder = fs::is_directory(w.file);
-  if (w.out.empty() && goes_on && !folder) bad_input("which folder shall the trials be kept in? Say --out FOLDER");
+  if (w.out.empty() && goes_on && !folder) bad_input("which folder should hold the trials? Say --out FOLDER");
   if (w.out.empty() || folder) {
     PlacedPlan sweep = find_sweep(w.file);
     if (!w.out.empty()) sweep.folder = w.out;

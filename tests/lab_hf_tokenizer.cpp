@@ -314,13 +314,13 @@ TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are 
                {"/normalizer", {{"type", "Replace"}, {"pattern", {{"String", "<|endoftext|>"}}}, {"content", ""}}}}),
       "its normalizer makes \"\" of the added token \"<|endoftext|>\", which no text can have"));
   CHECK(holds(refused({{"/model/vocab/a", 5}}), "two tokens of its model have the number 5"));
-  CHECK(holds(refused({{"/model/merges/0", "a b c"}}), "the merge \"a b c\" is no two tokens"));
+  CHECK(holds(refused({{"/model/merges/0", "a b c"}}), "the merge \"a b c\" is not two tokens"));
   CHECK(holds(refused({{"/model/unk_token", "<no>"},
                        {"/pre_tokenizer", Json()},
                        {"/model/vocab", {{"a", 0}}},
                        {"/model/merges", Json::array()},
                        {"/added_tokens", Json::array()}}),
-              "1: t: \"b\" has no token, and its \"unk_token\", \"<no>\", is none either"));
+              "1: t: \"b\" has no token, and its \"unk_token\", \"<no>\", is no token either"));
 }
 
 TEST_CASE("hf: an expression is read as Oniguruma reads it, or refused") {

@@ -79,7 +79,7 @@ void HfTokenizer::read_model(const json& model) {
       if (both.starts_with("#version")) continue;
       const size_t space = both.find(' ');
       if (space == both.npos || both.find(' ', space + 1) != both.npos)
-        bad_input("{}: the merge \"{}\" is no two tokens with a space between them", path_, both);
+        bad_input("{}: the merge \"{}\" is not two tokens with a space between them", path_, both);
       left = both.substr(0, space), right = both.substr(space + 1);
     } else {
       left = m.at(0).get<std::string>(), right = m.at(1).get<std::string>();
@@ -178,7 +178,7 @@ std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& w
     } else if (unknown_) {
       const auto token = token_.find(*unknown_);
       if (token == token_.end())
-        failure("{}: \"{}\" has no token, and its \"unk_token\", \"{}\", is none either", path_, letter, *unknown_);
+        failure("{}: \"{}\" has no token, and its \"unk_token\", \"{}\", is no token either", path_, letter, *unknown_);
       if (!fuse_unknown_) write_unknown();
       unknown = {token->second, end};
     }

@@ -94,7 +94,7 @@ void HfWeights::drop_copy(const std::string& tensor, const std::string& of) {
   const size_t bytes = size_t(size_of(a.shape)) * size_t(bytes_of_number(a.dtype));
   if (a.dtype != b.dtype || a.shape != b.shape || std::memcmp(a.at, b.at, bytes) != 0)
     bad_input(
-        "{}: the tensor {} is no copy of {}, and by {} the model has one matrix for both; save it with the two equal, "
+        "{}: the tensor {} differs from {}, and by {} the model has one matrix for both; save it with the two equal, "
         "or without {}",
         a.path, tensor, of, config_, tensor);
   tensors_.erase(copy);

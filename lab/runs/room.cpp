@@ -37,7 +37,7 @@ void check_memory(const RunSpec& c, size_t at_once) {
   bad_input(
       "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step ({}), {} "
       "for a test ({}); this machine has {}. Smaller ones need less; "
-      "--force tries it all the same",
+      "--force starts it anyway",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
       rounded(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
 }
@@ -49,7 +49,7 @@ void check_time(const RunSpec& c, int threads, int64_t done) {
   const Footprint f = footprint(c);
   bad_input(
       "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller or fewer ones "
-      "take less; --force tries it all the same",
+      "take less; --force starts it anyway",
       clock_time(s.training), c["steps"], f.of_step, clock_time(s.testing), f.of_test,
       counted(size_t(threads), "thread"));
 }

@@ -217,7 +217,7 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
   }
   std::error_code error;
-  if (out.empty()) bad_input("which folder shall the page be kept in? Say -o FOLDER");
+  if (out.empty()) bad_input("which folder should hold the page? Say -o FOLDER");
   check_names_folder("-o", out);
   for (const std::string& taken : {out, partial_of(out)})
     if (fs::exists(taken, error))
