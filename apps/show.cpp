@@ -117,7 +117,8 @@ void run(ShowWords w) {
   w.options.text = table ? 32 : 0;
   const std::vector<show::View> all = show::views(w.options);
   for (const std::string& e : w.options.encodings)
-    tell_unreached(choose_encoding(e, trained_on(w.options.train_length)), choose_sampler(w.options.positions),
+    tell_unreached(choose_encoding(e, trained_on(w.options.train_length)),
+                   choose_sampler(w.options.positions, trained_on(w.options.train_length)),
                    w.options.length);
   if (!w.out.empty()) {
     write_file(w.out, w.slides                          ? page::as_slides(show::html(w.options, all, command))

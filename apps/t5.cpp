@@ -31,7 +31,7 @@ T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
   for (const auto& [name, value] : asked) {
     if (name == "encoding") net = net.with_encoding(choose_encoding(value, trained_on(trained)));
     if (name != "temperature") continue;
-    const Chosen<TemperaturePolicy> policy = choose_temperature(value);
+    const Chosen<TemperaturePolicy> policy = choose_temperature(value, trained_on(trained));
     net = net.at_temperature(policy);
     check_aligned(policy, weights);
   }
@@ -71,7 +71,8 @@ void ask_external(const T5Words& w) {
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding,
-                          choose_sampler(w.positions.empty() ? "sequential" : as_typed("positions", w.positions))));
+                          choose_sampler(w.positions.empty() ? "sequential" : as_typed("positions", w.positions),
+                                         trained_on(model.config.trained_length))));
   if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size),
              keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));

@@ -107,7 +107,7 @@ void generate_answer(const AnswerWords& words) {
     writer.net =
         writer.net.with_encoding(choose_encoding(as_typed("encoding", words.encoding), trained_on(writer.trained)));
   if (!words.temperature.empty()) {
-    const auto policy = choose_temperature(with_spelled_file("temperature", words.temperature));
+    const auto policy = choose_temperature(as_typed("temperature", words.temperature), trained_on(writer.trained));
     writer.net = writer.net.at_temperature(policy);
     writer.suits(policy);
   }

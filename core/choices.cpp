@@ -257,18 +257,19 @@ const std::string& Choices::operator[](const std::string& option) const {
   failure("{}: option {} was not declared; add it to the options where {} stands", owner_, option, owner_);
 }
 
-int Choices::whole(const std::string& option) const {
+const std::string& Choices::no_share(const std::string& option) const {
   const std::string& text = (*this)[option];
   if (is_share(text))
     bad_input("{}: {} = {} is a share of a trained length, and none is known here; say a number", owner_, option, text);
-  return std::stoi(text);
+  return text;
 }
+int Choices::whole(const std::string& option) const { return std::stoi(no_share(option)); }
 int64_t Choices::count(const std::string& option) const { return std::stoll((*this)[option]); }
 Lengths Choices::lengths(const std::string& option) const {
   const std::string& text = (*this)[option];
   return {std::stoi(text), std::stoi(text.substr(text.find(':') + 1))};
 }
-double Choices::number(const std::string& option) const { return ascii::number((*this)[option]); }
+double Choices::number(const std::string& option) const { return ascii::number(no_share(option)); }
 
 std::vector<int> Choices::wholes(const std::string& option) const {
   std::vector<int> each;
@@ -292,6 +293,16 @@ std::string Choices::spelled() const {
     text += (text == owner_ ? ":" : ",") + o.name;
     if (o.kind != Option::Kind::toggle || values_[n] == "off") text += "=" + values_[n];
   }
+  return text;
+}
+
+std::string with_lengths(const std::string& spelling, const std::vector<Option>& options, const LengthOf& of) {
+  std::string text = spelling;
+  const Spelling said = read_spelling(spelling);
+  for (const Option& o : options)
+    if (o.kind == Option::Kind::length &&
+        std::none_of(said.said.begin(), said.said.end(), [&](auto& one) { return one.first == o.name; }))
+      text += (text.find(':') == std::string::npos ? ":" : ",") + o.name + "=" + of(o);
   return text;
 }
 

@@ -85,7 +85,7 @@ class Choices {
   void set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
-  int whole(const std::string& option) const;   // throws BadInput for a share
+  int whole(const std::string& option) const;   // throws BadInput for a share, as number() does
   int64_t count(const std::string& option) const;   // a whole number that may be larger than an int
   Lengths lengths(const std::string& option) const;
   double number(const std::string& option) const;
@@ -98,6 +98,7 @@ class Choices {
   std::string spelled() const;
 
  private:
+  const std::string& no_share(const std::string& option) const;
   size_t place(const std::string& option) const;                     // options().size() if not found
   std::string owner_;
   std::shared_ptr<const std::vector<Option>> options_ = std::make_shared<const std::vector<Option>>();
@@ -136,6 +137,10 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 
 using RunValues = std::map<std::string, std::string>;   // by Option::run_option
 RunValues trained_on(int64_t slots);                     // the length that shares refer to
+
+// "rerope" as "rerope:window=0.5L": with the lengths that it leaves open.
+using LengthOf = std::string (*)(const Option&);
+std::string with_lengths(const std::string& spelling, const std::vector<Option>&, const LengthOf&);
 
 // The options that the spelling sets. `run` has the other options, and its trained length, if any, makes
 // shares numbers. Throws BadInput.

@@ -306,29 +306,22 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
 }
 
 // Lengths that are not said, as `of` gives them.
-std::string with_lengths(const std::string& spelling, const std::function<std::string(const Option&)>& of) {
+std::string with_lengths_of(const std::string& spelling, const LengthOf& of) {
   return each_part(spelling, [&](const std::string& part) {
-    std::string text = part;
-    const size_t colon = part.find(':');
     const auto& all = all_encodings();
-    const auto scheme = std::find_if(all.begin(), all.end(), [&](auto& s) { return s.name == part.substr(0, colon); });
-    if (scheme == all.end()) return text;
-    const Spelling said = read_spelling(part);
-    for (const Option& o : scheme->options)
-      if (o.kind == Option::Kind::length &&
-          std::none_of(said.said.begin(), said.said.end(), [&](auto& one) { return one.first == o.name; }))
-        text += (text.find(':') == std::string::npos ? ":" : ",") + o.name + "=" + of(o);
-    return text;
+    const auto scheme = std::find_if(all.begin(), all.end(),
+                                     [name = part.substr(0, part.find(':'))](auto& s) { return s.name == name; });
+    return scheme == all.end() ? part : with_lengths(part, scheme->options, of);
   });
 }
 
 }  // namespace
 
 std::string with_usual_lengths(const std::string& spelling) {
-  return with_lengths(spelling, [](const Option& o) { return o.usual; });
+  return with_lengths_of(spelling, [](const Option& o) { return o.usual; });
 }
 std::string with_standard_lengths(const std::string& spelling) {
-  return with_lengths(spelling, [](const Option& o) { return o.standard; });
+  return with_lengths_of(spelling, [](const Option& o) { return o.standard; });
 }
 
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {

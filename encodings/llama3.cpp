@@ -30,7 +30,7 @@ Scheme llama3() {
        .options = {factor_option(),
                    {"low", 1., {1e-6, 1e6}, "pairs of fewer turns in the length are slowed by factor"},
                    {"high", 4., {1e-6, 1e6}, "pairs of more turns in the length stay"},
-                   {"length", 8192, {1, 1 << 24}, "the trained length, in slots"},
+                   length_option(1, 8192),
                    rope_base(500000), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {
          if (c.number("high") <= c.number("low"))
@@ -46,7 +46,7 @@ const SchemePages llama3_pages = {
     .summary = "RoPE in bands by wavelength, as Llama 3.1 extends it",
     .about = R"(Pairs of channels that turn at least `high` times in the trained length stay as they are, those that
 turn less than `low` times are slowed by the factor, and those between are blended by their turns.
-The defaults are those of Llama 3.1, whose base is 500000 and trained length 8192.)",
+The defaults are those of Llama 3.1, whose base is 500000; its trained length was 8192.)",
     .formula = "RoPE with f_m (x + (1 - x) / factor), x = (length f_m / 2 pi - low) / (high - low), within 0 and 1",
     .source = "Meta 2024"};
 

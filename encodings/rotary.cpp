@@ -148,7 +148,9 @@ Option pairing_option(std::string run_option) {
 
 Option factor_option() { return {"factor", 8., {1, 1e6}, "how many times longer than the trained length"}; }
 
-Option length_option(int least) { return {"length", 40, {double(least), 1 << 24}, "the trained length, in slots"}; }
+Option length_option(int least, int standard) {
+  return Option::length("length", standard, "1L", {double(least), 1 << 24}, "the trained length, in slots");
+}
 
 std::vector<double> frequencies_of(const HeadAt& t, const Choices& c) {
   return frequencies(t.channels, c.number("base"));

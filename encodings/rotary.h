@@ -54,7 +54,8 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw, std::function<bool(const Choices&)>
 Option rope_base(double standard = 10000);
 Option pairing_option(std::string run_option = "");   // pairing=interleaved|half
 Option factor_option();                               // how many times as long as in training inputs are: 8
-Option length_option(int least = 1);                  // of inputs in training, in slots: 40
+// Of inputs in training, in slots: 1L, or `standard` where no trained length is known.
+Option length_option(int least = 1, int standard = 40);
 Pairing pairing_of(const Choices&);
 // The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);

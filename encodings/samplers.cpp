@@ -65,6 +65,23 @@ Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
   return in_turn(std::move(parts));
 }
 
+std::string sampler_with_usual_lengths(const std::string& spelling) {
+  std::string all;
+  for (size_t from = 0; from <= spelling.size();) {
+    const size_t end = std::min(spelling.find_first_of("|&", from), spelling.size());
+    const std::string part = spelling.substr(from, end - from);
+    const Spelling said = part.empty() ? Spelling() : read_spelling(part);
+    const auto sampler = std::find_if(all_samplers().begin(), all_samplers().end(),
+                                      [&](const Sampler& s) { return s.name == said.name; });
+    all += sampler == all_samplers().end()
+               ? part
+               : with_lengths(part, sampler->options, [](const Option& o) { return o.usual; });
+    if (end < spelling.size()) all += spelling[end];
+    from = end + 1;
+  }
+  return all;
+}
+
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {
   Sampler s{.summary = "a sampler for each layer, in turn", .source = "its parts"};
   std::vector<std::string> names;

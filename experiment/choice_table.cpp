@@ -133,7 +133,15 @@ RunValues run_values(const Choices& c) {
   RunValues values = owned_values(c);
   for (const char* name : {"max_position", "first_position"})
     if (c.has(name)) values[name] = c[name];
+  if (!c.has("task") || !c["task"].empty()) values.merge(trained_on(slots(c, c.whole("train_length"))));
   return values;
+}
+
+std::string with_usual_lengths(const std::string& option, const std::string& value) {
+  if (option == "encoding") return with_usual_lengths(value);
+  if (option == "positions" || option == "test_positions") return sampler_with_usual_lengths(value);
+  if (option == "temperature" || option == "test_temperature") return temperature_with_usual_lengths(value);
+  return value;
 }
 
 int slots(const Choices& c, int length) {
@@ -179,7 +187,7 @@ int rows_for(const Chosen<Sampler>& s, int slots) {
   const int pool = s.choices.has("max_position") ? s.choices.whole("max_position") : slots;
   const int rows = std::max(pool, slots) + first;
   if (slots > pool_of(s)) return rows;  // refused elsewhere
-  return std::max(rows, int(std::min(std::floor(least_and_most(s, slots).second + 0.5), 1e9)) + 1);
+  return std::max(rows, int(std::min(std::ceil(least_and_most(s, slots).second), 1e9)) + 1);
 }
 
 void must_not_read_classes(const Chosen<Sampler>& sampler) {

@@ -51,7 +51,11 @@ Choices configure(const ChoiceTable&, const Settings&);
 // What schemes and samplers own and all runs of a kind have (Option::run_option), where it is away from its default, as
 // `choose` takes it: "relative_mode".
 RunValues owned_values(const Choices&);
-RunValues run_values(const Choices&);      // with the pool of positions, if the runs have one for all samplers
+// With the pool of positions, if the runs have one for all samplers, and the slots of the longest trained input.
+RunValues run_values(const Choices&);
+// An option as a person types it: lengths that an encoding, a sampler or a temperature leaves open follow the trained
+// length, "yarn" as "yarn:length=1L".
+std::string with_usual_lengths(const std::string& option, const std::string& value);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // by what the run multiplies
 Matmul matmul(const Choices&);             // what the factors of its products are rounded to

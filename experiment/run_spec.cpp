@@ -8,13 +8,12 @@ RunSpec::RunSpec(Choices c) : choices_(std::move(c)) {
     return !has(option) || (*this)[option] == "same" ? trained : choose((*this)[option]);
   };
   const auto read_sampler = [&](const std::string& text) { return choose_sampler(text, run); };
-  RunValues with_length = run;
-  if (!has("task") || !(*this)["task"].empty()) with_length.merge(trained_on(slots(choices_, whole("train_length"))));
-  if (!(*this)["encoding"].empty()) scheme = choose_encoding((*this)["encoding"], with_length);
+  const auto read_temperature = [&](const std::string& text) { return choose_temperature(text, run); };
+  if (!(*this)["encoding"].empty()) scheme = choose_encoding((*this)["encoding"], run);
   positions = read_sampler((*this)["positions"]);
   test_positions = or_as_trained("test_positions", positions, read_sampler);
-  temperature = choose_temperature((*this)["temperature"]);
-  test_temperature = or_as_trained("test_temperature", temperature, choose_temperature);
+  temperature = read_temperature((*this)["temperature"]);
+  test_temperature = or_as_trained("test_temperature", temperature, read_temperature);
   if (has("tasks")) retrievals = choose_retrievals((*this)["tasks"]);
 }
 

@@ -120,7 +120,7 @@ void add_encodings(nb::module_& m) {
          int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed, bool force) {
         limit("length", length, 4096), limit("train_length", train_length, 4096), limit("layer", layer, 1024);
         limit_shape(heads, d_model, 1);
-        show::Options options{.positions = with_spelled_file("positions", positions),
+        show::Options options{.positions = as_typed("positions", positions),
                           .views = {view},
                           .length = length,
                           .train_length = train_length,

@@ -4,6 +4,7 @@
 
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
+#include "encodings/temperature.h"
 #include "tests/schemes.h"
 
 using namespace poslab;
@@ -285,6 +286,45 @@ TEST_CASE("windows: what a person leaves open follows the trained length; what a
   for (const char* name : {"rerope", "self_extend", "window", "lambda", "sinks", "rnope"})
     CHECK(choose_encoding(with_usual_lengths(name), trained_on(64)).choices.whole("window") == 32);
   CHECK(choose_encoding(with_usual_lengths("irope"), trained_on(64)).choices.whole("length") == 64);
+}
+
+TEST_CASE("lengths: each scheme, sampler and temperature takes the trained length of the run where none is said") {
+  int schemes = 0, samplers = 0, temperatures = 0;
+  for (const Scheme& s : all_encodings())
+    for (const Option& o : s.options)
+      if (o.name == "length" && s.name != "fire") {  // whose L is learned, from 512 on
+        CAPTURE(s.name);
+        const Choices c = choose_encoding(with_usual_lengths(s.name), trained_on(128)).choices;
+        CHECK(c.spelled().find("length=128") != std::string::npos);
+        CHECK(c.number("length") == 128);
+        CHECK(with_usual_lengths(s.name + ":length=99").find("length=99") != std::string::npos);
+        // of a length that nobody knows nothing is computed
+        CHECK_THROWS_WITH_AS(choose_encoding(with_usual_lengths(s.name)).choices.number(o.name),
+                             doctest::Contains("is a share of a trained length, and none is known here"), BadInput);
+        ++schemes;
+      }
+  for (const Sampler& s : all_samplers())
+    for (const Option& o : s.options)
+      if (o.name == "trained") {
+        const std::string both = "sequential|" + s.name;
+        CHECK(choose_sampler(sampler_with_usual_lengths(s.name), trained_on(128)).choices.whole(o.name) == 128);
+        CHECK(choose_sampler(sampler_with_usual_lengths(both), trained_on(128)).spelled() ==
+              "sequential|" + s.name + ":trained=128");
+        CHECK(sampler_with_usual_lengths(s.name + "&" + s.name + ":trained=9") ==
+              s.name + ":trained=1L&" + s.name + ":trained=9");
+        ++samplers;
+      }
+  for (const TemperaturePolicy& t : all_temperatures())
+    for (const Option& o : t.options)
+      if (o.name == "length") {
+        CHECK(temperature_with_usual_lengths(t.name) == t.name + ":length=1L");
+        CHECK(choose_temperature(t.name + ":length=1L", trained_on(128)).spelled() == t.name + ":length=128");
+        ++temperatures;
+      }
+  CHECK(schemes == 12);
+  CHECK(samplers == 2);
+  CHECK(temperatures == 2);
+  CHECK(sampler_with_usual_lengths("sequental|&") == "sequental|&");
 }
 
 TEST_CASE("windows: a scheme says which option no string reaches, and its layers are then those of RoPE") {

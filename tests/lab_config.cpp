@@ -6,6 +6,7 @@
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/spelled_file.h"
 #include "lab/runs/sweep/plan.h"
 #include "lab/runs/values.h"
 #include "tests/lab_helpers.h"
@@ -103,6 +104,13 @@ TEST_CASE("choices that do not fit together") {
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
               "at test"));
+  // reverse_string has 2 L slots: as_typed leaves the trained length open, and the run's sampler knows it
+  const std::string squeezed = as_typed("test_positions", "interpolated");
+  CHECK(squeezed == "interpolated:trained=1L");
+  const Choices ours = tiny_config({{"test_positions", squeezed}});
+  CHECK(test_sampler(ours).choices.whole("trained") == 2 * ours.whole("train_length"));
+  const Choices sharper = tiny_config({{"test_temperature", as_typed("test_temperature", "log_n")}});
+  CHECK(test_temperature(sharper).choices.whole("length") == 2 * sharper.whole("train_length"));
   CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}),
               "2: rope needs a position for each token"));
   CHECK(

@@ -136,6 +136,14 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
     CHECK(choose_encoding(whole)->pages.pictures.frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
           doctest::Approx(std::pow(5e5, -0.25)));
   }
+  // yarn and its like take the trained length of the rotation: original_max_position_embeddings, if the file says it.
+  CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=64,base=500000,pairing=half");
+  rope.full.original = 16;
+  CHECK(for_hf_model("yarn:factor=4,length=1L", rope, 64) == "yarn:factor=4,length=16,base=500000,pairing=half");
+  CHECK(for_hf_model("pi:dynamic|yarn:length=9", rope, 64) ==
+        "pi:dynamic,base=500000,pairing=half,length=16|yarn:length=9,base=500000,pairing=half");
+  CHECK(config("yarn").rope.full.original == 32);
+  CHECK(config("linear").rope.full.original == 0);
   CHECK(refusal([] { for_hf_model("fope", {}, 64); }) ==
         "2: encoding fope: it has no option pairing, and this model turns queries and keys with pairing = half; choose "
         "another");

@@ -62,6 +62,9 @@ const std::vector<std::pair<std::string, language::Settings>> exported = {
     {"yarn_fast", {{"encoding", "yarn:factor=4,length=48,base=10,beta_fast=0.05,beta_slow=0.01"}}},
     {"yarn_slow", {{"encoding", "yarn:factor=4,length=16,base=100,beta_fast=40,beta_slow=20"}}},
     {"huge_base", {{"encoding", "rope:base=3e16"}}},
+    {"yarn_trained", {{"encoding", "yarn:factor=4,length=1L"}}},
+    {"llama3_trained", {{"encoding", "llama3:factor=4,length=1L"}}},
+    {"longrope_trained", {{"encoding", "longrope:factor=4,length=1L,long=1/2/3.5/6,short=1/1.1"}}},
     {"yarn", {{"encoding", "yarn:factor=4,length=12,mscale=0.7,mscale_all_dim=0.2,truncate=off"}}},
 };
 
@@ -80,6 +83,9 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
     const HfModel again = open_hf_model(to);
     CHECK(checks::apart(logits(again.net, tokens), ours) < 1e-5);
     CHECK(open_hf_tokenizer(again)->encode(text) == tokens);
+    if (name.ends_with("_trained"))
+      CHECK(parse_json(read_file(to + "/config.json"), to)["rope_scaling"]["original_max_position_embeddings"] ==
+            state.config.whole("train_length"));
     write_file(to + "/expected.json",
                Json{{"tokens", tokens}, {"logits", ours.values()}, {"text", text}, {"encoded", tokens}}.dump());
     folders += " " + shell_word(to);

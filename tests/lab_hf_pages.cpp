@@ -209,7 +209,7 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report the tests that are
   report::write({model}, folder / "page.html");
   const std::string page = read_file(folder / "page.html");
   CHECK(holds(page, "encoding=rope:pairing=half</span>"));
-  CHECK(holds(page, "encoding=rerope:window=0.5L,pairing=half temperature=log_n:length=16</span>"));
+  CHECK(holds(page, "encoding=rerope:window=8,pairing=half temperature=log_n:length=16</span>"));
   CHECK(holds(page, fmt::format("poslab lm eval --hf {0} --encoding rerope --temperature log_n:length=16 --times 1/4 "
                                 "--samples 2 --length 16 --text {1} --name rerope\nposlab report {0} -o ",
                                 model, a_text)));

@@ -208,6 +208,30 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   CHECK(read_file(folder / "o.csv") == expected);
 }
 
+TEST_CASE("a length that --encoding leaves open is the run's trained one, also in what is exported") {
+  const TemporaryFolder folder;
+  train(folder, "run", "--encoding rope");
+  const int trained = open_lm(folder / "run").learner->config().whole("train_length");
+  REQUIRE(trained != 40);
+  const auto tested = [&](const std::string& encoding) {
+    Program eval(folder, "lm eval " + folder / "run" + " --encoding " + encoding + " -o " + folder / "o.csv");
+    REQUIRE_MESSAGE(eval.status() == 0, eval.output());
+    return read_file(folder / "o.csv");
+  };
+  for (const char* open : {"yarn:factor=4", "dynamic_ntk:factor=4", "pi:dynamic"})
+    CHECK(tested(open) == tested(fmt::format("{},length={}", open, trained)));
+  CHECK(tested("pi:dynamic") != tested("pi:dynamic,length=3"));
+  const std::string log_n = tested("rope --temperature log_n");
+  CHECK(log_n == tested(fmt::format("rope --temperature log_n:length={}", trained)));
+  CHECK(log_n != tested("rope --temperature log_n:length=512"));
+  train(folder, "yarn", "--encoding yarn:factor=4");
+  CHECK(holds(read_file(folder / "yarn/config.toml"), "encoding = \"yarn:factor=4,length=1L\""));
+  Program exported(folder, "lm export " + folder / "yarn" + " --to " + folder / "hf");
+  REQUIRE_MESSAGE(exported.status() == 0, exported.output());
+  CHECK(holds(read_file(folder / "hf/config.json"),
+              fmt::format("\"original_max_position_embeddings\": {}", trained)));
+}
+
 TEST_CASE("a language model's text is looked for where it was; without it a run still writes and is exported") {
   const TemporaryFolder folder;
   std::string numbers;
@@ -230,6 +254,8 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
         "poslab: " + relative +
             " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "
             "training was begun, or restore the text there\n");
+  create_run(language::configure({{"text", folder / "numbers.txt"}, {"out", folder / "unfinished"}, {"d_model", "8"},
+                                  {"d_ff", "8"}, {"heads", "1"}, {"key_heads", "1"}, {"train_length", "8"}, {"eval_times", "1"}}));
   const std::string generate = "lm generate " + whole + " --prompt 12 --count 20 --seed 3";
   Program before(folder, generate);
   REQUIRE_MESSAGE(before.status() == 0, before.output());
@@ -237,8 +263,9 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   write_file(folder / "numbers.txt", numbers + "2000\n");
   CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text that " + whole + " was begun with"));
   write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // as many bytes
-  for (const char* words : {"lm eval ", "lm resume ", "lm eval --encoding rope ", "inspect -o unmade "})
-    CHECK_MESSAGE(holds(refused(words + whole), ": numbers.txt has other bytes, though as many; restore it, or train"),
+  for (const std::string& words : {"lm eval " + whole, "lm eval --encoding rope " + whole, "inspect -o unmade " + whole,
+                                   "lm resume " + folder / "unfinished"})
+    CHECK_MESSAGE(holds(refused(words), ": numbers.txt has other bytes, though as many; restore it, or train anew"),
                   words);
   fs::remove(folder / "numbers.txt");
   for (const std::string& words :

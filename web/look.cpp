@@ -52,9 +52,9 @@ Response seen(Request& request) {
                         {"gaps", met_json(Met::gaps, c, lengths, steps)}})};
 }
 
-std::optional<Chosen<TemperaturePolicy>> temperature(const std::string& spelled) {
+std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::string& spelled) {
   if (spelled.empty()) return {};
-  return choose_temperature(spelled);
+  return choose_temperature(temperature_with_usual_lengths(spelled), run_values(s.config));
 }
 
 // Words: the string, positions ("" for those of the test), a temperature ("" for the model's own), silenced heads as
@@ -65,7 +65,7 @@ Response ask_it(Request& request) {
   const Tokens input = read_input(t, request.next());
   Asking how;
   how.positions = numbers_of(request.next());
-  how.temperature = temperature(request.next());
+  how.temperature = temperature(s, request.next());
   for (const std::string silenced = request.next(); const std::string& one : split(silenced, ';')) {
     if (one.empty()) continue;
     const std::vector<double> place = numbers_of(one);
@@ -103,7 +103,7 @@ Json row_means(const RowMeans& m) {
 Response dispersion_of(Request& request) {
   const State& s = model(request);
   const std::vector<int> lengths = request.lengths();
-  const auto policy = temperature(request.next());
+  const auto policy = temperature(s, request.next());
   const Probed inside = probed(s, request.whole("strings", 1, 10000));
   check_lengths(s.config, lengths, "dispersion");
   return {Json::list(lengths, [&](int length) {

@@ -88,7 +88,9 @@ Response added(std::unique_ptr<State> s) {
 }
 
 Response train_new(Request& request) {
-  const RunSpec c = configure(of_new_run(request.settings()));
+  Settings typed = request.settings();
+  for (auto& [name, value] : typed) value = with_usual_lengths(name, value);
+  const RunSpec c = configure(of_new_run(typed));
   check_memory(c);
   return added(std::make_unique<State>(c));
 }

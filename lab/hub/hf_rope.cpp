@@ -96,7 +96,10 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
     }
   std::optional<int> trained;
   const char* const outside_too = "original_max_position_embeddings";
-  if (form.phi || !config.get(outside_too).is_null()) trained = config.whole(outside_too, 4096);  // Phi-3's default
+  const bool is_outside = !config.get(outside_too).is_null();
+  if (form.phi || is_outside) trained = config.whole(outside_too, 4096);  // Phi-3's default
+  if (is_outside) r.original = std::min(*trained, form.longest);  // Phi-3 writes 4096 whatever it is
+  else if (type != "dynamic" && !of.get(outside_too).is_null()) r.original = of.whole(outside_too, form.longest);
   const int pairs = int(r.fraction * form.head_dim) / 2;
   std::string scheme = scheme_of(of, type, trained, form.longest, pairs);
   if (r.fraction != 1) scheme = (scheme == "rope" ? "partial_rope:" : scheme + ",") + "fraction=" + spelled(r.fraction);
@@ -232,12 +235,28 @@ namespace {
 
 bool turns_in_part(const std::string& scheme) { return scheme == "partial_rope" || scheme == "longrope"; }
 
+// "yarn:length=1L" with the number of slots.
+std::string with_numbers(const std::string& one, const Spelling& said, const Scheme& scheme, int trained_length) {
+  std::vector<std::string> all;
+  bool changed = false;
+  for (const auto& [name, value] : said.said) {
+    const auto option = std::find_if(scheme.options.begin(), scheme.options.end(),
+                                     [&, &name = name](const Option& o) { return o.name == name; });
+    const bool share =
+        option != scheme.options.end() && option->kind == Option::Kind::length && is_share(value);
+    changed |= share;
+    all.push_back(fmt::format("{}={}", name, share ? fmt::format("{}", share_of(value, trained_length)) : value));
+  }
+  return changed ? fmt::format("{}:{}", said.name, fmt::join(all, ",")) : one;
+}
+
 // "rerope:window=512" and what it leaves open of these.
-std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model) {
+std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model,
+                      int trained_length) {
   const Spelling said = read_spelling(one);
   const Scheme& scheme = find("encoding", all_encodings(), said.name);
   const Choices standard(scheme.name, scheme.options);
-  std::string text = one;
+  std::string text = with_numbers(one, said, scheme, trained_length);
   for (const auto& [option, value] : model) {
     if (option == "fraction" && scheme.pages.pictures.frequencies && !turns_in_part(scheme.name))
       bad_input("encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
@@ -258,10 +277,11 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
 
 std::string for_hf_model(const std::string& encoding, const HfRope& rope, int trained_length) {
   const auto with = [&](const std::string& text, const HfRotation& r) {
+    const int length = r.original ? r.original : trained_length;
     std::vector<std::pair<std::string, std::string>> model = {
-        {"base", spelled(r.base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
+        {"base", spelled(r.base)}, {"pairing", "half"}, {"length", fmt::format("{}", length)}};
     if (r.fraction != 1) model.emplace_back("fraction", spelled(r.fraction));
-    return each_part(text, [&](const std::string& one) { return completed(one, model); });
+    return each_part(text, [&](const std::string& one) { return completed(one, model, length); });
   };
   if (!rope.sliding) return with(encoding, rope.full);
   const size_t added = encoding.find('&');  // "sincos&rope": the first is of no layer

@@ -14,6 +14,7 @@ struct HfRotation {
   std::string encoding = "none";                 // as choose_encoding reads it
   double base = 10000;
   double fraction = 1;                           // of the channels of a head, the first ones, that are rotated
+  int original = 0;                              // original_max_position_embeddings; 0: the file does not say it
 };
 // The rotation of all layers; or that of layers which see all keys, and another of those with a sliding window.
 struct HfRope {
@@ -41,8 +42,9 @@ struct HfRopeKeys {
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);
 
 // The scheme that a user names for such a model: options that the name leaves open are the model's, namely its base,
-// its pairing and its trained length. Compositions too. Layers with a sliding window that turn in a way of their own
-// keep it, unless the user says what each layer has: "rerope|rope".
+// its pairing and its trained length, `original` or, where the file does not say it, trained_length. Compositions too.
+// Layers with a sliding window that turn in a way of their own keep it, unless the user says what each layer has:
+// "rerope|rope".
 std::string for_hf_model(const std::string& encoding, const HfRope&, int trained_length);
 
 }  // namespace poslab

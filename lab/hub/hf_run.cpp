@@ -16,14 +16,19 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
     read_generation(read_input(more), more, model.config);
   const HfConfig& its = model.config;
   int trained = its.trained_length;
+  HfRope rope = its.rope;
   std::string temperature = "none";  // of the test alone, so that it may be aligned
   for (auto& [name, value] : asked) {
-    if (name == "train_length") trained = configure({{name, value}}).whole(name);
+    if (name == "train_length") {
+      trained = configure({{name, value}}).whole(name);
+      rope.full.original = 0;  // asked for another one
+      if (rope.sliding) rope.sliding->original = 0;
+    }
     if (name == "temperature") std::swap(temperature, value);
   }
   bool other = false;
   for (auto& [name, value] : asked)
-    if (name == "encoding") value = for_hf_model(value, its.rope, trained), other = true;
+    if (name == "encoding") value = for_hf_model(value, rope, trained), other = true;
   const DecoderSpec& sizes = its.spec;
   const auto text_of = [](int n) { return fmt::format("{}", n); };
   Settings all = {{"train_length", text_of(trained)},
@@ -38,10 +43,10 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
                   {"biases", sizes.biases ? "on" : "off"},
                   {"tied", sizes.tied ? "on" : "off"}};
   all.insert(all.end(), asked.begin(), asked.end());
-  HfRun run{configure(of_new_run(all)), {}, model.net, its.rope, its.choice};
+  HfRun run{configure(of_new_run(all)), {}, model.net, rope, its.choice};
   language::check(run.config);
   if (other) run.net = run.net.with_encoding(run.config.scheme);
-  const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
+  const Chosen<TemperaturePolicy> policy = choose_temperature(temperature, trained_on(trained));
   run.net = run.net.at_temperature(policy);
   check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });
   const auto tokenizer = open_hf_tokenizer(model);

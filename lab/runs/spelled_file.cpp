@@ -6,6 +6,7 @@
 #include "encodings/calibrated.h"
 #include "encodings/encoding.h"
 #include "encodings/sampler.h"
+#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/runs/align.h"
 
@@ -78,8 +79,7 @@ std::string with_spelled_file(const std::string& option, const std::string& valu
 }
 
 std::string as_typed(const std::string& option, const std::string& value) {
-  const std::string made = with_spelled_file(option, value);
-  return option == "encoding" ? with_usual_lengths(made) : made;
+  return with_usual_lengths(option, with_spelled_file(option, value));
 }
 
 }  // namespace poslab

@@ -96,6 +96,43 @@ def test_a_scaled_rotation_is_not_dropped_without_a_word(scaling, own):
     assert torch.allclose(pt.patch(patched, own)(at).logits, plain(at).logits, atol=1e-4)
 
 
+LISTS = {"short_factor": [1.0, 1.1, 1.3, 1.7], "long_factor": [1.0, 2.0, 3.5, 6.0]}
+OPEN = {"yarn:factor=4": {"rope_type": "yarn"}, "dynamic_ntk:factor=4": {"rope_type": "dynamic"},
+        "yarn:factor=4,truncate=off": {"rope_type": "yarn", "truncate": False},
+        "llama3:factor=4": {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        "longrope:factor=4,short=1/1.1/1.3/1.7,long=1/2/3.5/6":
+            {"rope_type": "longrope", "attention_factor": (1 + np.log(4) / np.log(64)) ** 0.5} | LISTS}
+
+
+@pytest.mark.parametrize("encoding", OPEN)
+@pytest.mark.parametrize("slots", [20, 60, 90])
+def test_the_trained_length_is_that_of_the_checkpoint_where_it_is_not_said(encoding, slots):
+    plain, more = {"rope_type": "default", "rope_theta": 500.0}, {"initializer_range": 0.2}
+    scaled = plain | {"factor": 4.0} | OPEN[encoding]
+    if scaled["rope_type"] != "dynamic":
+        scaled["original_max_position_embeddings"] = 64
+    with torch.no_grad():
+        wanted = model_of(rope_parameters=scaled, **more)(at := tokens(1, slots)).logits
+        got, other = (pt.patch(model_of(rope_parameters=dict(plain), **more), e)(at).logits
+                      for e in (encoding, encoding + ",length=12"))
+    assert torch.allclose(got, wanted, atol=1e-4)
+    assert not torch.allclose(other, wanted, atol=1e-2)
+
+
+@pytest.mark.parametrize("scaling, own", [SCALED[0], SCALED[2]], ids=["llama3", "yarn"])
+def test_the_trained_length_is_the_original_one_of_a_rotation_that_is_scaled(scaling, own):
+    plain, patched = (model_of(rope_parameters=dict(scaling), initializer_range=0.2) for _ in range(2))
+    at = tokens(1, 60)
+    name = f"{scaling['rope_type']}:factor={scaling['factor']:g}"
+    assert torch.allclose(pt.patch(patched, name)(at).logits, plain(at).logits, atol=1e-4)
+    assert "length=16" in patched.model.poslab.how["encoding"]
+
+
+def test_a_base_keeps_all_its_digits():
+    model = pt.patch(model_of(rope_parameters={"rope_type": "default", "rope_theta": 1000003.0}), "rope")
+    assert "base=1000003" in model.model.poslab.how["encoding"]
+
+
 def test_positions_that_are_not_counted_are_refused():
     model, at = pt.patch(model_of(), "rope"), tokens(2, 8)
     counted, mask = torch.arange(8)[None], torch.ones_like(at)

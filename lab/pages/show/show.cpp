@@ -49,7 +49,7 @@ Subject subject(const Options& options) {
     schemes.push_back(choose_encoding(spelled, trained_on(options.train_length)));
     if (schemes.back()->pages.pictures.layers_differ) s.shape.layers = std::max(options.layer, ModelShape().layers);
   }
-  const Chosen<Sampler> sampler = choose_sampler(options.positions);
+  const Chosen<Sampler> sampler = choose_sampler(options.positions, trained_on(options.train_length));
   const int pool = pool_of(sampler);
   const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");   // a list: any numbers
   s.shape.pool = endless ? std::max(2048, options.length) : pool;

@@ -14,7 +14,7 @@ class Scheme(nn.Module):
     Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. What they learn
     are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are resampled by
     next_pass() while training, and are always the same in evaluation. head_dim: d_model / heads if it is not said.
-    train_length: what a window of 0.5L is half of."""
+    train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained one."""
 
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=2048, train_length=40, seed=0):

@@ -19,8 +19,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         model = AutoModelForCausalLM.from_pretrained(folder)
         pt.patch(model, "rerope:window=512")
 
-    What the encoding does not say of pairing and base comes from the checkpoint. train_length, by default what the
-    checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
+    What the encoding does not say of pairing, base and trained length comes from the checkpoint. train_length, by
+    default its original_max_position_embeddings or else max_position_embeddings, is the trained length of yarn and its
+    like, and what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
     for models of other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation
     is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ..., so a pass with other
     position_ids is refused. save_pretrained() writes the encodings that a config.json can express, and refuses others;
@@ -39,10 +40,12 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         raise ValueError("poslab.torch: this model is patched already; load it anew")
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
-    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, config, size))
+    trained = train_length or config.rope_parameters.get("original_max_position_embeddings")
+    trained = trained or config.max_position_embeddings
+    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, config, size, trained))
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
-                    train_length=train_length or config.max_position_embeddings, pool=2 ** 20)
+                    train_length=trained, pool=2 ** 20)
     if scheme.adds_to_embedding:
         raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() leaves as it is; choose an "
                          "encoding of attention, such as rerope")
@@ -57,8 +60,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     return model
 
 
-def _with_usual(encoding, config, size):
-    """With the pairing and the base of the checkpoint, where the encoding has such options and does not say them."""
+def _with_usual(encoding, config, size, trained):
+    """With the pairing, the base and the trained length of the checkpoint, where the encoding has such options and does
+    not say them."""
     name, _, said = encoding.partition(":")
     rope = config.rope_parameters
     if name == "rope" and rope.get("rope_type", "default") != "default":
@@ -67,9 +71,9 @@ def _with_usual(encoding, config, size):
                          f"say {own!r}, which is its own, or first set model.config.rope_parameters[\"rope_type\"] = "
                          '"default", if that is meant')
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
-    usual = {"pairing": "half", "base": f"{rope['rope_theta']:g}"}
+    usual = {"pairing": "half", "base": repr(float(rope["rope_theta"])).replace("+", ""), "length": str(trained)}
     given = {part.split("=")[0] for part in said.split(",")}
-    takes = {"pairing": "half", "base": " .. "}         # others are schemes, such as dape's base
+    takes = {"pairing": "half", "base": " .. ", "length": "0.5L"}       # others are schemes, such as dape's base
     more = [f"{o['name']}={usual[o['name']]}" for o in options
             if o["name"] in usual.keys() - given and takes[o["name"]] in o["takes"]]
     return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
