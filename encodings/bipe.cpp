@@ -12,6 +12,7 @@
 
 #include "encodings/by_distance.h"
 #include "encodings/rotary.h"
+#include "encodings/rows_at.h"
 #include "encodings/sinusoid.h"
 #include "encodings/windows.h"
 
@@ -61,10 +62,10 @@ PositionEmbedding inside(Params p, const ModelShape& m, const Choices& c) {
     };
   return [table = p.normal("table", {c.whole("rows"), m.d_model}, 0.02), first = m.first](
              const Tensor& x, const Positions& at) {
-    std::vector<int> row;
+    std::vector<double> row;
     for (const double position : at.tokens("bipe"))
-      row.push_back(int(std::clamp(std::floor(position + 0.5) - first, 0., table.dim(0) - 1.)));
-    return x + gather(table, Ids({at.sequences(), at.time()}, std::move(row)));
+      row.push_back(std::clamp(position - first, 0., table.dim(0) - 1.));
+    return x + rows_at(table, row).reshape({at.sequences(), at.time(), x.dim(-1)});
   };
 }
 

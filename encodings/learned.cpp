@@ -2,24 +2,22 @@
 //
 //   h_i = x_i + table[p_i - first]                  x: (B, T, C)   table: (N, C)   p: (1 or B, T)
 //
-// Positions between two rows (sampler evenly_spread) read the nearest: at least 1 apart, they read different ones.
-#include <cmath>
-
+// Between two rows, where samplers such as evenly_spread put positions, it is interpolated.
 #include "encodings/encoding.h"
+#include "encodings/rows_at.h"
 
 namespace poslab {
 namespace {
 
 Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions& p) {
-  std::vector<int> row;
+  std::vector<double> row;
   for (double at : p.tokens("learned")) {
-    const double nearest = std::floor(at + 0.5) - first;
-    if (nearest < 0 || nearest >= table.dim(0))   // JAX would clamp in silence
+    row.push_back(at - first);
+    if (row.back() < 0 || row.back() > table.dim(0) - 1)   // JAX would clamp in silence
       bad_input("learned: position {} is not in the table of {} rows from position {} on; {}", at, table.dim(0), first,
-                nearest < 0 ? "take positions from there on" : "raise max_position");
-    row.push_back(int(nearest));
+                row.back() < 0 ? "take positions from there on" : "raise max_position");
   }
-  return x + gather(table, Ids({p.sequences(), p.time()}, std::move(row)));
+  return x + rows_at(table, row).reshape({p.sequences(), p.time(), x.dim(-1)});
 }
 
 }  // namespace
@@ -41,9 +39,9 @@ const SchemePages learned_pages = {
     .summary = "a learned vector for each position, added; randomized per_sequence it is label encoding (Li & "
                "McClelland 2022)",
     .about = R"(Each position has a vector of its own, which is learned and added to the embedding of the symbol
-that stands there. A position that training has not met has a vector that nobody has trained, and
-beyond the table there is none. With randomized positions, drawn per sequence, it is label encoding
-(Li & McClelland 2022).)",
+that stands there; a position between two whole ones has their mean, by its distance from each. One
+that training has not met has a vector that nobody has trained, and beyond the table there is none.
+With randomized positions, drawn per sequence, it is label encoding (Li & McClelland 2022).)",
     .formula = "h_i = x_i + table[p_i - first],   table: max_position rows", .source = "Gehring et al. 2017",
     .doors = "1",
     .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};

@@ -1,12 +1,12 @@
 // A learned bias for each distance, clipped: T5's bias without buckets, as in Swin (Liu et al. 2021) and BEiT.
 //
-//   s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h          clip to -K .. K, between two rows the nearest
+//   s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h          clip to -K .. K, interpolated between rows
 //
 // Left out: Swin's and BEiT's two dimensions.
 #include <algorithm>
-#include <cmath>
 
 #include "encodings/by_distance.h"
+#include "encodings/rows_at.h"
 
 namespace poslab {
 namespace {
@@ -18,10 +18,9 @@ struct RelativeBias : ByDistance {
       : clip(c.whole("clip")), table(p.truncated_normal("table", {2 * clip + 1, m.heads}, 0.02)) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
-    std::vector<int> row;
-    for (const double d : p.distances().rows(device))
-      row.push_back(int(std::clamp(std::round(d), -double(clip), double(clip))) + clip);
-    s.bias = gather(table, Ids({int(row.size())}, row));
+    std::vector<double> row;
+    for (const double d : p.distances().rows(device)) row.push_back(std::clamp(d, -double(clip), double(clip)) + clip);
+    s.bias = rows_at(table, row);
   }
 };
 

@@ -80,22 +80,6 @@ std::unique_ptr<Encoding> relative_vectors(RelativeVectors v) {
   return std::make_unique<OfQueries>(std::move(v));
 }
 
-Tensor rows_at(const Tensor& table, const std::vector<double>& at) {
-  const int N = int(at.size());
-  std::vector<int> below, above;
-  std::vector<double> share;
-  for (double a : at) {
-    below.push_back(int(std::floor(a))), share.push_back(a - std::floor(a));
-    above.push_back(std::min(below.back() + 1, table.dim(0) - 1));
-  }
-  const Tensor low = gather(table, Ids({N}, std::move(below)));
-  if (std::all_of(share.begin(), share.end(), [](double x) { return x == 0; })) return low;
-  Shape shape(size_t(table.dims()), 1);
-  shape[0] = N;
-  const Tensor part = Tensor::from(shape, share).to(table.device());
-  return low * (1 - part) + gather(table, Ids({N}, std::move(above))) * part;
-}
-
 Ids rows_of_pairs(const Distances& d, int queries, int keys) {
   if (d.pairs) return d.of_last(queries);
   std::vector<int> row;

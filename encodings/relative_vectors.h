@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "encodings/encoding.h"
+#include "encodings/rows_at.h"
 
 namespace poslab {
 
@@ -21,8 +22,6 @@ struct RelativeVectors {
 };
 std::unique_ptr<Encoding> relative_vectors(RelativeVectors);
 
-// Rows of a learned table at places from 0 to R - 1, interpolated between two rows: (R, ...) -> (N, ...)
-Tensor rows_at(const Tensor& table, const std::vector<double>& at);
 // The row of the list of distances for each pair of one of the last `queries` slots and a key: (1 or B, Tq, Tk).
 Ids rows_of_pairs(const Distances&, int queries, int keys);
 // A number for each row and head, at its pairs: (N, H) -> (1 or B, H, Tq, Tk)

@@ -39,7 +39,7 @@ void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const String
       c["task"], of.slots, of.who, there, of.slots);
 }
 
-// A finite scheme has no row for a position, or a distance, beyond its table. The embedding takes the nearest row.
+// A finite scheme has no row for a position, or a distance, beyond its table.
 void check_rows(const RunSpec& c, const Chosen<Scheme>& s, const Chosen<Sampler>& sampler, const Strings& of) {
   if (s->parts)
     for (const Chosen<Scheme>& part : *s->parts) check_rows(c, part, sampler, of);
@@ -51,8 +51,7 @@ void check_rows(const RunSpec& c, const Chosen<Scheme>& s, const Chosen<Sampler>
   for (const Chosen<Sampler>& each : read) {
     if (each->only_offsets) continue;  // differences of two positions of its pool
     const auto [least, most] = least_and_most(each, of.slots);
-    const double nearest = s->embed ? 0.499 : 0;
-    const bool inside = has(reads(s), Reads::positions) ? least >= first - nearest && most <= first + rows - 1 + nearest
+    const bool inside = has(reads(s), Reads::positions) ? least >= first && most <= first + rows - 1
                                                         : most - least <= rows - 1;
     if (!inside)
       bad_input(

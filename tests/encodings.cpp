@@ -215,17 +215,41 @@ TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with t
   CHECK(apart(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
-TEST_CASE("learned: rows from `first` on, the nearest between two, and no row beyond the table") {
+TEST_CASE("learned: rows from `first` on, interpolated between two, and no row beyond the table") {
   ModelShape shape = shape_of();
   shape.pool = 8, shape.first = 1;
   const Model model = model_of("learned", shape);
   const Tensor x = Tensor::full({1, 3, C}, 0), table = model.params.at("encoding.table");
-  const Tensor y = model.embed(x, Positions::of_tokens(1, {1, 2.4, 8}));
-  CHECK(apart(y, gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
+  CHECK(apart(model.embed(x, Positions::of_tokens(1, {1, 2, 8})), gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
+  const auto between = [](const Tensor& two, const std::vector<double>& part) {
+    const Tensor f = Tensor::from({1, 3, 1}, part);
+    return slice(two, 1, 0, 3) * (1 - f) + slice(two, 1, 3, 6) * f;
+  };
+  CHECK(apart(model.embed(x, Positions::of_tokens(1, {1.5, 2.25, 7.75})),
+              between(gather(table, Ids({1, 6}, {0, 1, 6, 1, 2, 7})), {0.5, 0.25, 0.75})) < tolerance);
   CHECK_THROWS_WITH_AS(model.embed(x, Positions::of_tokens(1, {1, 2, 9})),
                        "learned: position 9 is not in the table of 8 rows from position 1 on; raise max_position",
                        BadInput);
-  CHECK_THROWS_AS(model.embed(x, Positions::of_tokens(1, {0, 1, 2})), BadInput);
+  for (const double outside : {0., 0.9, 8.1})
+    CHECK_THROWS_AS(model.embed(x, Positions::of_tokens(1, {1, outside, 2})), BadInput);
+}
+
+TEST_CASE("a learned table is interpolated: a quarter of a position changes the result, and nothing jumps") {
+  for (const char* spelled : {"learned", "bipe", "bipe:between=alibi", "tupe", "relative_bias", "shaw", "bert_relative",
+                              "projection_bank", "deberta", "music"}) {
+    CAPTURE(spelled);
+    const Model model = model_of(spelled);
+    for (const Params::Entry& e : model.params.entries()) {  // some are 0 at the start
+      const Tensor more = random_tensor(e.tensor.shape(), uint32_t(e.tensor.size()), 0.5);
+      for (int64_t i = 0; i < more.size(); ++i) e.tensor.data()[i] += more.data()[i];
+    }
+    const NoGrad off;
+    const auto at = [&](double p) { return Content(3).attend(model, Positions::of_tokens(1, {1, 2, p}), {}); };
+    const double quarter = apart(at(3.25), at(3));
+    CHECK(quarter > 1e-4);
+    CHECK(apart(at(3.75), at(4)) > 1e-4);
+    for (const double p : {3., 3.5, 4.}) CHECK(apart(at(p - 0.001), at(p + 0.001)) < 0.1 * quarter);
+  }
 }
 
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {

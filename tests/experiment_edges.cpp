@@ -58,7 +58,8 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
         {{"encoding", "learned"}, {"positions", training}, {"test_positions", test}, {"max_position", "40"}});
   };
   CHECK(learned("sequential", "stretched:gap=2") == "");               // 34 is the last
-  CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4
+  CHECK(learned("sequential", "stretched:gap=2.2") == "");             // 37.4, between two rows
+  CHECK(learned("sequential", "stretched:gap=2.3") != "");             // 39.1, and 39 is the last row
   CHECK(learned("sequential", "stretched:gap=2.4") ==
         "test_positions = stretched:gap=2.4: the longest string of reverse_string has 18 slots at test (eval_lengths = "
         "1:9), whose positions are 0 to 40.8, and the table of learned has 40 rows, from position 0 on; train with a "

@@ -103,9 +103,13 @@ CASE("learned positions") {
             for (double& v : minus) v = -v;
             return minus;
           }())}});
-  check("of positions between two rows the nearest: p = 1.2, 9.6, 2.6",
-        layer.all.embed(Tensor::from({1, 3, C}, x), Positions::of_tokens(1, {1.2, 9.6, 2.6})), rows({0, 9, 2}),
-        {{"it is rounded down; take the nearest row", rows({0, 8, 1})}});
+  const Values below = rows({0, 8, 1}), above = rows({1, 9, 2}), part = {0.25, 0.5, 0.75};
+  Values between = below;
+  for (size_t n = 0; n < between.size(); ++n) between[n] += part[n / C] * (above[n] - below[n]);
+  check("between two rows, by the distance from each: p = 1.25, 9.5, 2.75",
+        layer.all.embed(Tensor::from({1, 3, C}, x), Positions::of_tokens(1, {1.25, 9.5, 2.75})), between,
+        {{"it is rounded down; rows_at interpolates", below},
+         {"the nearest row is taken; rows_at interpolates", rows({0, 9, 2})}});
   const auto asks = [&](double p) {
     return [&, p] { layer.all.embed(Tensor::from({1, 1, C}, some(C, 1)), Positions::of_tokens(1, {p})); };
   };
