@@ -255,7 +255,8 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
             " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "
             "training was begun, or restore the text there\n");
   create_run(language::configure({{"text", folder / "numbers.txt"}, {"out", folder / "unfinished"}, {"d_model", "8"},
-                                  {"d_ff", "8"}, {"heads", "1"}, {"key_heads", "1"}, {"train_length", "8"}, {"eval_times", "1"}}));
+                                  {"d_ff", "8"}, {"heads", "1"}, {"key_heads", "1"}, {"train_length", "8"},
+                                  {"eval_times", "1"}}));
   const std::string generate = "lm generate " + whole + " --prompt 12 --count 20 --seed 3";
   Program before(folder, generate);
   REQUIRE_MESSAGE(before.status() == 0, before.output());
