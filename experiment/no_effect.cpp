@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "experiment/kind.h"
 
 namespace poslab {
 namespace {
@@ -28,9 +29,14 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
 }  // namespace
 
 void refuse_without_effect(const RunSpec& c, const Settings& typed) {
-  for (const Option& o : static_cast<const Choices&>(c).options()) {
-    const auto is = [&](const auto& s) { return s.first == o.name; };
-    if (c[o.name] == o.standard || std::none_of(typed.begin(), typed.end(), is)) continue;
+  const std::vector<Option>& all = kept_options(kind_of(c));
+  const auto is_typed = [&](const Option& o) {
+    return std::any_of(typed.begin(), typed.end(), [&](const auto& s) { return s.first == o.name; });
+  };
+  // A sweep gives its trainings every option, and its grid may vary one that some of them do not use.
+  if (std::all_of(all.begin(), all.end(), [&](const Option& o) { return c[o.name].empty() || is_typed(o); })) return;
+  for (const Option& o : all) {
+    if (c[o.name] == o.standard || !is_typed(o)) continue;
     if (const std::string why = no_effect(c, o.name); !why.empty())
       bad_input("{} = {} changes nothing: {}, or leave it out", o.name, c[o.name], why);
   }

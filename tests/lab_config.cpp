@@ -107,10 +107,10 @@ TEST_CASE("choices that do not fit together") {
   // reverse_string has 2 L slots: as_typed leaves the trained length open, and the run's sampler knows it
   const std::string squeezed = as_typed("test_positions", "interpolated");
   CHECK(squeezed == "interpolated:trained=1L");
-  const Choices ours = tiny_config({{"test_positions", squeezed}});
+  const RunSpec ours = tiny_config({{"test_positions", squeezed}});
   CHECK(test_sampler(ours).choices.whole("trained") == 2 * ours.whole("train_length"));
-  const Choices sharper = tiny_config({{"test_temperature", as_typed("test_temperature", "log_n")}});
-  CHECK(test_temperature(sharper).choices.whole("length") == 2 * sharper.whole("train_length"));
+  const RunSpec sharper = tiny_config({{"test_temperature", as_typed("test_temperature", "log_n")}});
+  CHECK(sharper.test_temperature.choices.whole("length") == 2 * sharper.whole("train_length"));
   CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}),
               "2: rope needs a position for each token"));
   CHECK(

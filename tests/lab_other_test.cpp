@@ -139,18 +139,6 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
   for (const std::string& command : {train, eval}) run_in(folder, command.substr(7, command.size() - 8));
   for (const char* file : {"/eval.csv", "/eval-counted.csv"})
     CHECK(read_file(run + file) == read_file(run + "-again" + file));
-
-  // What an earlier version left: eval.csv is of other options than config.toml has, and result.json says of which.
-  for (const char* suffix : {".csv", ".json"})
-    std::filesystem::rename(run + "/eval-counted" + suffix, run + (suffix[1] == 'c' ? "/eval.csv" : "/result.json"));
-  const std::string old = page_of(folder, {run});
-  CHECK(holds(old, "<th scope=\"row\">test_positions</th><td class=\"text\">sequential</td>"));
-  const std::string as_it_was = fmt::format(
-      "train --config {0}/config.toml --eval-lengths 1:12 --test-positions sequential --out {0}-again\n", run);
-  REQUIRE(holds(old, "poslab " + as_it_was));
-  std::filesystem::remove_all(run + "-again");
-  run_in(folder, as_it_was.substr(0, as_it_was.size() - 1));
-  CHECK(read_file(run + "/eval.csv") == read_file(run + "-again/eval.csv"));
 }
 
 TEST_CASE("other tests: one of a step that the run has left behind is passed over") {

@@ -41,7 +41,7 @@ int times_read_by(const Kind& kind, const std::string& option, const char* steps
   all.insert(all.end(), {{"encoding", "none"}, {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"steps", steps},
                          {"eval_samples", "2"}, {option, "counted:word=a"}, {"out", folder / "run"}});
   times_read = 0;
-  train_run(kind, all, false);
+  train_run(kind, all, {}, false);
   return times_read;
 }
 

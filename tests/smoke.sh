@@ -311,6 +311,13 @@ check 'and drawn, from its folder' page sweep.html sweep
 check 'and from its plan, beside what is no run' page sweep.html plan.jsonl report.html
 drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
 check 'and as SVG' drawn
+unused_option() {   # positions that are not random cannot be drawn once for each layer
+  printf '%s\n' 'preset = "tiny"' 'task = "even_pairs"' 'positions = ["sequential", "randomized"]' 'steps = 2' \
+    'resample = ["per_forward", "per_layer"]' 'eval_lengths = "1:21"' 'eval_samples = 2' > unused.toml
+  "$program" sweep plan unused.toml > unused.jsonl && "$program" sweep run unused.jsonl --out unused --jobs 2 |
+    finds -x 'shard 0/1: 4 done'
+}
+check 'a grid may vary what some of its runs do not use' unused_option
 
 # Language models, on a few small files.
 mkdir texts
