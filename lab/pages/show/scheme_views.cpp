@@ -133,7 +133,7 @@ Taken matrices_take(const Subject& s, size_t views, int text) {
     const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, two);
     const double heads = layers[0].dim(0);
     kept += double(views) * heads * pairs * double(sizeof(double) + size_t(text));
-    most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 5));
+    most = std::max(most, heads * pairs * sizeof(real) * double(layers.size() + 3));
   }
   const double difference = s.shown.size() == 2 ? kept / 2 : 0;
   return {kept + most + difference, 0};
