@@ -115,7 +115,8 @@ TEST_CASE("two trainings that begin at once in one folder: it is left to the fir
   REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
   Program second(folder, fmt::format("train {} --out {}", tiny_options({}), run));
   CHECK(second.status() == 1);
-  CHECK(holds(second.output(), "run is in use: another poslab works in it; wait until it ends, or name another folder"));
+  CHECK(holds(second.output(),
+              "run is in use: another poslab works in it; wait until it ends, or name another folder"));
   CHECK(read_file(theirs) == "theirs");
   ::close(other);                                                  // as if it had been killed
   train(folder, run);

@@ -28,7 +28,7 @@ TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source
       if (m.name == model) return language::configure(m.settings)["encoding"];
     return std::string();
   };
-  CHECK(encoding_of(su2023::setup("paper", {}), "hfwa") == "hfwa");  // 16 of 512 in 24 layers are its defaults
+  CHECK(encoding_of(su2023::setup("paper", {}), "hfwa") == "hfwa:length=512");  // 16 in 24 layers is its default window
   CHECK(encoding_of(tiny, "hfwa") == "hfwa:window=22,length=64");
   CHECK(encoding_of(tiny, "inverse_leaky") == "rerope:window=16,leaky=0.0625");
 }

@@ -159,7 +159,9 @@ check 'an old file' says_unreached "$program" train --config old.toml --out old
 check 'means 512' grep -q '^encoding = "rerope" ' old/config.toml
 check 'eval says so, too' says_unreached "$program" eval old
 check 'and show' says_unreached "$program" show rerope:window=512
-says_unread() { "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'; }
+says_unread() {
+  "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'
+}
 check 'positions that nothing reads are told' says_unread "$program" train "${small[@]}" --encoding none \
   --positions randomized --out unread
 not_open() { ! says_unreached "$program" eval open; }
@@ -312,8 +314,9 @@ check 'and from its plan, beside what is no run' page sweep.html plan.jsonl repo
 drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
 check 'and as SVG' drawn
 unused_option() {   # positions that are not random cannot be drawn once for each layer
-  printf '%s\n' 'preset = "tiny"' 'task = "even_pairs"' 'positions = ["sequential", "randomized"]' 'steps = 2' \
-    'resample = ["per_forward", "per_layer"]' 'eval_lengths = "1:21"' 'eval_samples = 2' > unused.toml
+  printf '%s\n' 'preset = "tiny"' 'task = "even_pairs"' 'encoding = "rope"' 'steps = 2' \
+    'positions = ["sequential", "randomized"]' 'resample = ["per_forward", "per_layer"]' \
+    'eval_lengths = "1:21"' 'eval_samples = 2' > unused.toml
   "$program" sweep plan unused.toml > unused.jsonl && "$program" sweep run unused.jsonl --out unused --jobs 2 |
     finds -x 'shard 0/1: 4 done'
 }

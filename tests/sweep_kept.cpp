@@ -106,7 +106,6 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
   CHECK(holds(line(R"({"id":"b","result":{},"tested":{}})"), "line 1: its \"tested\" is no object with columns;"));
   CHECK(holds(line(R"({"id":"b","result":{},"tested":{"length":1}})"), "line 1: its column length is no text;"));
   CHECK(holds(line(R"({"id":"b","result":7,"tested":{"length":"1"}})"), "line 1: its \"result\" is 7, and no object;"));
-  CHECK(holds(line(R"({"id":"b","tested":{"length":"1"}})"), "line 1: its \"result\" is null, and no object;"));
   CHECK(holds(refusal([&] { read_kept(folder / "none"); }), "2: "));
 }
 

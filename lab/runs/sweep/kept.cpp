@@ -91,7 +91,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
       const Json said = parse_json(line, "it");
       if (!said.is_object() || !said.value("id", Json()).is_string()) failure("it is no object with an \"id\"");
       const std::string id = said["id"];
-      const Json tested = said.value("tested", Json()), result = said.value("result", Json());
+      const Json tested = said.value("tested", Json()), result = said.value("result", Json::object());
       if (!tested.is_object() || tested.empty()) failure("its \"tested\" is no object with columns");
       if (!result.is_object()) failure("its \"result\" is {}, and no object", in_short(result));
       Kept kept{said.contains("result") ? result.dump() : "", csv_of(tested, id, known), {}};
