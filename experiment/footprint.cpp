@@ -142,13 +142,13 @@ Load string_load(const RunSpec& c) {
   return l;
 }
 
-Footprint footprint(const RunSpec& c) {
-  const Load l = kind_of(c).load(c);
+Footprint footprint(const Load& l) {
   const auto shorter = [](const Load::Test& a, const Load::Test& b) { return a.each.slots < b.each.slots; };
   const Load::Test& longest = *std::max_element(l.tests.begin(), l.tests.end(), shorter);
   const double word = sizeof(real);
   return {l.parameters, 4 * word * l.parameters, word * l.kept, longest.each.bytes, l.of_step, l.of_test};
 }
+Footprint footprint(const RunSpec& c) { return footprint(kind_of(c).load(c)); }
 
 Work work(const RunSpec& c) {
   const Load l = kind_of(c).load(c);

@@ -47,6 +47,7 @@ struct Load {
 };
 // Of a configuration that fits together (check).
 Footprint footprint(const RunSpec&);
+Footprint footprint(const Load&);   // without the other kinds, for a page
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
 // Of so many at most at once; of a test the last layer is of answer slots alone.

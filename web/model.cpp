@@ -25,7 +25,7 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 // A page has an address space of 4 GB, of which the program and what is fragmented take some.
 void check_memory(const RunSpec& c) {
   constexpr double most = 3e9;
-  if (const double needed = footprint(c).bytes(); needed > most)
+  if (const double needed = footprint(string_load(c)).bytes(); needed > most)
     bad_input("this model takes about {} of memory in training, and a page has {}; take a smaller batch (now {}), "
               "train_length (now {}) or d_model (now {})", gigabytes(needed), gigabytes(most), c["batch"],
               c["train_length"], c["d_model"]);
