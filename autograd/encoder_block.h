@@ -26,7 +26,7 @@ struct BlockSizes { int heads, queries; bool causal; };
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
 // The half after attention: x and attention's result `mixed`, (..., C) each -> (..., C). Reads no query, key or value.
-bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // for so many rows like those of x
+bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // whether a kernel takes `rows` rows of C
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
                     Dropout after_ffn);
 

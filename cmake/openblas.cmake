@@ -1,6 +1,6 @@
-# OpenBLAS as an engine for products (core/platform/openblas.h). It is loaded when a run asks for it and not linked, so
-# that a program built here also runs where there is none. POSLAB_OPENBLAS: AUTO has the program look for it; ON makes
-# it an error if it is not here now; OFF builds a program that never looks.
+# OpenBLAS as an engine for products (core/platform/openblas.h). A run that asks for it loads it; the program is not
+# linked with it, and also runs on machines without OpenBLAS. POSLAB_OPENBLAS: with AUTO the program looks for the
+# library; with ON the build fails where the library is missing; with OFF the program never looks.
 set(POSLAB_OPENBLAS AUTO CACHE STRING "the engine openblas: AUTO, ON (an error if OpenBLAS is not here) or OFF")
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")

@@ -2,9 +2,9 @@
 // these pointers: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
 //
 // A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
-// and throws nothing but a Failure for want of that. Matrices are dense and row-major. A result of type Accumulator
-// is added to the stored value, or assigned if there is none; a null Accumulator is not computed. Each struct
-// lists its fields once, for code that has to see all of them (core/fields.h).
+// and throws nothing but a Failure for want of that. Matrices are dense and row-major. An Accumulator
+// adds a result to the stored value, or assigns it where nothing is stored; kernels skip results whose Accumulator is
+// null. Each struct has one list of its fields, for code that visits all of them (core/fields.h).
 #pragma once
 #include <cstdint>
 #include <span>

@@ -20,7 +20,7 @@ std::string number_in_brackets(const std::string& said, const std::string& name)
 
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found, or where they are listed elsewhere: "`poslab train --help`".
-// A program may have a better message for some names, as for those of another list (lab/files/advice.h).
+// `advice` gives a better message for some names, such as names of another list (lab/files/advice.h).
 using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 inline Advice advice = nullptr;   // gives "" where it has none
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known,

@@ -1,6 +1,6 @@
 // How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward.
-// Of attention's own products a CPU rounds those of heads of 8 channels to bf16 (core/cpu/attention/narrow_pairs.h);
-// others, the optimizer, and products of few rows with weights in their file's form (linear_stored) are in fp32.
+// In attention a CPU rounds to bf16 only products of heads of 8 channels (core/cpu/attention/narrow_pairs.h). The other
+// products, the optimizer, and products of few rows with weights in their file's form (linear_stored) are in fp32.
 #pragma once
 
 namespace poslab {

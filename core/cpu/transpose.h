@@ -19,7 +19,7 @@ inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   }
 }
 
-// A factor of 1 that leaves numbers unchanged, even those that are pairs (pairs.h).
+// The factor 1: a product with it is the other factor, be that a number or a pair of numbers (pairs.h).
 struct One {
   friend auto operator*(One, auto x) { return x; }
 };
