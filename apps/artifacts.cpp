@@ -18,6 +18,7 @@
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/figure_file.h"
+#include "lab/papers/python.h"
 #include "lab/runs/room.h"
 
 namespace poslab {
@@ -148,6 +149,8 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   check_figures(m);
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
+  const bool in_python = !m.only_plan && reproduce::drawn_in_python(planned);
+  const std::string python = in_python ? reproduce::python_for_papers() : "";
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
   const auto restored = [&] {
@@ -179,7 +182,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
-  const std::string summary = reproduce::write(planned, request, m.out, command, m.figures);
+  const std::string summary = reproduce::write(planned, request, m.out, command, m.figures, python);
   say_what_is_drawn(m, summary);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
     failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",

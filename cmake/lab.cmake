@@ -28,9 +28,10 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
   lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
   lab/pages/show/show.html lab/pages/show/show.js
-  lab/papers/reproduce.html results/ladder/ladder.toml
-  lab/papers/published/ruoss2023_table1.csv lab/papers/published/ruoss2023_table3.csv
-  lab/papers/published/ruoss2023_table5.csv
+  lab/papers/reproduce.html lab/papers/ladder/ladder.toml
+  python/poslab/papers/published/ruoss2023_table1.csv
+  python/poslab/papers/published/ruoss2023_table3.csv
+  python/poslab/papers/published/ruoss2023_table5.csv
   lab/papers/published/chi2023_dispersion.csv
   lab/papers/published/chi2023_temperatures.csv
   lab/papers/published/chi2023_documents.csv)

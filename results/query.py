@@ -49,12 +49,16 @@ def head(folder):
     return (HERE / folder / "README.md").read_text().split("\n\n")[1]
 
 
+def asked(folder):
+    """Of a folder that `poslab.papers` draws: its artifacts, its trials, and what else there is to know of them."""
+    return json.loads((HERE / folder / "about.json").read_text())
+
+
 def about(folder):
-    """Of a folder that `poslab.papers` draws: how many runs its tables ask for, and what the trained ones came to."""
-    asked = json.loads((HERE / folder / "about.json").read_text())
-    models = {method["model"] for artifact in asked["artifacts"] for method in artifact.get("methods", [])}
+    """How many runs of models its tables ask for, and what the trained ones came to."""
+    models = {method["model"] for artifact in asked(folder)["artifacts"] for method in artifact.get("methods", [])}
     results = [trial["result"] for trial in kept(f"{folder}/kept.jsonl").values()]
-    return sum(trial["model"] in models for trial in asked["trials"]), results
+    return sum(trial["model"] in models for trial in asked(folder)["trials"]), results
 
 
 def numerics(folder):

@@ -1,10 +1,10 @@
 // An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
 // how it is drawn from their results. all.cpp has the only list.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "lab/files/json.h"
 #include "lab/pages/page/grid.h"
 #include "lab/pages/page/paper.h"
 #include "lab/papers/outcomes.h"
@@ -46,13 +46,14 @@ struct Artifact {
   std::string source;  // where in the paper and what stands there, or what is asked
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
   Trials (*trials)(const Choices& defaults);  // null: nothing is trained for it
-  Section (*draw)(const Outcomes&, const Choices& defaults);
+  Section (*draw)(const Outcomes&, const Choices& defaults) = nullptr;  // null: Python draws it (python.h)
   ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
   // What a second stage trains, by the results of the first; nothing until these are there. Its trials are then drawn
   // together with the first.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
   bool scored = true;  // it is drawn from the runs' scores, so their tests must have them
+  Json (*about)(const Outcomes&) = nullptr;  // what Python is told of its source, beside the trials
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
-#include "lab/pages/page/figure_file.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/python.h"
 #include "lab/papers/reproduce.h"
@@ -171,9 +170,9 @@ void write_about(const std::vector<const Artifact*>& artifacts, const ModelSourc
                  const std::string& folder) {
   about["title"] = source_title(*artifacts[0]);
   for (const Artifact* a : artifacts) {
-    Json one = {{"name", a->name}, {"title", a->title}, {"source", a->source}};
+    Json one = about_artifact(*a);
     if (const std::string done = standing(source.plans({a}), SweepFolder(folder + "/runs")); !done.empty())
-      one["done"] = source.how + " " + done;
+      one["notes"].push_back(source.how + " " + done);
     one.update(source.about_artifact(*a));
     about["artifacts"].push_back(one);
   }
@@ -194,11 +193,7 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
   if (!source.draw) {
     write_about(artifacts, source, {{"size", size}, {"command", command}, {"summary", summary + " " + from}}, folder);
     write_file(folder + "/kept.jsonl", kept_lines(plans, runs));
-    std::vector<std::string> words;
-    if (!figures.endings.empty()) words.push_back(fmt::format("--figures={}", fmt::join(figures.endings, ",")));
-    if (!figures.width.empty()) words.push_back(fmt::format("--width={}", page::millimetres_of(figures.width)));
-    words.insert(words.end(), {"--", folder});
-    run_papers(python, words);
+    draw_in_python(python, folder, figures);
     return summary;
   }
   Page page(folder, figures);

@@ -1,6 +1,7 @@
 #include "lab/papers/python.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -13,6 +14,8 @@
 #include "core/error.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/system.h"
+#include "lab/pages/page/figure_file.h"
+#include "lab/papers/reproduce.h"
 
 extern char** environ;
 
@@ -59,16 +62,19 @@ std::string python_for_papers() {
   const char* found = "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))";
   const fs::path beside = path_of_this_program().parent_path() / "python3";
   for (const std::string& python : {beside.string(), std::string("python3")})
-    if (status_of({python, "-c", found, "pandas", "scipy", "matplotlib"}, true) == 0) return python;
-  bad_input("the tables are drawn in Python, and there is no python3 with pandas, SciPy and matplotlib; run `python3 "
-            "-m venv ENV && ENV/bin/pip install pandas scipy matplotlib`, and put ENV/bin first on the PATH");
+    if (status_of({python, "-c", found, "pandas", "scipy", "statsmodels", "matplotlib"}, true) == 0) return python;
+  bad_input("the tables are drawn in Python, and there is no python3 with pandas, SciPy, statsmodels and matplotlib; "
+            "run `python3 -m venv ENV && ENV/bin/pip install pandas scipy statsmodels matplotlib`, and put ENV/bin "
+            "first on the PATH");
 }
 
-void run_papers(const std::string& python, const std::vector<std::string>& words) {
+void draw_in_python(const std::string& python, const std::string& folder, const FigureFiles& figures) {
   ::setenv("PYTHONPATH", package_folder().c_str(), 1);
-  std::vector<std::string> all = {python, "-m", "papers"};
-  all.insert(all.end(), words.begin(), words.end());
-  const int status = status_of(all, false);
+  std::vector<std::string> words = {python, "-m", "papers", "--made=" + made_by()};
+  if (!figures.endings.empty()) words.push_back(fmt::format("--figures={}", fmt::join(figures.endings, ",")));
+  if (!figures.width.empty()) words.push_back(fmt::format("--width={}", page::millimetres_of(figures.width)));
+  words.insert(words.end(), {"--", folder});
+  const int status = status_of(words, false);
   if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
   if (status) failure("{} -m papers ended with status {}; --draw draws again", python, status);
 }

@@ -2,14 +2,15 @@
 // and FOLDER/kept.jsonl (lab/runs/sweep/kept.h), which has the results.
 #pragma once
 #include <string>
-#include <vector>
 
 namespace poslab::reproduce {
+
+struct FigureFiles;
 
 // An interpreter with the packages that the analysis imports: python3 beside this program, or the first on the PATH.
 // Throws BadInput, which says how to get one, so ask before anything is trained.
 std::string python_for_papers();
-// `python3 -m papers WORDS...`. Throws Failure unless it ends with 0; a signal throws Interrupted.
-void run_papers(const std::string& python, const std::vector<std::string>& words);
+// Draws what is in a folder. Throws Failure unless it ends with 0; a signal throws Interrupted.
+void draw_in_python(const std::string& python, const std::string& folder, const FigureFiles&);
 
 }  // namespace poslab::reproduce

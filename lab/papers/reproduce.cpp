@@ -18,6 +18,7 @@
 #include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/origin.h"
+#include "lab/papers/python.h"
 
 namespace poslab {
 extern const std::string_view reproduce_html;
@@ -105,15 +106,61 @@ void merge(json& all, const json& one) {
   if (one.contains("maps")) all["maps"].update(one["maps"]);
 }
 
+// What is said below an artifact: how much is done, and why the rest is not.
+std::vector<std::string> notes(const Outcomes& outcomes, const Plan& plan) {
+  std::vector<std::string> all = reasons(outcomes, plan);
+  if (outcomes.planned()) all.insert(all.begin(), standing(outcomes));
+  return all;
+}
+
+// All options of each trial, what they have in common once: "common": {...}, "trials": [{"id": ..., ...}, ...].
+void add_trials(Json& about, const Plan& plan) {
+  std::vector<Json> all;
+  for (const Trial& t : plan) {
+    Json& one = all.emplace_back(Json{{"id", t.id}});
+    for (const Option& o : kept_options(kind_of(plan))) one[o.name] = typed(o, t.run[o.name]);
+  }
+  Json& common = about["common"] = Json::object();
+  for (const Option& o : kept_options(kind_of(plan)))
+    if (!all.empty() && std::all_of(all.begin(), all.end(), [&](auto& one) { return one[o.name] == all[0][o.name]; }))
+      common[o.name] = all[0][o.name];
+  for (Json& one : all)
+    for (const auto& [name, value] : common.items()) one.erase(name);
+  about["trials"] = all;
+}
+
+// about.json and kept.jsonl, which Python draws from.
+void write_data(Json about, const std::vector<Planned>& planned, const Plan& everything, const Outcomes& whole,
+                const SweepFolder& runs, const std::string& folder) {
+  std::vector<std::string> titles;  // of their sources
+  for (const Planned& p : planned) {
+    if (const std::string of = source_title(*p.artifact); titles.empty() || titles.back() != of) titles.push_back(of);
+    const Outcomes outcomes(p.plan, runs);
+    Json one = about_artifact(*p.artifact);
+    one["notes"] = notes(outcomes, p.plan);
+    if (p.artifact->trials) one["trials"] = Json::array();
+    for (const Trial& t : p.plan) one["trials"].push_back(t.id);
+    if (p.artifact->about) about.update(p.artifact->about(whole));
+    if (p.artifact->trials && !outcomes.planned()) one["undrawn"] = {"None of the runs asked for belongs here."};
+    about["artifacts"].push_back(one);
+  }
+  about["title"] = fmt::format("{}", fmt::join(titles, "; "));
+  add_trials(about, everything);
+  write_file(folder + "/about.json", about.dump() + "\n");
+  Plan done;
+  for (const Outcome& o : whole.done()) done.push_back(*o.trial);
+  write_file(folder + "/kept.jsonl", kept_lines({done}, runs));
+}
+
+}  // namespace
+
 std::string made_by() {
   std::string text;
   for (const auto& [name, word] : about())
     if (name == "commit" || name == "isa" || name == "threads" || name == "scalar")
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, word);
-  return text;
+      text += fmt::format("{}{} {}", text.empty() ? "Drawn by: " : ", ", name, word);
+  return text + ".";
 }
-
-}  // namespace
 
 std::vector<Planned> plan(const Request& request) {
   size(request.size);
@@ -121,6 +168,8 @@ std::vector<Planned> plan(const Request& request) {
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
     if (a->models) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
+    if (!all.empty() && !a->draw != !all[0].artifact->draw)
+      bad_input("only one of {} and {} is drawn in Python; ask for one at a time", all[0].artifact->name, a->name);
     Planned p{a, {}};
     if (a->trials && a->scored) check_scored(size(request.size), request.settings);
     if (a->trials)
@@ -209,7 +258,7 @@ void Page::write(const std::string& size, const std::string& summary, const std:
   // "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
   const std::string title = fmt::format("{}: size {}", fmt::join(sources_, "; "), size);
   write_file(folder_ + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text_));
-  const std::string made = fmt::format("Drawn by: {}.{}", made_by(), more);
+  const std::string made = made_by() + more;
   const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
   write_file(folder_ + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
                                                                       {"title", page::escape(title)},
@@ -221,15 +270,29 @@ void Page::write(const std::string& size, const std::string& summary, const std:
                                                                       {"data", page::script_safe(data_)}}));
 }
 
+Json about_artifact(const Artifact& a) {
+  return {{"name", a.name}, {"title", a.title}, {"source", a.source}, {"notes", Json::array()}};
+}
+
+bool drawn_in_python(const std::vector<Planned>& planned) { return !planned.empty() && !planned[0].artifact->draw; }
+
 std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
-                  const std::string& command, const FigureFiles& figures) {
+                  const std::string& command, const FigureFiles& figures, const std::string& python) {
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
   const Choices common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const Outcomes whole(everything, runs);
-  const std::string summary = standing(whole), from = origin(whole);
+  const std::string summary = standing(whole), from = origin(whole),
+                    said = from.empty() ? summary : summary + " " + from;
+  write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
+  if (drawn_in_python(planned)) {
+    write_data({{"size", request.size}, {"command", command}, {"summary", said}}, planned, everything, whole, runs,
+               folder);
+    draw_in_python(python, folder, figures);
+    return summary;
+  }
   Page page(folder, figures);
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
@@ -238,13 +301,10 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
       if (p.artifact->trials && !outcomes.planned()) return {.notes = {"None of the runs asked for belongs here."}};
       return p.artifact->draw(outcomes, common);
     });
-    if (outcomes.planned()) section.notes.push_back(standing(outcomes));
-    for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
+    for (const std::string& one : notes(outcomes, p.plan)) section.notes.push_back(one);
     page.add(*p.artifact, section);
   }
-  write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  page.write(request.size, from.empty() ? summary : summary + " " + from, command,
-             " Which commit trained a run, and how long it took, is in trials.csv.");
+  page.write(request.size, said, command, " Which commit trained a run, and how long it took, is in trials.csv.");
   return summary;
 }
 

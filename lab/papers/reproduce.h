@@ -60,10 +60,17 @@ class Page {
   nlohmann::json data_ = {{"charts", nlohmann::json::array()}, {"maps", nlohmann::json::object()}};
 };
 
+std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
+// Of about.json, which Python draws from: {"name", "title", "source", "notes": []}.
+Json about_artifact(const Artifact&);
+// Whether Python draws these, and not draw().
+bool drawn_in_python(const std::vector<Planned>&);
+
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is
-// said in each. Returns how many of the trials are done. A signal throws Interrupted.
+// said in each. Returns how many of the trials are done. A signal throws Interrupted. What Python draws, this
+// interpreter does (python.h).
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
-                  const FigureFiles& = {});
+                  const FigureFiles& = {}, const std::string& python = {});
 
 }  // namespace poslab::reproduce

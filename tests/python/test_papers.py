@@ -97,5 +97,5 @@ def test_without_its_packages_it_says_how_to_get_them(tmp_path):
     (tmp_path / "bin/python3").symlink_to(shutil.which("false"))
     command = [PROGRAM, "reproduce", "su2023:matrices", "--out", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": str(tmp_path / "bin")})
-    assert done.returncode == 2 and "there is no python3 with pandas, SciPy and matplotlib" in done.stderr
-    assert "pip install pandas scipy matplotlib" in done.stderr and not (tmp_path / "out").exists()
+    assert done.returncode == 2 and "there is no python3 with pandas, SciPy, statsmodels and matplotlib" in done.stderr
+    assert "pip install pandas scipy statsmodels matplotlib" in done.stderr and not (tmp_path / "out").exists()

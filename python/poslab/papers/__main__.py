@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 from . import page
+from .page import Section
 from .trials import Trials
 
 
@@ -15,15 +16,18 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--figures", default="", metavar="svg,pdf,png,tex,csv")
     parser.add_argument("--width", type=float, default=84, metavar="MM")
+    parser.add_argument("--made", default="", metavar="TEXT", help="by what it is drawn, for the page")
     words = parser.parse_args()
     trials = Trials.read(words.folder)
     sections = {}
     for artifact in trials.about["artifacts"]:
         source, name = artifact["name"].split(":")
-        section = importlib.import_module(f".{source}", __package__).DRAW[name](trials, artifact)
-        section.notes += [artifact["done"]] if "done" in artifact else []
+        draw = importlib.import_module(f".{source}", __package__).DRAW[name]
+        undrawn = artifact.get("undrawn")
+        section = Section(notes=undrawn) if undrawn else draw(trials.of(artifact), artifact)
+        section.notes += artifact["notes"]
         sections[name] = (artifact, section)
-    page.write(words.folder, trials.about, sections)
+    page.write(words.folder, trials.about | {"made": words.made}, sections)
     page.write_figures(words.folder, sections, [ending for ending in words.figures.split(",") if ending], words.width)
 
 

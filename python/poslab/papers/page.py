@@ -66,9 +66,13 @@ class Section:
 
 
 def csv(frame):
-    """Whole numbers without a point, and nothing for NaN."""
-    text = {name: [f"{x:.0f}" if isinstance(x, float) and x.is_integer() else x for x in frame[name]] for name in frame}
-    return pd.DataFrame(text, dtype=object).to_csv(index=False, lineterminator="\n")
+    """Whole numbers without a point, true and false in lower case, and nothing for NaN."""
+
+    def text(x):
+        return f"{x:.0f}" if isinstance(x, float) and x.is_integer() else str(x).lower() if isinstance(x, bool) else x
+
+    cells = {name: list(map(text, frame[name])) for name in frame}
+    return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
 
 
 def markdown_row(cells):
@@ -152,6 +156,7 @@ def write(folder, about, sections):
         "summary": html.escape(about["summary"]),
         "contents": contents,
         "command": html.escape(about["command"]),
+        "made": html.escape(about["made"]),
         "sections": "".join(section_html(name, *both) for name, both in sections.items()),
     }.items():
         page = page.replace(f"<!-- {place} -->", text)

@@ -1,6 +1,7 @@
 """A folder of `poslab reproduce`: about.json says what was asked for, kept.jsonl what came of it, a line a trial
 (lab/runs/sweep/kept.h). Sources print their own numbers in published/*.csv."""
 
+import copy
 import functools
 import json
 import pathlib
@@ -32,21 +33,41 @@ def tests(lines):
 
 
 class Trials:
-    """`tested` has a row for each test at each length, on each set of texts, with each seed."""
+    """`asked` has a row for each trial: its options by name, and whether it is done. The index is its id."""
 
     def __init__(self, about, lines):
-        self.about, self.tested = about, pd.DataFrame()
-        asked = pd.DataFrame(about["trials"]).set_index("id")
-        frames = [pd.DataFrame(columns).assign(id=id, file=file) for id, file, columns in tests(lines)]
-        if frames:
-            all = pd.concat(frames).join(asked, on="id", how="inner").drop(columns="id").astype({"length": int})
-            index = ["model", "file", "length", "set", "seed"]
-            self.tested = all.set_index(index).astype(float).sort_index()
+        self.about, self.tables, self.frames = about, list(tests(lines)), {}
+        self.results = {line["id"]: line.get("result", {}) for line in lines}  # "seconds", ..., by id
+        trials = pd.DataFrame([about.get("common", {}) | trial for trial in about["trials"]] or {"id": []})
+        self.asked = trials.set_index("id").assign(done=lambda all: all.index.isin(self.results))
 
     @classmethod
     def read(cls, folder):
         about = json.loads((folder / "about.json").read_text())
         return cls(about, [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()])
+
+    def of(self, artifact):
+        """The trials that an artifact asks for, where it says which."""
+        some = copy.copy(self)
+        some.asked = self.asked.loc[artifact.get("trials", self.asked.index)]
+        return some
+
+    @functools.cached_property
+    def tested(self):
+        """Of models: a row for each test at each length, on each set of texts, with each seed."""
+        frames = [pd.DataFrame(columns).assign(id=id, file=file) for id, file, columns in self.tables]
+        if not frames:
+            return pd.DataFrame()
+        all = pd.concat(frames).join(self.asked[["model", "seed"]], on="id", how="inner").drop(columns="id")
+        index = ["model", "file", "length", "set", "seed"]
+        return all.astype({"length": int}).set_index(index).astype(float).sort_index()
+
+    def by_length(self, column):
+        """Of tasks, a column of eval.csv: a row for each trial that is done, a column for each length."""
+        if column not in self.frames:
+            rows = {id: dict(zip(map(int, all["length"]), map(float, all[column]))) for id, _, all in self.tables}
+            self.frames[column] = pd.DataFrame.from_dict(rows, orient="index", dtype=float).sort_index(axis=1)
+        return self.frames[column]
 
     def by_seed(self, model, file, length, set, column="accuracy"):
         """A number of a test, by seed."""

@@ -1,0 +1,259 @@
+"""The ladder: encodings that are to be above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
+about["registered"] is lab/papers/ladder/ladder.toml, which says what is tried, how it is chosen and judged, and what
+was expected. `poslab reproduce ladder` trains by it, and about["chosen"] says what it chose after the first stage."""
+
+import numpy as np
+import pandas as pd
+
+from .page import Cell, Grid, Section
+from .seeds import difference, flip_interval, flip_test, holm, interval, mean, number, span, t_interval
+from .sweep import done, ends, how_many, mean_at, task_cell
+from .trials import printed, published
+
+FAMILIES = {"own": "each task's", "same": "one for all"}
+HEAD = ["task", "candidate", "accuracy", "opponent", "accuracy", "difference", "p after Holm", "expected", "verdict"]
+COLUMNS = ["family", "task", "candidate", "structure", "opponent", "seeds", "mean", "median", "opponent_mean",
+           "opponent_median", "difference", "bootstrap_low", "bootstrap_high", "t_low", "t_high", "permutation_low",
+           "permutation_high", "p", "p_holm", "verdict", "expected_above", "expected_accuracy", "paper"]  # fmt: skip
+
+
+def rungs(trials, kind):
+    """Candidates or opponents, by name."""
+    usual = {"positions": "sequential", "temperature": "none"}
+    return {one["name"]: usual | one for one in trials.about["registered"][kind]}
+
+
+def seeds(trials, stage):
+    first, last = trials.about["registered"][f"{stage}_seeds"]
+    return range(first, last + 1)
+
+
+def lengths(trials, which):
+    return ends(trials.about["registered"][which])
+
+
+def expected(trials):
+    """A row for each task: the probability that its candidate is above, its accuracy, and the best that is printed."""
+    all = pd.DataFrame(trials.about["registered"]["prediction"]).set_index("task")
+    table1 = published("ruoss2023_table1").drop(columns="level").max(axis=1)
+    best = [max(table1[task], printed("ruoss2023_table5", task, "geometric")) for task in all.index]
+    return all.assign(accuracy=all["accuracy"] / 100, paper=np.array(best) / 100)[["above", "accuracy", "paper", "why"]]
+
+
+def scores(trials, task, rung, which, stage):
+    """Its mean accuracy, by seed."""
+    options = {name: rung[name] for name in ("encoding", "positions", "temperature")}
+    of = done(trials, task=task, **options)
+    of = of[of["seed"].isin(seeds(trials, stage))].sort_values("seed")
+    return mean_at(trials, "accuracy", lengths(trials, which)).reindex(of.index).set_axis(of["seed"]).dropna()
+
+
+def contests(trials, family):
+    """A row for each task: its candidate against its opponent in the second stage, where both are chosen. Holm goes
+    over all tasks, of which those that are not done have p = 1."""
+    candidates, rows = rungs(trials, "candidate"), []
+    for task, e in expected(trials).iterrows():
+        rows.append({"family": FAMILIES[family], "task": task, "p": 1.0, "verdict": "not done"})
+        rows[-1] |= {"expected_above": e["above"], "expected_accuracy": e["accuracy"], "paper": e["paper"]}
+        if task not in trials.about["chosen"][family]:
+            continue
+        candidate, opponent = trials.about["chosen"][family][task]
+        rows[-1] |= {"candidate": candidate, "structure": candidates[candidate]["structure"], "opponent": opponent}
+        ours = scores(trials, task, candidates[candidate], "judge", "second")
+        theirs = scores(trials, task, rungs(trials, "opponent")[opponent], "judge", "second")
+        for x, prefix in ((ours, ""), (theirs, "opponent_")):
+            for name, value in (("mean", mean(x)), ("median", x.median()), ("best", x.max()), ("seeds", len(x))):
+                rows[-1][prefix + name] = value
+        d = difference(ours, theirs)
+        rows[-1] |= {"seeds": len(d), "own_seeds": len(ours), "difference": mean(d)}
+        for name, of in (("bootstrap", interval), ("t", t_interval), ("permutation", flip_interval)):
+            rows[-1][f"{name}_low"], rows[-1][f"{name}_high"] = of(d)
+        if len(ours) == len(theirs) == len(seeds(trials, "second")):
+            rows[-1] |= {"p": flip_test(d), "verdict": "not above"}
+    more = ["best", "opponent_best", "own_seeds", "opponent_seeds"]
+    all = pd.DataFrame(rows).reindex(columns=COLUMNS + more)
+    all["p_holm"] = holm(all["p"])
+    above = (all["verdict"] != "not done") & (all["difference"] > 0)
+    above &= all["p_holm"] < trials.about["registered"]["level"]
+    all.loc[above, "verdict"] = "above"
+    return all
+
+
+def to(range):
+    return f"{range[0]} to {range[-1]}"
+
+
+def plan(trials, artifact):
+    r, data = trials.about["registered"], expected(trials)
+    columns = ["name", "encoding", "positions", "temperature", "structure"]
+    rows = [[Cell(one[name]) for name in columns] for one in rungs(trials, "candidate").values()]
+    head = ["name", "--encoding", "--positions", "--temperature", "told of the task"]
+    candidates = Grid("The candidates", head, rows)
+    rows = [
+        [Cell(task), Cell(f"{e['above']:.2f}"), Cell(number(e["accuracy"])), Cell(e["why"]), Cell(number(e["paper"]))]
+        for task, e in data.iterrows()
+    ]
+    caption = (
+        f"What is expected: accuracy in % at lengths {to(lengths(trials, 'judge'))}, and the probability of a verdict "
+        "above"
+    )
+    predictions = Grid(caption, ["task", "probability", "accuracy", "why", "best that the paper prints"], rows)
+    reading = (
+        f"{len(r['candidate'])} candidates and {len(r['opponent'])} opponents were registered, in ladder.toml, before "
+        f"the first training. The goal is {r['goal']} of {len(data)} tasks above, and the probabilities add up to "
+        f"{data['above'].sum():.1f}."
+    )
+    note = (
+        "The paper's numbers are the best of 30 runs of 2 million steps at lengths 41 to 500. They are not those of "
+        "the opponents, which are trained here at the candidates' budget."
+    )
+    return Section([reading], [candidates, predictions], notes=[note], data=data.reset_index())
+
+
+def unlike(trials):
+    """Names what differs from the registered runs, so that others do not pass for them."""
+    steps = trials.about["registered"]["steps"]
+    for other in trials.asked[["preset", "steps"]].drop_duplicates().itertuples():
+        if (other.preset, other.steps) != ("tiny", steps):
+            yield (
+                f"This is not the registered experiment: preset {other.preset} and {other.steps} steps in place of "
+                f"tiny and {steps}."
+            )
+
+
+def chosen(trials, artifact):
+    own, same = (trials.about["chosen"][family] for family in FAMILIES)
+    grids, rows = [], []
+    for place, (kind, which) in enumerate({"candidate": ("choose", "judge"), "opponent": ("judge", "choose")}.items()):
+        first, second = (lengths(trials, one) for one in which)
+        caption = (
+            f"Accuracy of the {kind}s in % at lengths {to(first)}, mean over the seeds; below it at {to(second)}; "
+            "baselines at both. Bold: chosen"
+        )
+        grids.append(Grid(caption, ["task", *rungs(trials, kind)], []))
+        for task in trials.asked["task"].unique():
+            of = done(trials, task=task)
+            cells = [task_cell(trials, of, first, second) if len(of) else Cell(task)]
+            for name, rung in rungs(trials, kind).items():
+                at = {one: scores(trials, task, rung, one, "first") for one in which}
+                means, strong = {one: mean(x) for one, x in at.items()}, task in own and own[task][place] == name
+                ours, other = means.values()
+                cells.append(Cell("–") if at["judge"].empty else Cell(number(ours), [number(other)], strong))
+                row = {"task": task, "name": name, "is": kind, "seeds": len(at["judge"]), "at_choose": means["choose"],
+                       "at_judge": means["judge"], "chosen": strong}  # fmt: skip
+                rows += [row] if row["seeds"] else []
+            grids[-1].rows.append(cells)
+    listed = "; ".join(f"{task}: {candidate} against {opponent}" for task, (candidate, opponent) in own.items())
+    tasks, (of_all, *_) = len(trials.about["registered"]["prediction"]), [*same.values(), (None, None)][0]
+    readings = [
+        f"Chosen on {len(own)} of {tasks} tasks: {listed}."
+        if own
+        else "No task has all of its runs yet, so nothing is chosen.",
+        f"One configuration for all tasks: {of_all}."
+        if of_all
+        else "One configuration for all tasks is chosen when all tasks are done.",
+    ]
+    notes = [
+        how_many(trials),
+        "Candidates are chosen at the shorter lengths only; opponents at the judged ones, to their advantage.",
+        *unlike(trials),
+    ]
+    return Section(readings, grids, notes=notes, data=pd.DataFrame(rows))
+
+
+def stated(all):
+    """Which tasks are above, which are not, and which are not done."""
+
+    def listed(verdict):
+        rows = all[all["verdict"] == verdict].itertuples()
+        return [f"{c.task} ({c.candidate}, {number(c.mean - c.opponent_mean, sign='+')} points)" for c in rows]
+
+    above, level, open = listed("above"), listed("not above"), all[all["verdict"] == "not done"]["task"]
+    if len(open) == len(all):
+        return ["No task has a verdict yet."]
+    judged = len(all) - len(open)
+    readings = [
+        f"{judged} of {len(all)} tasks {'has' if judged == 1 else 'have'} a verdict. Above the best scheme of tables 1 "
+        "and 5, trained at the same budget, is "
+        + (f"{len(above)} of them: {'; '.join(above)}." if above else "none of them.")
+        + (f" Not above: {'; '.join(level)}." if level else "")
+    ]
+    return readings + ([f"Not done, and in the family with p = 1: {', '.join(open)}."] if len(open) else [])
+
+
+def calibration(all):
+    """How good the registered probabilities were, over the tasks that have a verdict."""
+    these = all[all["verdict"] != "not done"]
+    above, expected = these["verdict"] == "above", these["expected_above"]
+    if len(these):
+        yield (
+            f"On these tasks the registered probabilities add up to {expected.sum():.1f}, and {above.sum()} came out "
+            f"above; their Brier score is {((expected - above) ** 2).mean():.2f}, where a half everywhere has 0.25. "
+            "Accuracies were predicted with a mean error of "
+            f"{number((these['expected_accuracy'] - these['mean']).abs().mean())} points."
+        )
+
+
+def price(trials, all):
+    """The runs that a verdict on everything still takes, at the mean time of those that are done."""
+    these = trials.asked["done"]
+    seconds = [trials.results[id].get("seconds", 0) for id in these.index[these]]
+    missing = int((~these).sum())
+    if seconds and missing:
+        runs = missing + 2 * len(seeds(trials, "second")) * int(all["candidate"].isna().sum())
+        yield (
+            f"What is missing of the choices of each task is {runs} run{'s' * (runs != 1)}; at the mean time of those "
+            f"that are done, {np.mean(seconds) * runs / 3600:.1f} hours of one core."
+        )
+
+
+def contest_grid(trials, all, caption):
+    fresh, rows = list(seeds(trials, "second")), []
+    for c in all.dropna(subset="candidate").itertuples():
+        above, judged = c.verdict == "above", c.verdict != "not done"
+        of = done(trials, task=c.task)
+        of = of[of["seed"].isin(fresh)]
+        accuracies = [
+            Cell(number(average), [f"median {number(median)}", f"best {number(best)}"] if count else [])
+            for average, median, best, count in (
+                (c.mean, c.median, c.best, c.own_seeds),
+                (c.opponent_mean, c.opponent_median, c.opponent_best, c.opponent_seeds),
+            )
+        ]
+        rows.append([
+            task_cell(trials, of, lengths(trials, "judge")) if len(of) else Cell(c.task),
+            Cell(c.candidate, [f"told: {c.structure}"]),
+            accuracies[0],
+            Cell(c.opponent),
+            accuracies[1],
+            Cell(number(c.difference, sign="+"), span((c.t_low, c.t_high), sign="+"), above),
+            Cell("–" if not judged else "< 0.001" if c.p_holm < 0.001 else f"{c.p_holm:.3f}"),
+            Cell(number(c.expected_accuracy), [f"above with {c.expected_above:.2f}"]),
+            Cell(c.verdict, [], above) if judged
+            else Cell(f"{c.own_seeds:.0f} and {c.opponent_seeds:.0f} of {len(fresh)} seeds"),
+        ])  # fmt: skip
+    return Grid(caption, HEAD, rows)
+
+
+def verdict(trials, artifact):
+    r, own, same = trials.about["registered"], contests(trials, "own"), contests(trials, "same")
+    above, open = ((own["verdict"] == answer).sum() for answer in ("above", "not done"))
+    goal = "reached" if above >= r["goal"] else "still open" if above + open >= r["goal"] else "missed"
+    readings = [*unlike(trials), *stated(own), f"The goal, {r['goal']} tasks above, is {goal}.", *calibration(own)]
+    if trials.about["chosen"]["same"]:
+        readings += [f"One configuration for all tasks. {reading}" for reading in stated(same)]
+    where = f"accuracy in % at lengths {to(lengths(trials, 'judge'))}, seeds {to(seeds(trials, 'second'))}"
+    captions = ("Each task's candidate against its opponent", "One configuration for all tasks")
+    grids = [contest_grid(trials, all, f"{caption}: {where}") for all, caption in zip((own, same), captions)]
+    notes = [
+        *price(trials, own),
+        f"Above: a higher mean, and p below {r['level']} after Holm over all {len(own)} tasks, by flipped signs of the "
+        "differences of equal seeds. Difference: Student's interval at 95 %, not corrected; the .csv has the others.",
+        "Told: what of the tasks a candidate knows beside the order of its slots. Segments are the same rule for all "
+        "tasks, and no opponent has them.",
+    ]
+    data = pd.concat([own, same])[COLUMNS].dropna(subset="candidate")
+    return Section(readings, [grid for grid in grids if grid.rows], notes=notes, data=data)
+
+
+DRAW = {"plan": plan, "chosen": chosen, "verdict": verdict}
