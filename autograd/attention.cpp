@@ -1,5 +1,5 @@
-// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative are at
-// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights, as the papers' models do.
+// Multi-head attention over the logits of an encoding. Formula and shapes: AttentionArgs in core/kernels.h; derivative:
+// core/kernels.def. Leaves out dropout of the weights, as the papers' models do.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-// The logits with query biases, written with sums.
+// The query biases as sums, on a CPU.
 Scores with_biases(Scores s, const QueryBiases& add) {
   if (add.q) s.pieces[0].q = s.pieces[0].q + add.q;
   if (add.q_rel) s.q_rel = s.q_rel + add.q_rel;

@@ -8,7 +8,7 @@ namespace poslab {
 // AttentionArgs point into the tensors, which must live as long. v: (B, Tk, G, Dv), or absent where only weights are
 // wanted.
 AttentionArgs attention_arguments(const Scores&, const Tensor& v, const Span&);
-// Whether there are values, and biases have the shapes of q and q_rel.
+// Throws BadInput unless v is present and the biases have the shapes of q and q_rel.
 void check_values(const Scores&, const Tensor& v, const QueryBiases&);
 
 }  // namespace poslab

@@ -1,7 +1,7 @@
 // The output of POSLAB_DEBUG (core/debug.h): a line for each op, and at 4 the check that names the op that made the
-// first NaN or infinity. The observers of the tape (autograd/observe.h) call these. They check results and gradients.
-// The -infinity of a masked logit within attention is neither; one that an op reads or makes
-// (composed::causal_mask) counts.
+// first NaN or infinity in a result or a gradient. The observers of the tape (autograd/observe.h) call these functions.
+// The -infinity of logits masked inside the attention kernel does not count; in a tensor that an op reads or returns
+// (composed::causal_mask) it does.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-// Throws Failure if a result has a NaN or infinity, and says which one and which of the inputs had one already.
+// Throws Failure if a result has a NaN or infinity, with its index, and with the inputs that already had one.
 void check_forward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 // The same for the gradients that have flowed into the inputs, once the op's backward function has run.

@@ -10,8 +10,8 @@ struct BlockWeights {
   Tensor query, key, value, output;        // (C, C)
   Tensor gain1, bias1, w1, b1, w2, b2, gain2, bias2;   // (C), (C), (C, d_ff), (d_ff), (d_ff, C), (C), (C), (C)
 };
-// The terms of an encoding in a layer's logits, if they do not depend on the states and pairs of slots at the same
-// distance read the same row. All may be absent.
+// The terms of an encoding in a layer's logits, if they do not depend on the states and all pairs of slots at the same
+// distance read the same row. Each may be absent.
 struct LayerTerms {
   real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
   Rotation rotation{};                     // of queries and keys: (1 or B, T, D/2)

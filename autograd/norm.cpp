@@ -5,8 +5,8 @@
 // RMSNorm (Zhang and Sennrich 2019):  y = gain x / rms, rms = sqrt(mean(x^2) + epsilon)
 //   h = x / rms, g = dy gain:   dx = (g - h mean(g h)) / rms     dgain = sum dy h
 //
-// The norm of a residual sum s = x + dropout(z), which may be a result too: dx = ds, dz = ds keep / (1 - rate). ds is
-// the gradient of s as a result plus the gradient through its norm.
+// The norm of a residual sum s = x + dropout(z): dx = ds, dz = ds keep / (1 - rate). If s is a result too, ds is the
+// sum of its own gradient and the gradient through its norm.
 #include <cmath>
 
 #include "autograd/first_outside.h"
@@ -50,7 +50,7 @@ struct Norm {
   }
 };
 
-// inputs: the op's inputs, as its caller holds them.
+// inputs: references that outlive n.
 Tensor recorded(Norm n, Inputs inputs) {
   const char* op = n.op;
   Tensor y = n.forward();

@@ -35,7 +35,7 @@ inline bool observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }
 
-// The op's backward function, with what observers do around it. on_tape: whether the tape is about to get the op.
+// The op's backward function, wrapped in calls of the observers. on_tape: whether the op will be recorded.
 // Throws Stopped; Failure for a result that has a NaN, at POSLAB_DEBUG=4.
 Backward observe(const char* op, const std::vector<Tensor>& results, Inputs, bool on_tape, Backward);
 

@@ -54,10 +54,10 @@ Tensor sum_all(const Tensor& x);                   // (1)
 Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
 struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
-// Each row of a table read at places of its own, 0 .. N-1, between two entries by a straight line: (..., N), (..., n)
-// -> (..., n). A place before the first entry or after the last reads that one.
-Tensor interpolate(const Tensor& table, const Tensor& places);
 TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
+// Linear interpolation: each row of the table is read at its own places 0 .. N-1, (..., N), (..., n) -> (..., n).
+// A place before the first entry or after the last reads that entry.
+Tensor interpolate(const Tensor& table, const Tensor& places);
 
 Tensor permute(const Tensor& x, const std::vector<int>& order);        // dim i of the result is dim order[i] of x
 Tensor transpose(const Tensor& x);                                     // the last two dims change places
@@ -78,7 +78,7 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
 // The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-// The same with the weights of an external checkpoint, (out, in), and rows of such a table. Without gradients.
+// The same with stored weights of an external checkpoint, (out, in), and with a stored table. Without gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
 Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
@@ -90,8 +90,7 @@ struct ResidualNorm { Tensor s, y; };              // s = x + dropout(z), y = rm
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
 
-// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key
-// j:
+// The terms of attention's logits, which an encoding makes. Query i is at slot t = offset + i, key j at slot j:
 //   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
 // q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key
 // heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
@@ -123,8 +122,8 @@ struct QueryBiases {
 // A query that sees no key has weights 0 and result 0.            (B, Tk, G, Dv) -> (B, Tq, H, Dv)
 Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
-// Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
-// that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient
+// For each row: its largest weight, the entropy of the weights in nats, and the largest logit, mean and variance of the
+// logits of the keys seen. Streams over the keys and stores no weights. (B, H, Tq, row_figures), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
 // Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)

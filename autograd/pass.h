@@ -1,6 +1,6 @@
-// The pass of a thread in which an op made a tensor: from one clearing of the tape to the next. An op that reads a
-// result of another pass, or of another thread, would lose its gradient there, as the op that made it is not on this
-// tape; so backward() refuses to go through it.
+// Passes: from one clearing of a thread's tape to the next. A tensor notes the pass in which an op made it. The
+// gradient of a tensor from another pass or thread would be lost, because its op is not on this tape; so backward()
+// refuses an op that reads one.
 #pragma once
 #include <algorithm>
 #include <atomic>

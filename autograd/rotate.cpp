@@ -1,7 +1,7 @@
 // Rotary embedding (Su et al. 2021): each pair of channels of x_t is rotated by its angle, the same for all heads.
 //   (y, y') = (x cos - x' sin, x sin + x' cos)
 // The gradient is rotated back:   (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
-// Angles that are learned get theirs through    dcos = dy x + dy' x'    dsin = dy' x - dy x',    summed over heads
+// Learned angles get gradients through    dcos = dy x + dy' x'    dsin = dy' x - dy x',    summed over heads
 #include "autograd/ops.h"
 #include "autograd/strided_loop.h"
 #include "autograd/tape.h"
@@ -25,7 +25,7 @@ void add_products(const Tensor& table, const real* dy, const Tensor& x, Pairing 
   run.sum(table.grad_accumulator(), products.data(), strided_loop(pairs, of_table, dense(pairs)));
 }
 
-// (-x', x), which every dsin is the product of dy with
+// (-x', x): dsin is its product with dy
 Tensor quarter_turn(const Tensor& x, Pairing pairing) {
   const NoGrad constant;
   const Shape table = {1, x.dim(1), x.dim(3) / 2};

@@ -1,4 +1,4 @@
-// A part of a batch without a copy.
+// Part of a batch, without a copy.
 #pragma once
 #include "core/tensor.h"
 

@@ -9,9 +9,8 @@
 
 namespace poslab {
 
-// Adds a thing to the list, or replaces the one that was added under its name before. The first `ours` of the list are
-// poslab's own.   kind: for errors, "an encoding". Throws BadInput for a name that poslab has itself, and for one that
-// cannot be spelled.
+// Adds an entry to the list, or replaces one that was added under the same name. The first `ours` entries are built in.
+// kind: for errors, "an encoding". Throws BadInput for the name of a built-in entry, or one that cannot be spelled.
 template <class Thing>
 void add_own(std::vector<Thing>& all, size_t ours, const std::string& kind, Thing thing) {
   const auto spells = [](char c) { return ascii::is_lower(c) || ascii::is_digit(c) || c == '_'; };

@@ -1,5 +1,5 @@
-// Letters and numbers of ASCII, whatever locale the process has. The calling program may have set one, as Python
-// and Qt do, in which the decimal point is a comma or i is no small letter of I.
+// Letters and numbers of ASCII in any locale. A calling program such as Python or Qt may have set one whose decimal
+// point is a comma, or in which i is not the lower case of I.
 #pragma once
 #include <string>
 
@@ -14,7 +14,7 @@ constexpr bool is_sign(char c) { return '!' <= c && c <= '~' && !is_word(c); }
 constexpr char lower(char c) { return is_upper(c) ? char(c - 'A' + 'a') : c; }
 constexpr char upper(char c) { return is_lower(c) ? char(c - 'a' + 'A') : c; }
 
-double number(const char* text, char** end);   // std::strtod's, in the C locale
+double number(const char* text, char** end);   // std::strtod in the C locale
 inline double number(const std::string& text) { return number(text.c_str(), nullptr); }   // 0 if text is no number
 
 }  // namespace poslab::ascii

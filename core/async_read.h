@@ -1,5 +1,5 @@
-// Reads a tensor's values without waiting now: the values after all work started so far. So a training
-// step on a GPU hands over its loss while the next steps are already queued.
+// Reads a tensor's values in two steps: the constructor queues the copy after all work started so far, and result()
+// waits for it. So the loss of a training step on a GPU is read while later steps are already queued.
 #pragma once
 #include <exception>
 #include <utility>

@@ -22,29 +22,27 @@ struct Backend {
   // read_result() waits. Each ticket is used once.
   int (*start_read)(const void* from, size_t bytes);
   void (*read_result)(int ticket, void* to);
-  // Copies values that only this step reads into the step's own memory. Null outside step(): the caller must write()
-  // them into the pool's memory.
+  // Copies values that only this step reads into the step's own memory. Returns null outside step(); the caller then
+  // calls write() with memory of the pool.
   const void* (*upload)(const void* values, size_t bytes);
   void (*wait)();                                                // until all that was started is done
-  // Runs work(), whose launches are recorded the first time and later replayed with one call, as long as they are the
-  // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
-  // twice, and may read nothing back.
+  // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
+  // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work);
   // How products round from now on, in the calling thread's queue; `MatmulPrecision` below limits it to a scope.
   // Throws BadInput if this device cannot.
   void (*multiply_in)(Matmul);
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)();
-  // Called with all memory that a tensor is given, new or used before. Null: not called.
+  // Called with each block of memory that a tensor gets, new or reused. Null: not called.
   void (*handed_out)(real* at, size_t bytes) = nullptr;
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
-void add_backend(Device, const Backend&);   // called by a main program that is linked with it
+void add_backend(Device, const Backend&);   // called by a program that links the backend
 
-// A guard of precision: while it lives, the calling thread's products on the device round in this form, and on a CPU
-// this engine computes them. Then the form and the engine of before are restored, so that nothing else that the process
-// computes is rounded. Throws BadInput if the device cannot.
+// Scope guard: while it lives, the calling thread's products on the device round to this precision, and on a CPU this
+// engine computes them. The destructor restores both. Throws BadInput if the device does not support the precision.
 class MatmulPrecision {
  public:
   MatmulPrecision(Device, Matmul, Engine = engine());

@@ -1,4 +1,4 @@
-// The checksum by which weights are recognized: FNV-1a of 32 bits (Fowler, Noll, Vo), byte by byte.
+// The checksum that identifies weights: FNV-1a of 32 bits (Fowler, Noll, Vo), byte by byte.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ struct Checksum {
     const auto* at = static_cast<const unsigned char*>(bytes);
     for (size_t n = 0; n < count; ++n) hash = (hash ^ at[n]) * 0x01000193;
   }
-  std::string digits() const { return fmt::format("{:08x}", hash); }  // 8, hexadecimal
+  std::string digits() const { return fmt::format("{:08x}", hash); }  // 8 hexadecimal digits
 };
 
 }  // namespace poslab

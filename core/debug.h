@@ -2,14 +2,13 @@
 //   1 a line for each op, as it runs, forward and backward                                       autograd/debug_check.h
 //   2 no lines; at the end a table of where the time went, beside the least time possible         core/profile.h
 //   3 both, and the lines have shapes and times
-//   4 besides, NaN or infinity in a result or a gradient ends the program and names the culprit
-//   autograd/debug_check.h
+//   4 as 3; the first NaN or infinity in a result or a gradient ends the program and names its op
 #pragma once
 
 namespace poslab {
 
 #ifdef __wasm__
-constexpr int debug_level() { return 0; }   // a page has no environment, and is to be small
+constexpr int debug_level() { return 0; }   // a page has no environment variables, and must be small
 #else
 int debug_level();            // from the environment, 0 without it; throws BadInput for anything but 0 .. 4
 void set_debug_level(int);    // for tests

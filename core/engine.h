@@ -8,9 +8,9 @@ namespace poslab {
 
 //   own       core/cpu/gemm.h: a few rows at a time, which stay in the cache from one operation to the next
 //   openblas  OpenBLAS, where it is installed: core/platform/openblas.h
-//   naive     three loops, to be read first, and what tests hold the others against: core/cpu/naive_product.h
+//   naive     three loops, to read first; the reference in tests: core/cpu/naive_product.h
 enum class Engine { own, openblas, naive };
-inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   // in its order
+inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   // in the order of Engine
 
 // The engine of the process, for new runs and for everything outside runs: the one that the environment variable
 // POSLAB_PRODUCTS names, else `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take openblas,
@@ -20,8 +20,8 @@ void set_usual_engine(Engine);   // throws BadInput if it is not installed
 
 Engine engine();                 // of the calling thread
 
-// While it lives, this engine computes the calling thread's products on the CPU; then the one of before is restored.
-// Throws BadInput if the engine is not installed.
+// Scope guard: while it lives, this engine computes the calling thread's products on the CPU. The destructor restores
+// the previous engine. Throws BadInput if the engine is not installed.
 class UseEngine {
  public:
   explicit UseEngine(Engine);

@@ -19,7 +19,7 @@
 namespace poslab {
 
 // A loop over size[0] x size[1] x ... elements, innermost last, with one step per dimension for each of two or three
-// arrays. A step of 0 repeats: that is how shapes broadcast. Steps in any order: that is how a permutation reads.
+// arrays. Broadcasting has steps of 0, which repeat an element; a permutation has the steps in another order.
 struct StridedLoop {
   static constexpr int max_dims = 6;
   int dims = 0;
@@ -29,7 +29,7 @@ struct StridedLoop {
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
   }
-  friend auto fields(const StridedLoop& loop) {          // what lies beyond `dims` is not set
+  friend auto fields(const StridedLoop& loop) {          // entries from `dims` on are not set
     const auto& [dims, size, y, a, b] = loop;
     const auto used = [&](const int64_t* values) { return std::span(values, size_t(dims)); };
     return std::tuple(dims, used(size), used(y), used(a), used(b));
@@ -76,8 +76,8 @@ struct NormForm {
 //   o_i  = sum_j a_ij v_j
 //   pair(i,j) = j - t + last, last = max(offset + queries, keys) - 1, rows = last + keys;    or pairs[b][i][j]
 //
-// q . k is the product of the piece that holds the pair; none is in two. Query i sees key j if there is one, and
-// j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any a_i and o_i are 0.
+// q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
+// pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
 constexpr int far = 1 << 30, max_pieces = 4;
 struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < last
   const real *q = nullptr, *k = nullptr;   // (batch, queries, heads, head_dim), (batch, keys, kv_heads, head_dim)
@@ -117,8 +117,8 @@ struct AttentionGrads {
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias)
 };
 
-// A post-norm encoder block (formulas: nn/block.h) in one kernel a direction, of the GPU alone; elsewhere, and where it
-// does not fit, the block is made of the other kernels. C = heads head_dim; the queries are the last of the slots.
+// A post-norm encoder block (formulas: nn/block.h) as one forward and one backward kernel, on the GPU alone. Elsewhere,
+// and for sizes that do not fit, a block runs the other kernels. C = heads head_dim; the queries are the last slots.
 struct BlockArgs {
   AttentionArgs attention;                              // q, k and v are the kernel's own: null here
   int d_ff = 0;
@@ -165,7 +165,7 @@ struct GatedGrads {
   FIELDS(GatedGrads, x, w1, b1, w3, b3, w2, b2)
 };
 
-// Which elements a running sum adds up: its own too unless exclusive, those before it or, in reverse, those after it.
+// The terms of running sum i: elements 0 .. i, in reverse i .. n - 1; without element i if exclusive.
 struct ScanOrder {
   bool exclusive = false, reverse = false;
   FIELDS(ScanOrder, exclusive, reverse)
@@ -175,7 +175,7 @@ struct ScanOrder {
 struct AdamStep {
   real lr, beta1, beta2, epsilon;
   real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
-  real clip;                           // longest norm that a gradient may have
+  real clip;                           // largest norm that a gradient may have
   FIELDS(AdamStep, lr, beta1, beta2, epsilon, correction1, correction2, clip)
 };
 
@@ -184,7 +184,7 @@ struct Kernels {
 #define KERNEL(name, result, arguments, ...) result (*name) arguments = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
-  // On the CPU alone, into whose memory files are mapped, and null elsewhere: products with stored weights.
+  // Products with stored weights, which are mapped files: on the CPU alone, null elsewhere.
   // y = x w^T + b, b null for none                          x: (rows, in)   w: (out, in)   b: (out)   y: (rows, out)
   void (*linear_stored)(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in,
                         int out) = nullptr;

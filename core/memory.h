@@ -13,8 +13,7 @@ namespace poslab {
 struct MemoryPool;
 
 // One buffer of a device's pool, 64-byte aligned, which returns to the pool when its last owner is gone. On a GPU each
-// queue (core/platform/own_queue.h) has a pool of its own, and reuses freed blocks after all work that it started
-// before.
+// queue (core/platform/own_queue.h) has its own pool; work that reuses a freed block runs after all earlier work.
 class Block {
  public:
   Block() = default;
@@ -38,7 +37,7 @@ struct Memory {
   int64_t system_allocations;  // times that the pool asked the system for a new block
   int64_t bytes_held;          // by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
-  int64_t bytes_asked;         // by tensors, without the rest of their blocks
+  int64_t bytes_asked;         // by tensors; their blocks may be larger
   int64_t bytes_peak;          // largest bytes_asked so far, or since forget_peak()
 };
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue

@@ -7,15 +7,15 @@
 
 namespace poslab {
 
-// While one lives, models that this thread builds may have so many parameters: a file that says sizes is believed no
-// further than the weights go that it holds. Beyond that a Failure names the file.
+// While one lives, a model that this thread builds may have at most `most` parameters, as many as the file of its sizes
+// has weights. So damaged sizes end in a Failure that names the file.
 class MostParameters {
  public:
   MostParameters(std::string file, int64_t most);
   ~MostParameters();
   MostParameters(const MostParameters&) = delete;
   MostParameters& operator=(const MostParameters&) = delete;
-  // Throws if `count` parameters, the last ones of that name and shape, are more than the limit of this thread.
+  // Throws Failure if `count` parameters exceed this thread's limit. name, shape: of the newest parameter.
   static void check(int64_t count, const std::string& name, const Shape&);
 
  private:

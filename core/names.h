@@ -5,9 +5,9 @@
 
 namespace poslab {
 
-// Other words for a name, of papers, other programs or earlier days, registered where the thing is defined:
+// Other words for a name, from papers, other programs or earlier versions, registered at the definition:
 //   const OtherNames words("rope", {"rotary"});
-// Dashes, underlines and capitals do not count. why: a sentence for a user who types such a word.
+// Dashes, underscores and capitals do not count. why: a sentence for a user who types such a word.
 struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };

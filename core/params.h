@@ -15,14 +15,14 @@ namespace poslab {
 class Params {
  public:
   explicit Params(uint64_t seed);
-  // Weights of an external checkpoint: a module gets the matrix of a parameter's full name, and makes no parameter. A
-  // vector is a matrix of one row. There are then no entries and no gradients.
+  // Weights of an external checkpoint: a module gets the stored matrix with a parameter's full name, and makes no
+  // parameter. A vector is a matrix of one row. There are then no entries and no gradients.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights);
   // The stored matrix of that name; empty where parameters are made.
   StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
-  // The same path for parameters that several modules share: the first to ask makes one, the others get that one.
+  // The same path for parameters that several modules share: the first request makes the tensor, later ones return it.
   Params shared() const;
 
   // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
@@ -31,9 +31,9 @@ class Params {
   Tensor uniform(const std::string& name, Shape, double low, double high) const;   // low <= value < high
   Tensor full(const std::string& name, Shape, double value) const;
 
-  // The whole model, seen from any path. pack() is called once, when the model is built: it lays all tensors, in the
-  // order in which they were made, into one buffer of values and one of gradients on the device. Views of a tensor
-  // (detach, first) that were made before keep the values of then.
+  // The whole model, from any path. pack() is called once, after the model is built: it moves all tensors, in the order
+  // in which they were made, into one buffer of values and one of gradients on the device. Earlier views of a tensor
+  // (detach, first) keep the old values.
   struct Entry { std::string name; Tensor tensor; int64_t offset; };
   const std::vector<Entry>& entries() const;
   const Tensor& at(const std::string& name) const;                       // full dotted name; throws with did-you-mean
@@ -48,7 +48,7 @@ class Params {
   struct Store;
   Tensor make(const std::string& name, Shape) const;
   template <class Draw>
-  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // by draw(rng), one number after the other
+  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // values: draw(rng), draw(rng), ...
   std::shared_ptr<Store> store_;
   std::string path_;
   bool shared_ = false;

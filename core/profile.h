@@ -1,7 +1,7 @@
 // Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do it,
 //   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
 // At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
-// One backend at a time. On a device that goes on while the host does, a twin waits for its kernel.
+// One backend at a time. On an asynchronous device a twin waits for its kernel.
 #pragma once
 #include <chrono>
 #include <string>
@@ -15,9 +15,9 @@ namespace poslab {
 const Kernels& timed(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
-// come faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.
+// are read faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
-  struct Reach { double size, rate; };   // bytes that a copy reads and writes, and those it moves in a second
+  struct Reach { double size, rate; };   // bytes that a copy reads and writes; bytes per second
   double flops;                          // FLOP/s of square products that stay in the second cache
   std::vector<Reach> copies;             // smallest size first
   double rate(double bytes) const;       // of the smallest size that is not below
@@ -40,8 +40,7 @@ void clear_profile_totals();
 // The calls since this function was last called, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
 std::string latest_calls();
 
-// The table that a run ends with.   seconds: of the whole run, kernels or not   unit: "step", of which there were
-// `units`; the table is per unit.
+// The table at the end of a run, per step.   seconds: of the whole run, in kernels or not   unit: "step"   units: steps
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 

@@ -11,7 +11,7 @@ namespace poslab {
 enum class Purpose : uint32_t { init, length, tokens, positions, dropout, test_tokens, test_positions, test_dropout,
                                 align_tokens };
 
-// Which of the 2^128 counters a use of randomness owns.
+// The part of the 2^128 counters that belongs to one use of random numbers.
 struct Stream {
   uint64_t seed = 0;
   uint32_t step = 0;

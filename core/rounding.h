@@ -8,7 +8,7 @@ namespace poslab {
 // Inputs, sums and results are fp32; only the two factors of each product are rounded (docs/gpu.md has the errors). A
 // GPU then multiplies on its tensor cores. For bf16 a CPU uses the instruction of AVX512-BF16 (core/cpu/bf16/pairs.h),
 // or FMAs that give the same bits. For tf32 and tf32x3 it rounds in software: slower, but it shows on any machine how
-// many bits products need. Only our own products round so (core/engine.h).
+// many bits products need. Only products of our own kernels are rounded (core/engine.h).
 //   fp32     not at all
 //   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even; on a CPU subnormal numbers to 0

@@ -1,4 +1,4 @@
-// Cancellation: the handler of Ctrl-C asks for it, and a step or a test of any size then ends within a moment,
+// Cancellation: after the signal handler of Ctrl-C has set a flag, a step or a test of any size ends within a moment,
 // without a result.
 #pragma once
 #include <atomic>
@@ -14,8 +14,8 @@ struct Stopped : std::runtime_error {
 inline std::atomic<bool> stop_wanted = false;
 void stop_if_wanted();                          // throws Stopped; called between two ops, and in long loops
 
-// While one lives, results are of no use once a stop is wanted: kernels then skip the pieces that remain
-// (core/platform/parallel.cpp). complete() must be called before anything reads the result.
+// While one lives, kernels skip their remaining pieces after a stop was requested (core/platform/parallel.cpp), as the
+// results are no longer needed. complete() must be called before anything reads a result.
 class Stoppable {
  public:
   explicit Stoppable(bool may);   // false: nothing is skipped

@@ -46,7 +46,7 @@ class Tensor {
   // for backward functions: where to add d loss / d this; null if it is not needed
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
-  Tensor take_grad() const;         // the same without a copy, where it has memory of its own; this begins a new one
+  Tensor take_grad() const;         // grad() that gives its own memory away instead of copying, if it has any
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;
 
@@ -74,7 +74,7 @@ class Ids {
   const Shape& shape() const { return shape_; }
   int64_t size() const { return at_ ? int64_t(at_->size()) : 0; }
   const int* data() const { return at_ ? at_->data() : nullptr; }
-  // for kernels: the device's address, good as long as these Ids, or this step (core/backend.h)
+  // for kernels: the device's address, valid as long as these Ids, or within a step until its end (core/backend.h)
   const int* on(Device) const;
   int operator[](int64_t i) const { return (*at_)[size_t(i)]; }
   explicit operator bool() const { return at_ != nullptr; }
@@ -82,7 +82,7 @@ class Ids {
  private:
   Shape shape_;
   std::shared_ptr<const std::vector<int>> at_;
-  std::shared_ptr<Tensor> elsewhere_;   // a copy on another device, made when it is asked for
+  std::shared_ptr<Tensor> elsewhere_;   // a copy on another device, made on first use
 };
 
 template <class T>

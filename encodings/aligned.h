@@ -1,5 +1,5 @@
-// Temperatures that `poslab align` found for a trained model (Chi, Fan, Rudnicky 2023; spec C.2), as text, which a
-// spelling holds: aligned:of=TEXT.
+// Temperatures that `poslab align` found for a trained model (Chi, Fan, Rudnicky 2023; spec C.2), as the text of the
+// spelling aligned:of=TEXT.
 //
 //   any 64 256:0.85 1024:0.7                  of any model: 1 up to 64 keys, 0.85 at 256, 0.7 from 1024 on
 //   5.8.1c291ca3 64 256:0.85/0.8/0.8/0.75/0.7 of 5 layers, 8 heads and weights of that checksum: one for each layer
@@ -20,8 +20,8 @@ struct AlignedTemperatures {
   int layers = 0, heads = 0;           // 0, 0: of any model
   std::string weights = {};            // their checksum
   double shortest = 0;                 // up to this number of keys the temperature is 1
-  std::vector<AlignedLength> lengths;  // rising
-  // Between two lengths linear in ln keys, beyond the last one as there. layer, head: from 0
+  std::vector<AlignedLength> lengths;  // ascending
+  // Linear in ln keys between two lengths, constant beyond the last one. layer, head: from 0
   double at(int layer, int head, double keys) const;
   bool by_head() const;  // whether any length has a number for each head
 };

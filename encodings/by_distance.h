@@ -22,8 +22,8 @@ class ByDistance : public Encoding {
   virtual void rows(Scores&, const Positions& p, Device) const = 0;
 };
 
-// f(distance, column) for each distance of p: (N, columns). Computed once a pass under `name`, which must spell out all
-// that it depends on.
+// f(distance, column) for each distance of p: (N, columns). Computed once a pass and kept under `name`, which must
+// contain every parameter of f.
 Tensor of_distances(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 
@@ -31,10 +31,10 @@ Tensor of_distances(const Positions& p, const std::string& name, Device, int col
 // every other slope of the next power.
 std::vector<double> alibi_slopes(int heads);
 
-// The bias of a pair that a head does not see. Finite, as gradients of the temperature's factor multiply by it.
+// The bias of a pair that a head does not see. Finite, because the gradient of the temperature's factor contains it.
 constexpr double unseen = -1e9;
-// `bias`, (N, H), with the sign that keeps these pairs hidden in heads whose logits the temperature multiplies by a
-// negative factor, as a learned one may become. A factor of 0 hides nothing.
+// `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative, as a learned factor
+// may become: so the pairs stay hidden. A factor of 0 hides nothing.
 Tensor hidden_at(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
 Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // as -infinity, at any temperature above 0.001
 

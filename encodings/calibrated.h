@@ -1,9 +1,9 @@
-// The biases of Attention Bias Calibration as text, which a spelling holds: calibrated:of=TEXT.
+// The biases of Attention Bias Calibration, as the text of the spelling calibrated:of=TEXT.
 //
 //   1.1 -3:0.4 0:0.1 1.2 -1:0.6 2.1 2.2     layer 1, head 1 has 0.4 for the key 3 slots back and 0.1 for its own, ...
 //   all -1:0 0:0                            all heads of all layers
 //
-// A distance that a head does not name is hidden from it; a head that names none has no bias at all.
+// A head does not see keys at other distances than its list has; a head with an empty list has no bias, and sees all.
 #pragma once
 #include <map>
 #include <string>

@@ -16,8 +16,8 @@ struct HeadGroups : Encoding {
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
 };
 
-ModelShape group(ModelShape, int heads);            // a group of that many of its heads
-// of(part) in place of each scheme that a composition is made of: "rope|none*2+alibi*6"
+ModelShape group(ModelShape, int heads);            // the model of a group of `heads` heads
+// The composition with each scheme replaced by of(scheme): "rope|none*2+alibi*6"
 std::string each_part(const std::string& spelling, const std::function<std::string(const std::string&)>& of);
 bool composed_spelling(const std::string& text);    // "rope|none"
 // The parts of "rope|none". Throws BadInput where one is empty. kind: "encoding"

@@ -50,7 +50,7 @@ class Encoding {
  public:
   virtual ~Encoding() = default;
   virtual Scores scores(const Heads&, const Positions&) const;                     // the base: q . k / sqrt(D)
-  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for a Trace, (B, H, Tq, Tk). The base: fused
+  // Door 4. attend: (B, Tq, H, D) from v, (B, Tk, H, D); weights: a_ij for a Trace, (B, H, Tq, Tk). The base: fused
   // attention over the scores; a scheme that opens this door has no scores.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
@@ -93,20 +93,20 @@ std::unique_ptr<Encoding> shared_layer_of(const LayerParams& p, const ModelShape
   return std::make_unique<Layer>(p.shared, m, c);
 }
 
-// Which laws of spec A.7 a scheme obeys. Tests and `poslab check` verify them, and for a law that it declares broken
-// they look for a case in which it is.
+// The laws of spec A.7 that a scheme obeys. Tests and `poslab check` verify them, and find a counterexample for each
+// law that it declares broken.
 struct Laws {
   bool shift = true;         // a constant added to all positions changes no logit
   bool toeplitz = true;      // one content everywhere, positions in equal steps: logits depend on j - i alone
-  bool two_sided = false;    // both sides look alike to it: reversing the sequence reverses the result
-  bool permutes = true;      // tokens that keep their positions may stand in any order, unless a mask is causal
+  bool two_sided = false;    // left and right are alike: reversing the sequence reverses the result
+  bool permutes = true;      // without a causal mask, tokens that keep their positions may come in any order
   bool softmax = true;       // its weights are a softmax of its logits
   bool sums_to_1 = true;     // the weights of a query that sees a key other than itself sum to 1
   bool by_length = false;    // logits depend on how many slots there are, so later slots change earlier logits
 };
 
-// An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. Members
-// that are left out are as in NoPE.
+// An entry of the only list of schemes, encodings/all.cpp; the rest of the program reads nothing else of a scheme. The
+// defaults are NoPE's.
 struct Scheme {
   std::string name = "none";
   std::vector<Option> options = {};
@@ -120,7 +120,7 @@ struct Scheme {
   std::function<std::string(const Choices&)> causal_only = always("");
   // Whether it has a table of the pool's positions and can take no others.
   std::function<bool(const Choices&)> finite = always(false);
-  // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
+  // "ids&alibi" has two parts, a scheme for the embedding and one for the logits, each perhaps with its own sampler.
   std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
   SchemePages pages = {};
 };

@@ -2,8 +2,8 @@
 //
 //   s_ij = scale q_i . k_j + c_i - c_j,   c_t = f_0 + ... + f_t,   f_t = -softplus(-sign (w_h . x_t + b_h)) <= 0
 //
-// It costs two more channels: [q, 1, c_i] . [k, -c_j, 1]. Without a mask the right has gates of its own, f'_t, and
-// c'_j - c'_i, unless there is no w.
+// It costs two more channels: [q, 1, c_i] . [k, -c_j, 1]. Without a causal mask, keys to the right have gates of their
+// own, f'_t, and the bias c'_j - c'_i, unless there is no w.
 #pragma once
 #include "encodings/encoding.h"
 

@@ -1,6 +1,6 @@
-// Grouped-query attention (Ainslie et al. 2023, arXiv 2305.13245): H query heads read G key heads, head h the one of
-// number h / (H / G). Fused attention takes such keys as they are (autograd/ops.h), and with it the schemes that only
-// rotate queries and keys or add a bias. All others expect a key for every head, and get each key repeated.
+// Grouped-query attention (Ainslie et al. 2023, arXiv 2305.13245): H query heads read G key heads, head h reads key
+// head h / (H / G). Fused attention (autograd/ops.h) reads such keys directly, and so do schemes that only rotate
+// queries and keys or add a bias. Other schemes expect a key for every head, and get each key repeated.
 #pragma once
 #include "encodings/encoding.h"
 

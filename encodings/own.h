@@ -4,8 +4,8 @@
 
 namespace poslab {
 
-// Adds one, or replaces the one that was added under its name before. Throws BadInput for a name that poslab has
-// itself, and for one that cannot be spelled. No other thread may read the list meanwhile.
+// Adds an entry, or replaces one that was added under the same name. Throws BadInput for the name of a built-in entry,
+// and for one that cannot be spelled. No other thread may read the list meanwhile.
 void add_encoding(Scheme);
 void add_sampler(Sampler);
 

@@ -1,5 +1,5 @@
-// A scheme on pages: its words, its pictures and an estimate of its memory, none of which a model computes with. They
-// are in the scheme's own file, below the line `-- for pages`.
+// A scheme on pages: its texts, its pictures and an estimate of its memory. No model reads them. They are in the
+// scheme's own file, below the line `-- for pages`.
 #pragma once
 #include <functional>
 #include <string>
@@ -37,8 +37,8 @@ PairPicture of_zeros(const ModelShape&, const Choices&), of_equals(const ModelSh
 
 struct SchemePictures {
   std::function<PairPicture(const ModelShape&, const Choices&)> matrix = of_zeros;   // of the layer ModelShape::layer
-  // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, at that number
-  // of slots; 0 for a pair that is not rotated.
+  // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, in `slots`
+  // slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
   // The effective distance of key j from query i in the first sequence, key minus query; -rho_ij where the formula of a
   // rotation has rho_ij = p_i - p_j. (T, T), or (H, T, T) where heads differ. NaN for masked pairs, and in heads
@@ -47,9 +47,9 @@ struct SchemePictures {
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
 };
 
-// The memory of a layer for the backward pass: tensors of B H T T numbers (fused attention: none), and numbers for
-// each slot and head beside queries, keys and values. Without a backward pass, `held` counts the tensors of H T T
-// numbers, of one sequence, that exist at once; absent: as many as `matrices`.
+// The memory that a layer keeps for the backward pass. matrices: tensors of B H T T numbers (fused attention: 0).
+// of_slots: numbers per slot and head besides queries, keys and values. held: tensors of H T T numbers, for one
+// sequence, that exist at the same time without a backward pass; absent: `matrices`.
 struct SchemeCost {
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
 };
@@ -64,7 +64,7 @@ struct SchemePages {
   // The sentence below the picture of pairs; with door 1, of the similarity of the vectors that are added.
   std::function<std::string(const ModelShape&, const Choices&)> shows =
       always("This scheme carries no position: all pairs of slots look alike.");
-  // The option that no string of that extent reaches, "window = 512": the scheme changes nothing. Empty if one does.
+  // An option, "window = 512", beyond all distances in strings of this extent: it has no effect. Else empty.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
   SchemePictures pictures = {};
   SchemeCost cost = {};

@@ -19,8 +19,8 @@ class Phased : public Encoding {
 
 // x, (B, T, H, D), rotated by angles (1 or B, T, 1 or H, D/2)
 Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine);
-// p f s for each position p, less whole turns of p f: (1 or B, T, 1 or H, D/2). f: frequencies; s: factors that are
-// learned, (D/2) or (H, D/2). Where s is 1 the angle is as exact as that of RoPE. `scheme` is for errors.
+// p f s for each position p, minus the whole turns of p f: (1 or B, T, 1 or H, D/2). f: frequencies; s: learned
+// factors, (D/2) or (H, D/2). With s = 1 the angle is as exact as in RoPE. `scheme` is for errors.
 Tensor stretched_angles(const Positions&, const std::string& scheme, const std::vector<double>& f, const Tensor& s);
 
 Tensor last_slots(const Tensor& x, int queries);   // (B, T, ...) -> (B, queries, ...)
@@ -28,8 +28,7 @@ Tensor earlier(const Tensor& x, int by);           // x_{t - by}, by >= 1, and 0
 // y_t = sum_n w_n x_{t - n}, for each channel by itself                                 x: (B, T, N)   w: (size, N)
 Tensor causal_conv(const Tensor& x, const Tensor& w);
 Tensor unit(const Tensor& x);                      // x / sqrt(|x|^2 + 1e-6), over the last axis
-// Numbers that do not depend on the positions, on the device, for all layers of a pass. Every such set has a `name` of
-// its own.
+// Numbers that do not depend on the positions, on the device, kept under a unique `name` for all layers of a pass.
 Tensor constant(const Positions&, const std::string& name, Device, const Shape&, const std::vector<double>&);
 
 }  // namespace poslab

@@ -8,14 +8,14 @@ namespace poslab {
 // Queries, keys and states of one sequence with `content` in every channel, and their logits, all pairs: (H, T, T).
 Heads all_alike(const ModelShape&, int time, double content);
 Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
-// A layer with the class that its scheme made it of.
+// The layer, as the class that its scheme made.
 template <class Layer>
 const Layer& as(const Encoding& e) {
   return dynamic_cast<const Layer&>(e);
 }
 
-// m_ij of query i and key j: (1 or H, T, T) of each layer; one alone where all layers have the same. A scheme that adds
-// to the embedding has the cosine of the two vectors that it adds (0 for a vector of zeros).
+// m_ij of query i and key j: (1 or H, T, T) for each layer, or one if all layers are equal. For a scheme that adds to
+// the embedding, the cosine of the two added vectors (0 for a vector of zeros).
 std::vector<Tensor> position_matrices(const PositionLayers&, const ModelShape&, const PositionSample&);
 // of one layer
 Tensor position_matrix(const PositionLayers&, const ModelShape&, const Positions&, int layer = 0);

@@ -15,7 +15,7 @@ namespace poslab {
 struct Distances {
   std::vector<double> value;   // (N) position of key minus position of query: negative looks back
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1
-  // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
+  // (1 or B, queries, T): the rows of the last queries only, for cached decoding. Absent if `pairs` is.
   Ids of_last(int queries) const;
   int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
   // `value`, for a table on that device. The number of rows changes from step to step; a GPU, which records steps by
@@ -27,7 +27,7 @@ class Positions {
  public:
   // Every token has a position: (S, T), S = 1 shared by the batch, or S = B one draw for each sequence.
   static Positions of_tokens(int sequences, std::vector<double> position);
-  // Several numbers for each token, (S, T, K): scheme `ids` reads them all, and the others the first.
+  // Several numbers for each token, (S, T, K): the scheme `ids` reads all of them, other schemes the first.
   static Positions of_ids(int sequences, int channels, std::vector<double> ids);
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
@@ -42,7 +42,7 @@ class Positions {
   // Evenly spaced tokens and an offset table, when the batch shares them, give the Toeplitz form; otherwise each
   // pair is looked up. Computed once and kept.
   const Distances& distances() const;
-  // The same for a scheme that wants one offset for each j - i. Throws BadInput, naming the scheme, for tokens that are
+  // The same for a scheme that needs one offset for each j - i. Throws BadInput, naming the scheme, for tokens that are
   // not evenly spaced.
   const Distances& offsets(const std::string& scheme) const;
 

@@ -1,9 +1,9 @@
-// A vector for each distance, which queries and keys meet and which is added to values: what Shaw, Huang, BERT and
-// DeBERTa share.
+// Vectors for each distance, multiplied by queries and keys and added to values: the common part of Shaw, Huang, BERT
+// and DeBERTa.
 //
 //   s_ij = scale (q_i . k_j + q_i . a[d_ij] + k_j . b[d_ij]),   o_i = sum_j w_ij (v_j + c[d_ij])       d_ij = p_j - p_i
 //
-// With a alone, fused attention runs it; b and c need whole logits and weights.
+// Fused attention computes the term of a; b and c need whole logits and weights.
 #pragma once
 #include <functional>
 #include <memory>

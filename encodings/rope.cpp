@@ -1,4 +1,4 @@
-// RoPE (Su et al. 2021): pairs of channels of q and k turn with the position, so their product turns with the distance.
+// RoPE (Su et al. 2021): pairs of channels of q and k rotate with the position, so q . k depends on the distance.
 //
 //   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) = q_i . R(p_j - p_i) k_j / sqrt(D)
 //   R(p) rotates pair m by p base^(-2m/D)                                           angles: (1 or B, T, D/2)

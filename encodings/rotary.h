@@ -1,5 +1,5 @@
-// What RoPE (Su et al. 2021, section 3.2) and its relatives share: queries and keys are rotated by their positions, in
-// pairs of channels. Most of them differ from RoPE in the frequencies f_m alone, one for each pair, and in a factor:
+// The common part of RoPE (Su et al. 2021, section 3.2) and its relatives: queries and keys are rotated by their
+// positions, in pairs of channels. Most differ from RoPE in the frequencies f_m, one for each pair, and a factor:
 //
 //   s_ij = factor (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p f_m radians
 #pragma once
@@ -12,10 +12,10 @@
 namespace poslab {
 
 // The rotation of each token by p f_m, or by at(p) f_m, where p is its position: (1 or B, T, D/2). It is computed once
-// a pass and kept under `name`, which must spell out all that it depends on. `scheme` is for errors.
+// a pass and kept under `name`, which must contain every parameter. `scheme` is for errors.
 Rotation rotation_by(const Positions&, const std::string& scheme, const std::string& name, Device,
                    const std::vector<double>& frequencies, const std::function<double(double)>& at = {});
-// The same for n tokens at positions of the caller's, at: (S, n) -> (S, n, D/2).
+// The same for n tokens at the given positions, at: (S, n) -> (S, n, D/2).
 Rotation rotation_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
                    const std::vector<double>& frequencies);
 // The rotation of the last slots, where the queries are: (S, T, D/2) -> (S, queries, D/2).
@@ -53,8 +53,8 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw, std::function<bool(const Choices&)>
 
 Option rope_base(double standard = 10000);
 Option pairing_option(std::string run_option = "");   // pairing=interleaved|half
-Option factor_option();                               // how many times as long as in training inputs are: 8
-// Of inputs in training, in slots: 1L, or `standard` where no trained length is known.
+Option factor_option();                               // the length of inputs divided by the trained length: 8
+// The trained length, in slots: 1L, or `standard` where no trained length is known.
 Option length_option(int least = 1, int standard = 40);
 Pairing pairing_of(const Choices&);
 // The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1

@@ -13,7 +13,7 @@ namespace poslab {
 // The class of a token, which a sampler may read: a digit, another symbol of the input, or an empty slot of the answer.
 enum class TokenClass { digit, sign, empty };
 
-struct Slots {                       // that positions are drawn for
+struct Slots {                       // the slots that get positions
   int sequences, time;               // draws: 1 that the batch shares, or one for each sequence
   Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
 };
@@ -30,7 +30,7 @@ struct Sampler {
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
   std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
-  std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": apart from `parts`, the embedding's
+  std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": the sampler of the embedding
   std::string file = {};             // the source file
 };
 const std::vector<Sampler>& all_samplers();
@@ -42,9 +42,9 @@ Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 // A spelling from the command line: lengths that it does not set follow the trained one, interpolated:trained=1L.
 std::string sampler_with_usual_lengths(const std::string& spelling);
-Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
-Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);
-int pool_of(const Chosen<Sampler>&);                 // most slots that it has positions for: max_position, or no limit
+Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);                                // "randomized|sequential"
+Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);   // "coupled&randomized"
+int pool_of(const Chosen<Sampler>&);                 // the largest number of slots: max_position, or no limit
 std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
 
 // When positions are resampled: once per forward pass, once per layer and pass, or for each sequence of the batch.

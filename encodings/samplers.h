@@ -10,13 +10,13 @@ std::vector<Sampler> subset_samplers();    // random subsets of a pool
 std::vector<Sampler> shifted_samplers();   // runs that are shifted, jittered or scaled; random floats
 std::vector<Sampler> segment_samplers();   // numbers that start again in each run of like tokens
 
-// Options that several have.
+// Options of several families.
 Option pool_option(), first_option();
 
-// The sampler at a step of training, counted from 0, for that number of slots: one with `grow` has a part of its pool.
+// The sampler at a step of training, counted from 0, for `slots` slots: with `grow` it uses part of its pool.
 Chosen<Sampler> at_step(Chosen<Sampler>, int64_t step, int slots);
 
-// What one does who needs more positions than pool_of() it.
+// The remedy if more than pool_of(s) positions are needed.
 inline std::string more_positions(const Chosen<Sampler>& s) {
   return s.spelled().find(":at=") == std::string::npos ? "raise its max_position" : "add to its list";
 }

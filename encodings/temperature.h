@@ -2,9 +2,9 @@
 //
 //   a_ij = softmax_j ( f_i s_ij )          f_i > 1: sharper, f_i < 1: flatter
 //
-// Papers that divide by a temperature tau, s_ij / tau, have f = 1 / tau. The more keys there are, the flatter is a
-// softmax over logits of one size; most policies raise f with their number. Some also fix the lengths of queries or
-// keys, which are a factor on the logits too.
+// Papers that divide by a temperature tau, s_ij / tau, have f = 1 / tau. With more keys a softmax over logits of the
+// same size is flatter, so most policies raise f with the number of keys. Some also normalize queries or keys, whose
+// norms are a factor on the logits too.
 #pragma once
 #include "encodings/encoding.h"
 
@@ -13,7 +13,7 @@ namespace poslab {
 // A policy in one layer.
 struct Temperature {
   std::function<Tensor(const Heads&, const Positions&, const Span&)> factor{};   // f: (1 or B, Tq, 1 or H); absent: 1
-  std::function<Heads(Heads)> prepare{};         // other queries and keys, before any rotation; absent: these
+  std::function<Heads(Heads)> prepare{};         // replaces queries and keys before any rotation; absent: no change
   bool absent() const { return !factor && !prepare; }
   Heads operator()(Heads, const Positions&, const Span&) const;                  // the input of the scheme
 };

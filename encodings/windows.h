@@ -1,5 +1,5 @@
 // Schemes of windows and pieces: pairs of slots fall into bands, and in each band queries and keys are rotated by
-// positions of its own. What matters of a pair is its effective distance,
+// positions of its own. A logit depends on the effective distance of its pair,
 //
 //   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's band
 #pragma once
@@ -37,7 +37,7 @@ struct Band {
 using Bands = std::vector<Band>;
 using BandsOf = std::function<Bands(const Positions&)>;
 
-// 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). Every `of` has a `key` of its own.
+// 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). `key` is unique to `of`.
 Tensor where_positions(const Heads&, const Positions&, const std::string& key,
                        const std::function<bool(double, double)>& of);
 
@@ -65,8 +65,7 @@ class Windowed : public Encoding {
 // trained length, or `standard` where no trained length is known.
 Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
                      Range = {2, 1 << 24});
-// For `unreached`, of a scheme that differs from RoPE only from the distance on, in slots or in positions, that
-// this option says.
+// For `unreached` of a scheme that equals RoPE at distances, in slots or in positions, below the value of this option.
 std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),
     until_position(const std::string& option);
 
@@ -113,7 +112,7 @@ class PiecewiseRotary : public WholeLogits {
 Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer);
 
 // A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:
-// s_ij = f(n_i) q_i . k_j / sqrt(D). Every f has a `name` of its own.
+// s_ij = f(n_i) q_i . k_j / sqrt(D). `name` is unique to f.
 class ByKeys : public Encoding {
  public:
   ByKeys(std::string name, std::function<double(double)> f) : name_(std::move(name)), f_(std::move(f)) {}

@@ -1,7 +1,7 @@
 // Schemes that the fused attention cannot run: their weights a_ij are a tensor, (B, H, Tq, Tk), made of ops.
 //
 //   WrittenOut    has weights of its own                                            geometric, stick-breaking
-//   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
+//   WholeLogits   reads or changes whole logits; their softmax gives the weights    CoPE, DAPE, DeBERTa
 //
 // For a gradient they keep at least 3 B H Tq Tk numbers, CoPE three times and DAPE ten times that. A step of 40 slots
 // takes 1.5 to 5 times as long as without positions. Such a scheme declares this memory in `SchemeCost::matrices`.

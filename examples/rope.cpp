@@ -1,6 +1,6 @@
-// The program of docs/spine.md: an encoder with RoPE learns to sort strings of up to 20 digits, and is then asked about
-// longer ones. Every step of it is to be seen here; `poslab train` does the same with all its options
-// (experiment/step.cpp, experiment/evaluate.cpp), and so does examples/transformer.cpp.
+// The program of docs/spine.md: an encoder with RoPE learns to sort strings of up to 20 digits, and is then tested on
+// longer ones. This file shows every step; `poslab train` does the same with all its options (experiment/step.cpp,
+// experiment/evaluate.cpp), and so does examples/transformer.cpp.
 #include <fmt/format.h>
 
 #include "autograd/tape.h"

@@ -12,7 +12,7 @@ struct Adam {
   Tensor squares;            // sum of the squares of the latest gradient, one double
   int64_t step = 0;          // updates done
 
-  Adam() = default;  // of a model that is only read
+  Adam() = default;  // for a model that is not trained
   Adam(const Params&, double lr);
   // One update from params.grads(), on their device. The caller counts `step`: a recorded step may run this twice.
   // A trace sees the update of a parameter, its value after minus its value before, under "update." and the parameter's

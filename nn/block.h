@@ -14,7 +14,7 @@ struct LayerPass {
   const Encoding& encoding;
   const Temperature& temperature;
   const Positions& positions;
-  Dropout dropout;       // the block takes this site of its stream and the next one
+  Dropout dropout;       // of the first sub-layer; the second uses the next site
   Trace* trace;
   Dropout second_dropout() const {
     Dropout d = dropout;

@@ -3,10 +3,10 @@
 //   s <- s + attention(y) wo,                    y = rms_norm(s)                                     s, y: (B, T, C)
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
-// Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
-// Mistral; queries and keys may have a norm, before any position enters. The other norms may also follow their
-// sub-layer (NormPlace). A sum and the norm that reads it next are one op, so a block is given the norm of its input
-// and computes the norm of the next block's input.
+// Queries, keys and values may have biases, as in Qwen 2, and so may wo; a query may see only a window of keys, as in
+// Mistral; queries and keys may be normalized before any position enters. The other norms may also follow their
+// sub-layer (NormPlace). A sum and its norm are one op, so a block gets the norm of its input and computes the norm of
+// the next block's input.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"

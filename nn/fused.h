@@ -1,6 +1,6 @@
-// Shortcuts of an encoder block, which change no result beyond its rounding: on a GPU all of the block, or its half
-// after attention, is one kernel (autograd/encoder_block.h); on a CPU embeddings are multiplied once for each symbol
-// and not for each token. nn/block.cpp asks for the kernels once, and has the block op by op.
+// Shortcuts of an encoder block, which change results by rounding only: on a GPU the whole block, or its half after
+// attention, is one kernel (autograd/encoder_block.h); on a CPU embeddings are multiplied by weights once per symbol
+// instead of once per token. nn/block.cpp tries the kernels first, and has the block op by op.
 #pragma once
 #include <functional>
 #include <optional>
@@ -30,7 +30,7 @@ BlockInput embedded(const Tensor& rows, const Ids& tokens, const Trace*);
 std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const std::vector<Temperature>&,
                                                    const PositionSample&, const LayerShape&, const Trace*);
 
-// The states of the queries, and what attention has mixed for them: (B, queries, C) each.
+// The states of the queries, and attention's result for them: (B, queries, C) each.
 struct Attended { Tensor own, mixed; };
 // The result of a block, (B, queries, C); absent where the device has no kernel for these sizes, and under a trace.
 // `attended` is called if the half after attention is one kernel.

@@ -1,4 +1,4 @@
-// Text from a decoder, a token at a time: which token is taken, and the loop that reads it back in.
+// Text from a decoder, one token at a time: the choice of a token, and the loop that feeds it back to the model.
 #pragma once
 #include <functional>
 
@@ -8,7 +8,7 @@ namespace poslab {
 
 // How a token is drawn from logits z, in this order:
 //
-//   p = softmax(z / temperature)                        temperature 0: the largest z, nothing is drawn
+//   p = softmax(z / temperature)                        temperature 0: argmax z, nothing is random
 //   only the top_k most probable are left               0: all                     (Fan, Lewis, Dauphin 2018)
 //   only the fewest of these whose p sum to top_p or more,  1: all          (Holtzman et al. 2020, nucleus sampling)
 //
@@ -28,10 +28,10 @@ struct Generation {
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
-// Reads the prompt at once and passes each new token to `take`, which ends the generation by returning false. Each
-// token follows from the logits of the full pass over all tokens before it; where a scheme or sampler looks at the
-// number of slots, all are read again at every step, which takes time. Throws BadInput for an empty prompt and for
-// positions that are resampled at each length, Stopped where a stop is wanted (core/stop.h).
+// Reads the prompt at once and passes each new token to `take`, which ends the generation by returning false. The
+// logits equal those of a full pass over all earlier tokens; if a scheme or sampler depends on the number of slots,
+// every step is such a pass, which is slow. Throws BadInput for an empty prompt and for positions that are resampled at
+// each length, and Stopped after a request to stop (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
 // Throws BadInput for arguments that generate() refuses.
 void check_generation(const Decoder&, const std::vector<int>& prompt, const Generation&);

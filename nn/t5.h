@@ -21,9 +21,9 @@ struct T5Spec {                                  // defaults: T5-small
   std::optional<Gate> gate{};                    // gelu_tanh in v1.1; absent: no gate, v1.0
   Gate activation = Gate::relu;                  // without a gate
   bool tied = true;                              // the head is the embedding, transposed (v1.0)
-  std::optional<bool> scaled{};                  // whether the head's input is times 1 / sqrt(d_model); absent: as tied
+  std::optional<bool> scaled{};                  // the head's input is multiplied by 1 / sqrt(d_model); absent: if tied
   double epsilon = 1e-6;                         // of RMSNorm
-  int start = 0;                                 // the token that decoding begins with, that of padding
+  int start = 0;                                 // the first token of decoding, which also pads
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
   Chosen<Scheme> encoding = choose_encoding("t5:unscaled");
   Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
@@ -62,8 +62,8 @@ class T5 {
   const T5Spec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoder_.encoding; }          // of the encoder
   // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
-  // parameters, which were not trained. Where the model was trained without 1 / sqrt(D), another scheme's products of
-  // queries and keys are without it too.
+  // parameters, which were not trained. A model that was trained without 1 / sqrt(D) omits it in another scheme's
+  // products of queries and keys too.
   T5 with_encoding(const Chosen<Scheme>&) const;
   T5 at_temperature(const Chosen<TemperaturePolicy>&) const;
 

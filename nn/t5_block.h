@@ -4,8 +4,8 @@
 //   s <- s + cross_attention(y, m) wo,   y = rms_norm(s)          in the decoder alone, m: (B, Tm, C) of the encoder
 //   s <- s + feed_forward(y),            y = rms_norm(s)
 //
-// Cross-attention has no positions. As in nn/decoder_block.h a block is given the norm of its input and computes that
-// of the next block's.
+// Cross-attention has no positions. As in nn/decoder_block.h a block gets the norm of its input and computes the norm
+// of the next block's input.
 #pragma once
 #include "nn/block.h"
 #include "nn/feed_forward.h"
@@ -18,7 +18,7 @@ struct T5BlockSpec {
   bool decoder;  // a causal mask, and cross-attention
   bool gated;
   Gate activation;
-  bool unscaled;  // logits were trained without 1 / sqrt(D); W_q starts smaller by as much
+  bool unscaled;  // logits were trained without 1 / sqrt(D); W_q is initialized with this factor
   double epsilon;
 };
 

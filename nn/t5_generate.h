@@ -8,7 +8,7 @@ namespace poslab {
 enum class EarlyStopping {
   off,     // when no answer of the present length, going on from the best beam, could beat the worst finished one
   on,      // at once
-  never    // as `off`, but where long answers are favoured (length_penalty > 0) of the greatest length
+  never    // as `off`, but if length_penalty > 0, no answer of the greatest length
 };
 
 struct T5Generation {
@@ -22,14 +22,14 @@ struct T5Generation {
   void check() const;                            // throws BadInput: a number out of range, positions that are drawn
 };
 
-// Of each sequence of states (B, T, d_model) the tokens after the start, greedily: up to `count`, or to an end, which
-// is left out. lengths as in T5::encode. Where a scheme's logits depend on the number of slots, all are read again at
-// every step. Throws BadInput as check(), Stopped where a stop is wanted, and Failure for logits of NaN.
+// Greedy answers: for each sequence of states (B, T, d_model) the tokens after the start, up to `count`, or up to an
+// end, which is left out. lengths as in T5::encode. If a scheme's logits depend on the number of slots, every step
+// reads all tokens again. Throws BadInput as check(), Stopped after a request to stop, and Failure for logits of NaN.
 std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
 
-// Beam search for each of the sequences, one after the other: the answers that it ends with, the best first, each
-// without its end. Each step keeps the 2 `beams` most probable ways to go on (more, if there are several ends); those
-// among the first `beams` that end are finished, and the best `beams` of the others go on.
+// Beam search for each of the sequences, one after the other: the finished answers, the best first, each without its
+// end. Each step keeps the 2 `beams` most probable continuations (more, if there are several ends); of the first
+// `beams`, the ones with an end are finished, and the best `beams` without an end continue.
 struct Hypothesis { std::vector<int> tokens; double score; };
 std::vector<std::vector<Hypothesis>> beam_search(const T5&, const Tensor& states, const Ids& lengths,
                                                  const T5Generation&);

@@ -26,11 +26,11 @@ class Trace {
   bool wants(const std::string& name) const;   // captures or changes it
   // x, changed and captured where patterns match. Throws BadInput if a change gives another shape.
   Tensor operator()(const std::string& name, Tensor x);
-  // The same for a tensor that is computed only to be seen. Throws BadInput if a change gives another tensor.
+  // The same for a tensor that is computed only for the trace. Throws BadInput if a change returns another tensor.
   void look(const std::string& name, const Tensor& x);
 
   std::map<std::string, Tensor> captured;
-  int queries = 0;   // attention logits are shown for the last `queries` queries
+  int queries = 0;   // logits of attention are traced for the last `queries` queries
 
  private:
   std::vector<std::string> captures_;

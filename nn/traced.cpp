@@ -79,7 +79,7 @@ void TracedUpdate::show() const {
   }
 }
 
-// The fused norm is one of the sum itself; where it may not be that, or a gradient is to be seen, it is computed again.
+// The fused norm belongs to the original sum. After a change, or if the trace may read gradients, it is computed again.
 ResidualNorm traced(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
                     double epsilon) {
   if (!trace || !trace->wants(name + part)) return h;

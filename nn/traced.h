@@ -7,16 +7,16 @@
 
 namespace poslab {
 
-// The heads of attention, (B, Tq, H, Dv), of v like k. A trace may change them, as NAME.attention.heads, and
-// the weights (B, H, Tq, Tk), and see statistics (B, H, Tq, row_figures), and the logits (B, H, n, Tk) of the last n
-// queries, n at most Trace::queries. Throws BadInput if logits are asked of a scheme that has none.
-// terms: the same by these terms of the encoding (nn/fused.h), where nothing is traced.
+// Attention's result by head, (B, Tq, H, Dv), from v, (B, Tk, G, Dv). A trace may change it, as NAME.attention.heads,
+// and the weights (B, H, Tq, Tk), and read statistics (B, H, Tq, row_figures) and the logits (B, H, n, Tk) of the last
+// n queries, n at most Trace::queries. Throws BadInput if it reads logits of a scheme that has none. terms: if present,
+// nothing is traced, and these terms of the encoding (nn/fused.h) are used.
 Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&,
               const std::optional<LayerTerms>& terms = {});
 
-// Heads (B, Tq, H, Dv), or sum_j a_ij v_j for those queries whose weights (B, H, Tq, Tk) a trace changes under `name`.
-// There gradients go to v, and to the new weights if these require one, and to no logit. `weights` is called if the
-// trace wants them. Throws BadInput if they are changed where heads are more than v times weights, as in Shaw's scheme.
+// `heads` (B, Tq, H, Dv), with sum_j a_ij v_j for queries whose weights (B, H, Tq, Tk) the trace changes under `name`.
+// Their gradients flow to v, and to new weights that require one, but not to logits. `weights` is called if the trace
+// wants them. Throws BadInput for a change if heads are not weights times v alone, as in Shaw's scheme.
 Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 
@@ -24,7 +24,7 @@ Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>&
 ResidualNorm traced(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
                     double epsilon);
 
-// An update of the parameters: made before it, shown to the trace after it. A change of the trace is applied.
+// Traces an update of the parameters: constructed before the update, show() after it. Changes by the trace are applied.
 class TracedUpdate {
  public:
   TracedUpdate(const Params&, Trace*);   // without a trace nothing is kept

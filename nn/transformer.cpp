@@ -39,7 +39,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
-  const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
+  const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // scales a few rows instead of all tokens
   BlockInput in = embedded(rows, tokens, pass.trace);
   if (encoding_->embed) in = {dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop)};
   in.x = traced(pass.trace, "embedding", "", in.x);

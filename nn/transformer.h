@@ -24,7 +24,7 @@ struct TransformerSpec {
 // The arguments of a forward pass besides tokens: positions, dropout, and a Trace if activations are to be seen.
 struct Pass {
   const PositionSample& positions;
-  Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
+  Dropout dropout;           // each place of the model uses stream.site + its own index
   Trace* trace = nullptr;    // changes no bit, unless it replaces something
 };
 

@@ -1,4 +1,3 @@
-// The accuracies of answers without understanding.
 #pragma once
 #include "tasks/task.h"
 

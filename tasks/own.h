@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// As add_encoding() in encodings/own.h. References that task() returned to an earlier one of that name stay valid.
+// Like add_encoding() in encodings/own.h. References that task() returned to a replaced task stay valid.
 void add_task(Task);
 
 }  // namespace poslab

@@ -30,10 +30,10 @@ struct Task {
   // finding 4). Left out: all orders are equally likely.
   std::function<Tokens(const Tokens& input, Rng&)> shuffled = {};
 
-  // How people write inputs.
+  // The notation of inputs for people.
   std::vector<std::string> alphabet = {};        // the symbols: digits, unless some are operators, brackets or actions
   std::string form = {};                         // "any strings of 0 1"; what follows "inputs are"
-  std::function<bool(const Tokens& input)> fits = {};    // whether a string of its symbols has that form: all have
+  std::function<bool(const Tokens& input)> fits = {};    // whether a string of symbols has that form; default: all
 
   // The task with those options: sets what depends on them.
   std::function<Task(Task, const Choices&)> with = {};
@@ -41,7 +41,7 @@ struct Task {
 // Throws BadInput without an answer, or for an alphabet of another size.
 Task completed(Task);
 
-// Frequent choices of `output_length`.
+// Common values of `output_length`.
 inline int always_one(int) { return 1; }
 inline int as_long_as_input(int length) { return length; }
 Tokens uniform(Rng&, int length, int symbols);   // independent symbols 0 .. symbols - 1, all equally likely

@@ -1,6 +1,6 @@
 // The activations of feed-forward networks, in vectors, each with its slope: elementwise.cpp and
-// gated_feed_forward.cpp. NaN stays NaN, infinities give the limits: where a factor is exactly 0 the product with an
-// infinite x is not taken.
+// gated_feed_forward.cpp. NaN stays NaN, infinities give the limits: a factor that is exactly 0 is not multiplied by x,
+// which may be infinite.
 #pragma once
 #include "core/cpu/functions.h"
 #include "core/kernels.h"

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t grain = 8192;
 
-// Moments below these are taken as 0, and so are gradients that would only give such. With epsilon = 1e-8 no weight
-// above 1e-18 changes by it (nn/adam.h refuses less than 1e-12); but the first moment of a dead unit shrinks for ever,
-// soon to subnormal numbers, which are slow to compute with.
+// Smaller moments count as 0, and so do gradients too small for larger ones: the first moment of a dead unit shrinks
+// for ever, soon to subnormal numbers, which are slow. With epsilon = 1e-8 this changes no weight above 1e-18
+// (nn/adam.h refuses epsilon below 1e-12).
 constexpr real tiny = real(1e-30), tiny_square = real(1e-35), no_square = real(1e-16);
 inline real unless_below(real limit, real x) { return std::abs(x) < limit ? real(0) : x; }
 

@@ -22,7 +22,7 @@ inline ColumnBlocks from_row(const Multiply& multiply, const ColumnBlocks& b, in
   return {multiply.from_row(b.first, p), b.step, b.n};
 }
 
-// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h); where they lie, for few rows of a
+// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h); for few rows of a, b is read in place
 inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
   const int steps = multiply.steps(k);
   ColumnBlocks to{{nullptr, columns, multiply.packs()}, int64_t(steps) * columns, n};
@@ -33,7 +33,7 @@ inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64
   return to;
 }
 
-// w: (n, k) -> the blocks of columns of its transpose (k, n), which on the way lies in the buffers `other` and `third`
+// w: (n, k) -> the blocks of columns of its transpose (k, n). `other` and `third` are buffers for the steps between
 inline ColumnBlocks transposed_in_column_blocks(const Multiply& multiply, int buffer, int other, int third,
                                                 const real* w, int n, int k) {
   const Right all = multiply.transposed(other, third, n, k, w);
@@ -47,7 +47,7 @@ inline ColumnBlocks transposed_in_column_blocks(const Multiply& multiply, int bu
   return to;
 }
 
-// c = the finished a b; end(j) finishes columns j .. j + 64
+// c = epilogue(a b) (gemm.h); end(j): the epilogue of columns j .. j + 64
 template <class End>
 inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const ColumnBlocks& b, real* c,
                             ptrdiff_t c_row, const End& end) {

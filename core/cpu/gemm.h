@@ -1,8 +1,8 @@
 // c += a b where b fits the cache: the one product that linear layers, matmul and attention are made of.
 //
 // A tile of c, M rows by N vectors, stays in registers while the inner index runs; each step loads N vectors of b and
-// broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a is read one number at a time, so
-// it may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
+// broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a, which is read one number at a
+// time, may be stored by rows or by columns. For a width of 64 this runs at the processor's FMA rate.
 #pragma once
 #include <cstddef>
 
@@ -15,10 +15,10 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-// The factors and how they meet: reals here, pairs of rounded ones in pairs.h.
+// How factors are loaded and multiplied: reals here, pairs of rounded numbers in pairs.h.
 struct Reals {
-  struct Sums {};                 // lives while sums are made
-  static constexpr int rows = 1;  // of b that a step takes
+  struct Sums {};                 // a guard that lives while a tile is summed
+  static constexpr int rows = 1;  // of b in one step
   template <int W>
   static VecOf<W> left(const real* a) {
     return splat<W>(*a);
@@ -33,7 +33,7 @@ struct Reals {
   }
 };
 
-// How the sums of row i, columns j .. j + W, go to their place c in memory: one of these types, or one of the caller's.
+// Epilogues: finish() turns the sums of row i, columns j .. j + W, into the values to store at c. Callers may add some.
 struct Into {
   bool add;
   template <int W>
@@ -62,7 +62,7 @@ template <class Of, int W, int M, int N, class Finish>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
-  if (k >= 64)  // long enough for c to come from far away while the sums are made
+  if (k >= 64)  // long enough to prefetch c from memory during the sums
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   {
@@ -104,12 +104,12 @@ inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, r
   rows.template operator()<1>();
 }
 
-// c = the finished a b                                                  a: (m, k)   b: (k, n)   c: (m, n)
+// c = epilogue(a b)                                                     a: (m, k)   b: (k, n)   c: (m, n)
 template <class Of = Reals, class Finish>
 inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
-    if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
+    if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and templates compile even where they do not run
       for (; j + W * N <= n; j += W * N) column_block<Of, W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();

@@ -1,7 +1,6 @@
-// The kernels that are made of products, as their formulas say (core/kernels.def), by any product, By::multiply: whole
-// layers, a few hundred rows at a time. Those of the engine `own`, which keep a block of rows in the cache from the
-// first operation to the last, are in files of their own: matmul.cpp, linear.cpp, feed_forward.cpp,
-// gated_feed_forward.cpp.
+// Kernels of whole layers as their formulas in core/kernels.def say, for any matrix product By::multiply, a few hundred
+// rows at a time. The kernels of the engine `own`, which keep a block of rows in the cache from the first operation to
+// the last, have their own files: matmul.cpp, linear.cpp, feed_forward.cpp, gated_feed_forward.cpp.
 #pragma once
 #include "core/cpu/activations.h"
 #include "core/cpu/naive_product.h"

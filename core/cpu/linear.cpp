@@ -1,12 +1,12 @@
-// The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, so rows
-// are worked off in blocks that stay in cache from the first operation to the last.
+// The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, and a
+// block of rows stays in cache from the first operation to the last.
 #include "core/cpu/column_blocks.h"
 
 namespace poslab::POSLAB_ISA {
 
 namespace {
 
-// Copying the second factor pays where it has several blocks of columns, and many rows meet it.
+// A copy of the second factor in column blocks pays if it has several of them, and the first factor many rows.
 bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > columns; }
 
 }  // namespace
@@ -41,7 +41,7 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   const Multiply multiply;
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
-  // dy is copied into blocks only beside a wide x, whose many columns read the copy.
+  // dy is copied into blocks only for a wide x, whose many columns read the copy.
   const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
   ColumnBlocks w_blocks{};
   Right w_transposed{};

@@ -7,7 +7,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-// A matrix that is read as it lies or transposed: x_ij = at[i row + j column].
+// A matrix, stored by rows or transposed: x_ij = at[i row + j column].
 struct Factor {
   const real* at;
   ptrdiff_t row, column;
@@ -21,7 +21,7 @@ struct NaiveProduct {
       real* ci = c + ptrdiff_t(i) * n;
       for (int j = 0; j < n && !add; ++j) ci[j] = 0;
       for (int p = 0; p < k; ++p)
-        for (int j = 0; j < n; ++j) ci[j] += a(i, p) * b(p, j);   // innermost, j: the rows of b and c are contiguous
+        for (int j = 0; j < n; ++j) ci[j] += a(i, p) * b(p, j);   // j innermost: rows of b and c are contiguous
     }
   }
 };

@@ -5,7 +5,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-// While it lives, subnormal numbers count as zero, wherever they are read or come out; on x86.
+// While it lives, subnormal operands and results are zero, on x86.
 class [[maybe_unused]] NoSubnormals {
 #if defined __SSE2__
  public:

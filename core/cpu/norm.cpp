@@ -1,5 +1,5 @@
-// LayerNorm and RMSNorm of rows, of x or of a residual sum s = x + dropout(z). The dropout factors are drawn again in
-// the backward pass (Philox), s is kept, and nothing else.
+// LayerNorm and RMSNorm of rows, of x or of a residual sum s = x + dropout(z). Only s is kept for the backward pass,
+// which draws the same dropout factors again (Philox).
 #include "core/cpu/philox.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int row_block = 32;          // rows of one piece of work
 constexpr int max_partial_sums = 16;   // of dgain and dbias, whatever the number of threads
 
-// What a row is brought to one size by: h = (s - mean) inverse, inverse = 1 / std.
+// Mean and deviation of a row: h = (s - mean) inverse, inverse = 1 / std.
 template <NormKind kind>
 struct Moments {
   real mean = 0, inverse = 0;
@@ -47,9 +47,9 @@ template <NormKind kind>
   });
 }
 
-// Each kind has its own loops: written as one, the compiler would join other products with sums, and round otherwise.
-// What comes through the norm and, of RMSNorm, ds, which may be null, into `d`, overwriting it. This row's dgain and
-// dbias are added to `sums` (2, n).
+// d = the gradient of s through the norm, plus ds, in rms alone, unless null. Adds this row's dgain and dbias to `sums`
+// (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
+// otherwise.
 template <NormKind kind>
 [[gnu::always_inline]] inline void norm_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
                                                      const real* gain, int n, real epsilon) {
@@ -128,8 +128,8 @@ void norm_of_sum(real* y, real* s, const real* x, const real* z, const real* gai
                  const NormForm& form) {
   with_form(form, [&](auto kind, auto n) {
     parallel_ranges(form.rows, row_block, [&](int64_t from, int64_t to) {
-      // Rows with a rest would wait for it: see softmax_row. RMSNorm goes in two loops so that its bits stay what they
-      // were: in one, the compiler joins other products with sums.
+      // A row with a partial last vector would wait for its store (softmax_row). RMSNorm has two loops for its bits: in
+      // one, the compiler fuses other multiply-adds.
       const bool at_once = kind() == NormKind::layer && n % lanes == 0;
       const real* f = dropout_factors(from, to, n, form.dropout);
       for (int64_t i = from; i < to; ++i) {

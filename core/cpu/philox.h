@@ -1,6 +1,6 @@
-// Philox words by the vector, and the dropout factors that are made of them (core/random.h, Dropout in core/kernels.h).
-// A word lives in a 64-bit lane of its own: the product of two 32-bit words then needs no shuffling, and what collects
-// in the upper half of a lane is never read.
+// Vectors of Philox words, and the dropout factors made from them (core/random.h, Dropout in core/kernels.h).
+// Each word has a 64-bit lane: the product of two 32-bit words then needs no shuffling, and the upper half of a lane is
+// never read.
 #pragma once
 #include <utility>
 

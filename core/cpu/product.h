@@ -1,4 +1,4 @@
-// c = a b with factors rounded as the run asks (core/rounding.h), for linear layers, matmul and feed-forward networks.
+// c = a b with factors rounded to cpu_matmul() (core/rounding.h), for linear layers, matmul and feed-forward networks.
 // gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); factors in the other forms are
 // copied and rounded for each product. Attention calls gemm.h itself.
 #pragma once
@@ -30,13 +30,13 @@ struct Right {
   bool packed = false;  // into pairs: two rows of b are one row here
 };                      // b_pj = at[p row + j]
 
-// So few rows meet a second factor once: to copy it takes as long as the product.
+// With fewer rows of a, a copy of b would take as long as the product.
 constexpr int few_rows = 8;
 
 class Multiply {
  public:
-  // Whether factors become pairs; how many rows k rows of b then are; where column p of a or row p of b is, p a
-  // multiple of 64; whether so few rows of a meet k rows of b that these are read as they lie.
+  // packs(): whether factors become pairs.   steps(k): rows of b after packing k rows.   from_column, from_row: a and b
+  // from p on, a multiple of 64.   reads_rows: whether a has so few rows that b is read in place.
   bool packs() const { return pairs_; }
   int steps(int k) const {
 #ifndef POSLAB_DOUBLE
@@ -50,7 +50,7 @@ class Multiply {
     return !pairs_ || (rows < few_rows && k % 2 == 0);
   }
 
-  // A factor as products take it: as it is, or packed into the buffer of scratch memory.          a: (m, k)   b: (k, n)
+  // A factor in the form that products read: itself, or packed into this scratch buffer.          a: (m, k)   b: (k, n)
   Left left([[maybe_unused]] int buffer, [[maybe_unused]] int m, [[maybe_unused]] int k, Left a) const {
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
@@ -69,14 +69,14 @@ class Multiply {
 #endif
     return a;
   }
-  // rows: of a, which meet it
+  // rows: of a
   Right right(int buffer, int64_t rows, int k, int n, const real* b, ptrdiff_t b_row) const {
     if (reads_rows(rows, k)) return {b, b_row};
     real* to = scratch(buffer, int64_t(steps(k)) * n);
     copy(k, n, b, b_row, to, n);
     return {to, n, true};
   }
-  // w^T, which on the way lies in the buffer `other`                                                         w: (n, k)
+  // w^T; `other` is a buffer for an intermediate step                                                        w: (n, k)
   Right transposed(int buffer, int other, int n, int k, const real* w) const {
     return transposed(buffer, other, n, k, w, k);
   }
@@ -93,7 +93,7 @@ class Multiply {
     transpose(n, k, w, w_row, to, n);
     return {to, n};
   }
-  // The second factor, or a part of it, copied as products take it: steps(k) rows
+  // Copies b, or a part of it, in the form that products read: steps(k) rows
   void copy(int k, int n, const real* b, ptrdiff_t b_row, real* to, ptrdiff_t to_row) const {
 #ifndef POSLAB_DOUBLE
     if (pairs_) return pack_rows(k, n, b, b_row, to, to_row);
@@ -101,7 +101,7 @@ class Multiply {
     for (int p = 0; p < k; ++p) __builtin_memcpy(to + p * to_row, b + p * b_row, size_t(n) * sizeof(real));
   }
 
-  // c = the finished a b, finished as in gemm.h; a and b are of left() and right()   a: (m, k)   b: (k, n)   c: (m, n)
+  // c = epilogue(a b) (gemm.h); a and b come from left() and right()                 a: (m, k)   b: (k, n)   c: (m, n)
   template <class Finish>
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
     if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
@@ -116,7 +116,7 @@ class Multiply {
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, bool add) const {
     (*this)(m, n, k, a, b, c, c_row, Into{add});
   }
-  // The same of factors as they lie.
+  // The same for factors that are not packed yet.
   void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
                   bool add) const {
     (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, Into{add});
@@ -124,7 +124,7 @@ class Multiply {
 
  private:
 #ifndef POSLAB_DOUBLE
-  // Few rows of a, and b as it lies.
+  // Few rows of a, and b in place.
   template <class Finish>
   void by_rows(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
     a.column *= left_size;
@@ -138,7 +138,7 @@ class Multiply {
     int k;
   };
   Rounded rounded(int m, int n, int k, Left a, Right b) const {
-    const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // side by side: one product with three times the places
+    const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // one product of three times the inner size
     real *to_a = scratch(a_buffer, int64_t(parts) * m * k), *to_b = scratch(b_buffer, int64_t(parts) * k * n);
     const bool by_rows = a.column == 1;                       // else by columns: a is transposed
     const Left new_a = by_rows ? Left{to_a, ptrdiff_t(parts) * k, 1} : Left{to_a, 1, m};
@@ -161,7 +161,7 @@ class Multiply {
   bool pairs_ = how_ == Matmul::bf16;
 };
 
-// Scratch memory for packed factors: of what all threads read, and of what one block of rows needs.
+// Scratch buffers for packed factors: one that all threads read, and those of one block of rows.
 enum PairBuffer { shared_pairs = 8, block_pairs1, block_pairs2, block_pairs3, block_pairs4, block_pairs5 };
 
 }  // namespace poslab::POSLAB_ISA

@@ -1,8 +1,8 @@
 // Rotates pairs of channels by the angles of their slot: y = x cos + partner(x) (-+ sin).
 //
-// Cosines and sines are laid out once per slot, one for each channel of a head, or of a vector where several small
-// heads share one. The partner of a channel then lies in the same vector, or half a head away. Heads whose vectors are
-// not whole are worked off pair by pair.
+// Cosines and sines are laid out once per slot, one for each channel of a head, or of a vector if several small heads
+// share one. The partner of a channel is then in the same vector, or half a head away. Heads that do not fill whole
+// vectors are rotated pair by pair.
 #include <utility>
 
 #include "core/cpu/rows.h"

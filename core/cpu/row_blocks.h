@@ -1,6 +1,6 @@
-// How the backward pass of a layer over many rows is cut. A block of rows stays in the cache from the first operation
-// to the last. Runs of blocks go to the threads, each with a partial sum of the weights' gradients. The number of runs
-// depends on the rows alone, so results do not depend on the number of threads.
+// The backward pass of a layer over many rows, in blocks. A block stays in the cache from the first operation to the
+// last. Threads take runs of blocks, each with a partial sum of the weights' gradients. The rows alone decide the
+// number of runs, so results do not depend on the number of threads.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/kernels.h"
@@ -50,7 +50,7 @@ class PartialSums {
   real* partial_;
 };
 
-// to_j = or += sum_i from_ij                                    from: (m, n), from one row to the next `row` reals
+// to_j = or += sum_i from_ij                                    from: (m, n), rows `row` reals apart
 inline void sum_of_rows(real* to, const real* from, int m, int n, int row, bool add) {
   int j = 0;
   const auto columns = [&]<int W>() {

@@ -4,14 +4,13 @@
 
 namespace poslab::POSLAB_ISA {
 
-// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few
-// instructions, one after the other.
+// work(n), with n a compile-time constant for the usual width of a model, so that loops over a row are unrolled.
 template <class Work>
 inline void with_width(int n, const Work& work) {
   n == 64 ? work(std::integral_constant<int, 64>()) : work(n);
 }
 
-// f(index, vector of values there, how many of its lanes are real) for each vector of the row
+// f(index, number of lanes in use) for each vector of the row
 template <class F>
 [[gnu::always_inline]] inline void for_vectors(int n, const F& f) {
   int j = 0;

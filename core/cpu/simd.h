@@ -25,7 +25,7 @@ constexpr int vector_bytes = 32, registers = 16;
 #elif defined __aarch64__
 constexpr int vector_bytes = 16, registers = 32;
 #elif defined __wasm__
-constexpr int vector_bytes = 16, registers = 12;   // of 16: browsers spill the last ones, 25 GFLOP/s for 47
+constexpr int vector_bytes = 16, registers = 12;   // of 16: browsers spill the last ones, and 47 GFLOP/s become 25
 #else
 constexpr int vector_bytes = 16, registers = 16;
 #endif
@@ -58,7 +58,7 @@ inline VecOf<W> splat(real x) {
   return x - VecOf<W>{};
 }
 
-// a b + c. Compilers emit one instruction where the machine has one, but those for wasm, which are told to.
+// a b + c. Compilers emit one instruction where the machine has it; for wasm it must be asked for.
 template <class V, class Factor>
 inline V multiply_add(V a, Factor b, V c) {
 #ifdef __wasm_relaxed_simd__
@@ -80,8 +80,8 @@ inline LaneMask lane_numbers() {
 }
 inline LaneMask first_lanes(int n) { return lane_numbers() < n; }
 
-// The first n < lanes reals, the rest zero; and their way back. The machine's masked moves, where it has them: a row's
-// last vector through memory would stall on its own store.
+// Loads and stores the first n < lanes reals, the rest zero. By masked moves, where the machine has them: element by
+// element a row's last vector would stall on its own store.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec load_first(const real* p, int n) { return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p); }
 inline void store_first(real* p, Vec v, int n) { _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), v); }
@@ -178,9 +178,8 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 // error 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
 //
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
-// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. Softmax,
-// cross-entropy and sigmoid add a 1, so that it makes no difference; exp(x) and softplus(x) are 0 there in place of
-// less than 1.2e-38.
+// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. In softmax,
+// cross-entropy and sigmoid a term of 1 hides the difference; exp(x) and softplus(x) are 0 instead of below 1.2e-38.
 inline Vec exp_small(Vec x) {
 #ifdef POSLAB_DOUBLE
   for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);

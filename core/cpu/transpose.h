@@ -24,7 +24,7 @@ struct One {
   friend auto operator*(One, auto x) { return x; }
 };
 
-// to_ji = factor row(i)_j: rows that may lie anywhere become columns.              row(i): n reals, i < m   to: (n, m)
+// to_ji = factor row(i)_j: rows from any addresses become columns.                 row(i): n reals, i < m   to: (n, m)
 template <class Row, class Factor>
 inline void transpose_rows(int m, int n, const Row& row, Factor factor, real* to, ptrdiff_t to_row) {
   constexpr int W = lanes < 8 ? lanes : 8;

@@ -1,5 +1,5 @@
-// Which of the instruction sets that the kernels were compiled for is in use. The best one that this processor has is
-// taken, or the one that the environment variable POSLAB_ISA names.
+// The instruction set of the kernels in use: of those they were compiled for, the best that this processor supports, or
+// the one that the environment variable POSLAB_ISA names.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ void use_isa(const std::string& name);  // throws BadInput if this processor doe
 // fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/bf16/pairs.h).
 std::string bf16_products();
 
-// How pairs of bf16 are multiplied, for tests and benches, while it lives: by the instruction, where this processor
-// has it, or emulated; else the faster of the two.
+// Scope guard for tests and benches: pairs of bf16 are multiplied by the instruction, where this processor has it, or
+// emulated; otherwise by the faster of the two.
 enum class PairsBy { fastest, instruction, emulated };
 class UsePairs {
  public:

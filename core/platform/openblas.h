@@ -1,6 +1,6 @@
-// OpenBLAS's matrix product. The library is not linked but loaded when it is first asked for, so that a program that
-// does not use it starts as fast, and runs where there is none. Its own threads are off: ours call it, each for a piece
-// of the work. core/platform/openblas_none.cpp replaces it where CMake has POSLAB_OPENBLAS=OFF, and in WebAssembly.
+// OpenBLAS's matrix product. The library is not linked but loaded on first use, so that a program that does not use it
+// starts no slower, and runs where it is not installed. Its own threads are off: ours call it, each for a piece of the
+// work. core/platform/openblas_none.cpp replaces it with POSLAB_OPENBLAS=OFF in CMake, and in WebAssembly.
 #pragma once
 #include <string>
 
@@ -17,7 +17,7 @@ struct OpenBlas {
 
 // Throws BadInput, naming the remedy, unless an OpenBLAS is installed that several threads may call at the same time.
 // The build without threads is refused: it hands one buffer to two callers, and rarely and silently gives wrong
-// numbers. So is the build with OpenMP: its threads are switched off only for the thread that says so, and bits would
+// numbers. So is the build with OpenMP: its threads can only be switched off for the calling thread, and bits would
 // depend on the number of callers.
 const OpenBlas& openblas();
 bool has_openblas();

@@ -7,14 +7,14 @@
 
 namespace poslab {
 
-constexpr int most_own_queues = 32;        // as many as a GPU takes work from at once
+constexpr int most_own_queues = 32;        // the most that a GPU serves at the same time
 constexpr int most_queues = 1 + most_own_queues;                // and queue 0
 inline thread_local int queue_of_thread = 0;
 inline int queue_number() { return queue_of_thread; }
 
-// While it lives, the calling thread has a queue of its own, with its own part of the device's memory, so that other
-// threads change no address. Tensors that are made meanwhile are this thread's alone. The destructor waits for the work
-// that was started; the next thread then gets the queue and its memory. Throws Failure if all queues are taken.
+// While one lives, the calling thread has a queue of its own, with its own part of the device's memory, so that other
+// threads do not change the addresses of its tensors. Only this thread may use tensors made meanwhile. The destructor
+// waits for the queue's work; the next thread then gets the queue and its memory. Throws Failure if all are taken.
 class OwnQueue {
  public:
   explicit OwnQueue(Device);

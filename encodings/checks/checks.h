@@ -14,18 +14,18 @@ namespace poslab::checks {
 inline constexpr double seen = 1e-3;   // a difference that shows: far above rounding
 inline constexpr double gradient_bound = sizeof(real) == 4 ? 2e-2 : 1e-6;   // in float with wide steps
 
-// The error that a check found in one setup, and its expected size: below a bound, or one that shows, there or (for a
-// law that the scheme declares broken) in at least one setup.
+// The error of a check in one setup, and its expected size: below a bound; visible in this setup; or, for a law that
+// the scheme declares broken, visible in at least one setup.
 struct Outcome {
   enum class Expect { below, shows, shows_somewhere };
   double error;
   Expect expect;
   double bound = tolerance;   // of `below`
-  std::string of = "";        // where the error is, if the setup does not say it all
+  std::string of = "";        // where the error is, if the setup alone does not tell
 };
 struct Outcomes {
   std::vector<Outcome> all;
-  std::string why_not = "";   // it does not apply to this setup
+  std::string why_not = "";   // why the check does not apply to this setup; else empty
 };
 
 struct Check {
@@ -38,12 +38,12 @@ const Check& check_named(const std::string& name);   // throws BadInput with did
 
 // A check over all setups of one spelling.
 struct Report {
-  int below = 0, shown = 0;               // outcomes that had to be below a bound, and that had to show
-  double worst = 0, bound = 0;            // of the first: the one that is nearest to its bound, or farthest above
-  double least = INFINITY, broken = -1;   // of the second; and the largest where the scheme obeys no such law
+  int below = 0, shown = 0;               // outcomes expected below a bound, and outcomes expected to show
+  double worst = 0, bound = 0;            // the outcome nearest to its bound, or farthest above it
+  double least = INFINITY, broken = -1;   // the least that had to show; the largest of a law declared broken
   std::vector<std::string> failures;      // each names its setup
-  std::vector<std::string> unseen;        // what had to show and did not
-  std::string why_not = "";               // nothing was to be run
+  std::vector<std::string> unseen;        // errors that had to show and did not
+  std::string why_not = "";               // why no setup was run; else empty
   double seconds = 0;
 };
 Report run(const Check&, const std::string& spelling);

@@ -1,6 +1,6 @@
 // Every scheme x variant x sampler x resample that go together, and the small attention that checks of schemes run.
-// Generated from all_encodings(), all_samplers() and the options that they declare: a new scheme is checked, with each
-// of its options, by being in the list.
+// Generated from all_encodings(), all_samplers() and their options: a new scheme in the list is checked with each of
+// its options.
 #pragma once
 #include <string>
 #include <vector>
@@ -33,11 +33,11 @@ struct Setup {
 
 // Values of an option other than its default, as text.
 std::vector<std::string> other_values(const Option&);
-// All schemes, and all that may be a part as a group of heads; one by layers.
+// All schemes; each that can be part of a composition also as a group of heads; and one composition by layers.
 std::vector<std::string> all_spellings();
 // A scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin
-// at 1. All samplers and ways to draw go with the defaults, and a few with the rest. The options of a
-// spelling that sets any are not varied.
+// at 1. The defaults run with all samplers and ways to resample, the others with a few. A spelling that sets options
+// runs with these alone.
 std::vector<Setup> all_setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 std::vector<Setup> setups(bool causal = false, const std::vector<std::string>& spellings = all_spellings());
 // Each scheme without a mask if it can do without one, else with a causal one.
@@ -48,20 +48,20 @@ Tensor random_tensor(Shape shape, uint32_t which, double size = 1);
 double apart(const Tensor& a, const Tensor& b);
 Tensor reorder(const Tensor& x, const std::vector<int>& order);   // x[:, order, ...]
 
-// A scheme as the layers of a small model have it; its tests run layer 1, or layer 0 where layers differ.
+// The layers of a scheme in a small model; tests run layer 1, or layer 0 if layers differ.
 struct Model {
   Params params{5};
   PositionLayers scheme;
   size_t layer;
   Model(const Chosen<Scheme>&, const ModelShape&);
-  // For the laws: parameters as training leaves them, and no longer where they start, which may be 0.
+  // For the laws: parameters moved away from their initial values, which may be 0.
   explicit Model(const Setup&);
   const Encoding& operator*() const { return *scheme.layers.at(layer); }
   const Encoding* operator->() const { return &**this; }
   Tensor embed(const Tensor& x, const Positions& p) const { return scheme.embed ? scheme.embed(x, p) : x; }
 };
 
-// Door 1 and doors 2 and 3 in one: e = embed(x), then queries q + e and keys k + e, so that every scheme is seen.
+// Doors 1 to 3 in one: e = embed(x), queries q + e and keys k + e, so that every scheme has an effect.
 struct Content {
   Tensor x, q, k, v;
   explicit Content(int time = T, int heads = H);
@@ -81,7 +81,7 @@ Tensor geometric_weights(const Params&, const std::string& path, const Heads&, c
 // The composed twin of an encoding's attend: scores through primitive ops, groups of heads one by one.
 Tensor composed_attend(const Encoding&, const Params&, const std::string& path, const Heads&, const Tensor& v,
                        const Positions&, const Span&);
-bool has_twin(const Model&);   // it is not the twin itself
+bool has_twin(const Model&);   // false if the encoding itself is composed
 // The logits of a scheme for a content, or its weights if they are no softmax of logits.              (B, H, T, T)
 Tensor logits(const Setup&, const Model&, const Positions&, const Content&);
 

@@ -12,10 +12,10 @@ struct Signs { int plus, minus, times, open, close; };   // times < 0: sums and 
 inline bool is_digit(int symbol) { return 0 <= symbol && symbol < 5; }
 
 Tokens draw_expression(Rng&, int length, const Signs&);
-std::optional<int> value_of(const Tokens& expression, const Signs&);   // in 0 .. 4; none if it is no such expression
+std::optional<int> value_of(const Tokens& expression, const Signs&);   // in 0 .. 4; none for a malformed expression
 int value(const Tokens& expression, const Signs&);                     // throws BadInput instead
 
-// Another draw of the law of draw_expression, given how many of each symbol there are.
+// Another draw by the law of draw_expression, with the same number of each symbol.
 Tokens shuffled_expression(const Tokens& expression, Rng&, const Signs&);
 
 }  // namespace poslab

@@ -12,8 +12,8 @@
 namespace poslab {
 
 uint64_t hash_of(const std::string& path);       // of a path within the corpus
-// Whether a file is of the test: a function of its path alone, true for one in ten. So a text stays on its side when
-// others come or go, and no window of the test was seen in training, not even in part.
+// Whether a file belongs to the test set: a function of its path alone, true for one in ten. So it stays there when
+// other files are added or removed, and training never sees any part of a test window.
 bool is_of_test(const std::string& path);
 
 struct TextFile {
@@ -25,14 +25,14 @@ struct Text {
   std::function<std::string(const TextFile&, int64_t from, int64_t bytes)> read;
   int64_t bytes() const;
 };
-// The files of one side. Where no file, or every one, is of the test, the file with the smallest hash changes sides. Of
-// a single file the last tenth of its bytes is of the test. Throws BadInput for a text without files.
+// The files of one side. If no file, or every file, belongs to the test set, the file with the smallest hash changes
+// sides. A single file is split: its last tenth is the test set. Throws BadInput for a text without files.
 Text training_text(const Text&);
 Text test_text(const Text&);
 
-// `tokens` tokens in a row from one file, from a random byte on after which enough bytes are left; so it may begin
-// within a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file
-// is long enough, or if 1000 draws find no window of so many tokens.
+// `tokens` consecutive tokens of one file, from a random byte with enough bytes after it; so a window may begin within
+// a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
+// enough, or if 1000 draws find no window of so many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab

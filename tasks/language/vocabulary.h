@@ -1,4 +1,4 @@
-// Tokens of text. Token 0 .. 255 is a byte, so every text has tokens, also one that is no UTF-8. Beyond these, token
+// Tokens of text. Token 0 .. 255 is a byte, so every text has tokens, even if it is not UTF-8. Beyond these, token
 // 256 + r joins the two tokens of merge r: byte pair encoding (Gage 1994; Sennrich, Haddow, Birch 2016). Without
 // merges a text is its bytes. Leaves out: special tokens.
 #pragma once
@@ -27,7 +27,7 @@ class Vocabulary : public Tokenizer {
   // Throws BadInput for a merge of a token that does not come before it.
   explicit Vocabulary(std::vector<Merge>);
   // The pair of tokens that is most frequent within words becomes a token, and so on, `merges` times or until none
-  // occurs twice. Of equally frequent pairs that with the smaller tokens. Throws BadInput for a negative number.
+  // occurs twice; of equally frequent pairs, the one with smaller tokens. Throws BadInput for a negative number.
   static Vocabulary learn(const WordCounts&, int merges);
 
   int size() const override { return int(text_.size()); }

@@ -3,8 +3,8 @@
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
-// Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their
-// table of pairs, so these form a group, with one small product for a query row of all of them.
+// Keys are along the vector lanes. Sequences that share a table of pairs form a group: query row i of all of them reads
+// the same rows of r, so one small product serves the group.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/no_subnormals.h"
@@ -20,7 +20,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
-inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // so that rows have no ends to treat
+inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // rows without a partial last vector
 constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 
 // to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, whose stores the next loads can see.
@@ -62,7 +62,7 @@ struct Tiling {
   explicit Tiling(const AttentionArgs& x) {
     while (parts > 2 && int64_t(parts) * x.rows > 8 * 1024) parts /= 2;
     parts = smaller(parts, x.batch);
-    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables cost much: a whole group shares each
+    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables are expensive: a whole group shares each
       while (parts > 2 && x.batch < parts * group) parts /= 2;
     part_size = (x.batch + parts - 1) / parts;
     parts = (x.batch + part_size - 1) / part_size;
@@ -73,7 +73,7 @@ struct Tiling {
   }
 };
 
-// One head of one call: which rows of q, o and q_rel, of k and v, and of r, gain and bias are its own.
+// One head of one call: the indices of its rows of q, o and q_rel, of k and v, and of r, gain and bias.
 struct Head {
   const AttentionArgs& x;
   const int head;
@@ -91,15 +91,15 @@ struct KeyRange {
 };
 inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
 
-// v for the columns j .. j + lanes that lie in a range, `other` for the rest. Rows are put together so, by whole
-// vectors: what is written in parts cannot be loaded as a whole before it is in the cache.
+// v for the columns j .. j + lanes that lie in a range, `other` for the rest. So rows are stored by whole vectors: a
+// vector stored in parts could not be loaded before all parts have reached the cache.
 inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
   if (range.first <= j && j + lanes <= range.last) return v;
   const LaneMask column = lane_numbers() + j;
   return ((column >= range.first) & (column < range.last)) ? v : other;
 }
 
-// The keys that query i sees in one piece, but for key_lengths.
+// The keys that query i sees in one piece, before key_lengths.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
   const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
@@ -110,10 +110,9 @@ inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, i
   return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
 }
 
-// Query rows i0 .. i0 + m of one head beside keys j0 .. j0 + n, and what r, gain and bias hold for them: tables whose
-// columns are pairs. With `pairs`, each query row has a table of its own, of its keys. Without, one table of all
-// distances serves: query row i reads key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative
-// shift", as a pointer.
+// Query rows i0 .. i0 + m of one head by keys j0 .. j0 + n, with tables of r, gain and bias whose columns are pairs.
+// With `pairs`, each query row has a table of its own, of its keys. Without, all rows read one table of distances:
+// query row i finds key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative shift", as a pointer.
 struct Tile {
   const Head& h;
   const int i0, m, j0, n;
@@ -124,12 +123,12 @@ struct Tile {
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? n : n - 1 + m;
   const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));
-  // The sequences of a group lie a little more than a tile apart, lest they fall into the same lines of the cache.
+  // The sequences of a group are a little more than a tile apart, so that they do not share lines of the cache.
   const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
   int pieces = 0, piece[max_pieces] = {};                                        // those that have a pair here
-  bool leading = true;  // every row sees keys from j0 on up to an end of its own, of one piece,
-                        // and s = scale q.k + bias: the mask follows from a count
+  bool leading = true;  // every row sees keys from j0 up to an end of its own, all in one piece, and
+                        // s = scale q.k + bias: the mask of a row is a number of columns
 
   Tile(const Head& head, int i, int rows, KeyRange keys, bool is_first, bool is_last)
       : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
@@ -158,19 +157,19 @@ struct Tile {
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }
-  // The row of r, gain and bias for column c of table t, b: a sequence to which the tables belong.
+  // The row of r, gain and bias for column c of table t.   b: a sequence of the tables' group
   int64_t pair(int b, int t, int c) const {
     if (!x.pairs) return j0 + c - (x.offset + i0 + m - 1) + larger(x.offset + x.queries, x.keys) - 1;
     return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + j0 + c];
   }
 
-  // For sequence b and those that share its pairs.   r: scale r^T, tables of (R, column)   gain, bias: of (column)
+  // Fills the tables, for sequence b's group.   r: scale r^T, tables of (R, column)   gain, bias: of (column)
   void prepare(int b);
   void prepare_rows(int b);  // r_rows: r, tables of (columns, R)
 
-  // scale (q_i . k_j + q_rel_i . r[pair]) of sequences from .. to, each (m, width), `sequence` apart.
+  // s = scale (q_i . k_j + q_rel_i . r[pair]) for sequences from .. to, each (m, width), `sequence` reals apart.
   void products(real* s, int from, int to) const;
-  // Row i of these -> s_ij in `to`, -infinity where masked; `to` may be s. For tiles that are not `leading`.
+  // Row i of products() -> s_ij in `to`, -infinity where masked; `to` may be s. For tiles that are not `leading`.
   void finish_row(const real* s, real* to, int b, int i) const;
   const real* bias_row(int i) const { return bias ? bias + start(i, table_width) : nullptr; }
   const real* gain_row(int i) const { return gain ? gain + start(i, table_width) : nullptr; }
@@ -275,7 +274,7 @@ inline void Tile::finish_row(const real* s, real* to, int b, int i) const {
   }
 }
 
-// The logit of key j and the lanes - 1 after it; beyond the keys that are `seen`, -infinity.
+// The logits of keys j .. j + lanes - 1; -infinity from key `seen` on.
 inline Vec logit(const real* s, const real* bias, int j, int seen) {
   const Vec v = bias ? load(s + j) + load(bias + j) : load(s + j);
   return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(neg_infinity);
@@ -299,7 +298,7 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
 // empty one.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
-  constexpr int near = 32;  // ranges so near each other are one: unseen keys between them cost less than another tile
+  constexpr int near = 32;  // nearer ranges are joined: the unseen keys between them cost less than another tile
   KeyRange ranges[max_pieces] = {{0, 0}};
   int count = 0;
   for (int p = 0; p < x.pieces; ++p) {
@@ -325,8 +324,8 @@ void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   }
 }
 
-// Calls begin(tile, b) when the tables of a tile are needed, for the sequences from b on; work(tile, from, to) for each
-// group of sequences; and end(tile, b) when its tables are done with.
+// For each tile: begin(tile, b) after its tables are filled, for the sequences from b on; work(tile, from, to) for each
+// group of sequences; and end(tile, b).
 template <class Begin, class Work, class End>
 void for_tiles(const Head& h, const Tiling& tiling, int from, int to, const Begin& begin, const Work& work,
                const End& end) {

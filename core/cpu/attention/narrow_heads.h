@@ -1,6 +1,6 @@
-// Attention of heads with few channels: here the queries lie along the vector lanes, not the keys. A key then meets a
-// whole vector of queries at once, its channels are broadcast, maxima and sums need nothing across lanes, and no vector
-// is half empty because a head is narrow. The formulas are in forward.cpp and backward.cpp.
+// Attention of heads with few channels: here the queries are along the vector lanes, not the keys. The channels of a
+// key are broadcast to a whole vector of queries, maxima and sums need no operation across lanes, and no vector is half
+// empty because a head is narrow. The formulas are in forward.cpp and backward.cpp.
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
@@ -35,7 +35,7 @@ struct NarrowHead {
 
   int64_t query(int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * C; }
   int64_t key(int j) const { return ((int64_t(b) * x.keys + j) * x.heads + head) * C; }
-  int count(int block) const { return smaller(lanes, x.queries - block * lanes); }   // of real queries in it
+  int count(int block) const { return smaller(lanes, x.queries - block * lanes); }   // queries in a block
   int slot(int block) const { return x.offset + block * lanes; }                     // of its first query
   // The keys that some query of a block sees, and the keys that all of them see.
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
@@ -104,7 +104,7 @@ inline void NarrowHead::forward(real* o, real* stats) const {
   }
 }
 
-// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: enough sums at once that none waits for itself.
+// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: enough independent sums to hide an FMA's latency.
 template <int M>
 inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const real* dx, int width, const real* d_o,
                                   int j) const {
@@ -128,8 +128,8 @@ inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const 
     }
 }
 
-// Block by block a_ij and dx_ij = scale ds_ij are written out, as (key, query), and dq is summed on the way; dk and dv
-// come from the whole.
+// For each block of queries a_ij and dx_ij = scale ds_ij are stored as (key, query), and dq is summed; dk and dv follow
+// from all blocks.
 inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
   const int width = blocks * lanes;
   const real *k = x.piece[0].k + key(0), *v = x.v + key(0);

@@ -12,20 +12,20 @@
 #ifndef POSLAB_DOUBLE
 namespace poslab::POSLAB_ISA {
 
-// Without biases, whose gradients tiles sum (backward.cpp): both passes must round the same logits.
+// Without biases: the tiles of backward.cpp sum their gradients, and both passes must round the same logits.
 inline bool is_narrow_in_pairs(const AttentionArgs& x) {
   return is_narrow(x) && !x.bias && cpu_matmul() == Matmul::bf16;
 }
 
 struct PairedHead : NarrowHead {
   static constexpr int S = left_size, steps = C / 2 * S;        // of a pair, and of a sum over channels
-  static constexpr int at(int step) { return step ^ (S - 1); }  // of two steps, the second comes first (pairs.h)
+  static constexpr int at(int step) { return step ^ (S - 1); }  // with two steps the second runs first (pairs.h)
   using Factor = Packed::Factor<lanes>;
 
   explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
 
-  // In scratch memory, beside what logits.h has there. Numbers that are apart lie in rows as they did, and the same
-  // ones serve as pairs of channels and of keys.
+  // Scratch buffers besides those of logits.h. With S = 2 numbers keep their rows, and the same numbers serve as pairs
+  // of channels and of keys.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
   const real* along_channels(int buffer, const real* rows) const {  // (keys, steps)
     constexpr int W = smaller(lanes, C);
@@ -123,7 +123,7 @@ inline void PairedHead::forward(real* o, real* stats) const {
     };
     for (int j = 0; j < by_all; ++j) take(j, true);
     for (int j = by_all; j < keys; ++j) take(j, false);
-    store(s + keys * lanes, splat(neg_infinity));          // the other of the last key, where their number is odd
+    store(s + keys * lanes, splat(neg_infinity));          // the partner of the last key if the number of keys is odd
     const Vec shift = top == neg_infinity ? Vec{} : top;   // of a query that sees no key
     const real* rows_v = v;
     for (int j = 0; j < keys; j += 2, rows_v += C * S) {
@@ -176,8 +176,7 @@ inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a,
     }
 }
 
-// As in narrow_heads.h: a_ij and dx_ij = scale ds_ij are written out as (key, query), in bf16, and dq is summed on the
-// way.
+// As in narrow_heads.h: a_ij and dx_ij = scale ds_ij are stored as (key, query), in bf16, while dq is summed.
 inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
   const int row = blocks * lanes * S;
   const real *all_k = x.piece[0].k + key(0), *k = along_channels(k_buffer, all_k),

@@ -1,6 +1,6 @@
 // Attention of heads with 16 to 128 channels, in blocks of queries by keys (Rabe & Staats 2021; FlashAttention, Dao
-// 2022): the logits of a block stay in the first cache, the softmax goes on from block to block, and blocks without a
-// pair are left out. As in narrow_heads.h queries lie along the vector lanes, so that nothing is summed across lanes.
+// 2022): the logits of a block stay in the first cache, the softmax is updated from block to block, blocks without a
+// pair are skipped. As in narrow_heads.h queries are along the vector lanes, so that nothing is summed across lanes.
 // Every step is a product of gemm.h between small panels, or a pass over the block:
 //
 //   S^T = K (scale Q)^T      m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j p_ij      P^T = exp(S^T - m')
@@ -18,7 +18,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
 using QueryRange = KeyRange;   // of the columns of a block
 
-// Its buffers of scratch memory, in place of the buffers of logits.h.
+// Scratch buffers of this file, which does not use those of logits.h.
 enum WideBuffer {
   pairs_buffer,
   pair_grads_buffer,
@@ -29,7 +29,7 @@ enum WideBuffer {
   head_grads_buffer
 };
 
-// Fewer keys than a block of queries are faster as one tile of logits.h.
+// With fewer keys than a block has queries, one tile of logits.h is faster.
 inline bool is_wide(const AttentionArgs& x) {
   const auto fits = [](int channels) { return channels >= 16 && channels <= 128; };
   return fits(x.head_dim) && fits(x.value_dim) && x.queries >= lanes && x.keys >= block_queries && !x.bias && !x.gain &&
@@ -55,7 +55,7 @@ struct KeyRows {
   }
 };
 
-// The sums of a block's rows fade by a factor each before more is added.
+// Epilogue: the sums of row i are scaled by factor[i] before the product is added.
 struct Fading {
   const real* factor;
   template <int W>
@@ -89,7 +89,7 @@ struct QueryBlock {
   }
 };
 
-// Keys j0 .. j0 + n beside a block of queries: the columns of each piece with a pair here, by whole vectors.
+// A block of queries by keys j0 .. j0 + n: the pieces with pairs here, each with its columns in whole vectors.
 struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
@@ -159,12 +159,12 @@ void for_pair_blocks(const QueryBlock& of, const Work& work) {
   }
 }
 
-// Of a block's queries, along the lanes.
+// A number for each query of a block, along the lanes.
 struct alignas(64) OfQueries {
   real at[block_queries];
 };
 
-// The logits s -> p_ij = exp(s_ij - m_i); earlier sums fade by exp(m - m').
+// The logits s -> p_ij = exp(s_ij - m'_i); earlier sums are scaled by exp(m - m').
 inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQueries& sum, OfQueries& fade) {
   for (int c = block.all.first; c < block.all.last; c += lanes) {
     const Vec before = load(max_of.at + c);

@@ -1,5 +1,5 @@
-// The gradients of attention in blocks of queries by keys; the formulas are in wide_heads.h. The sums of a head's
-// keys and values are gathered apart, and added to their rows when all its queries are done.
+// The gradients of attention in blocks of queries by keys; the formulas are in wide_heads.h. The gradients of a head's
+// keys and values are summed in scratch memory, and added to dk and dv after its last block of queries.
 #pragma once
 #include "core/cpu/attention/wide_heads.h"
 
@@ -70,7 +70,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     }
 }
 
-// to (batch, keys, kv_heads, n) = or += the sums of one head, which is not the only one that reads these keys
+// to (batch, keys, kv_heads, n) = or += the sums of one head; with grouped keys other heads add to the same rows
 inline void add_rows(Accumulator to, const real* sums, const Head& h, int b, int n) {
   if (!to) return;
   const bool assign = to.empty && h.head % (h.x.heads / h.x.kv_heads) == 0;

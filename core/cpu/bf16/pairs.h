@@ -4,9 +4,9 @@
 //
 // This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
 // (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
-// other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
-// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. What is packed for FMAs
-// keeps each rounded number in 32 bits, so that a product costs as much as in fp32.
+// other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Processors
+// without FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ. Factors packed for
+// FMAs keep each rounded number in 32 bits, so that a product costs as much as in fp32.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/no_subnormals.h"
@@ -49,7 +49,7 @@ inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
   return to_bf16<W>(x0) >> 16 | to_bf16<W>(x1);
 }
 
-// to_bf16 of what comes out of arithmetic meanwhile: nothing of it is subnormal, and a NaN is quiet and stays as it is.
+// to_bf16 of a result of arithmetic under NoSubnormals: it is not subnormal, and a NaN is already quiet.
 template <int W>
 inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
   const auto x = __builtin_bit_cast(Bits<W>, sum);
@@ -59,7 +59,7 @@ inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
   return __builtin_bit_cast(VecOf<W>, to_bf16<W>(x));
 #endif
 }
-// The same of what lies in memory: it is multiplied by a 1 that compilers do not know.
+// The same for numbers in memory: a product with a 1 that the compiler cannot see makes them results of arithmetic.
 template <int W>
 inline VecOf<W> load_bf16(const real* p) {
   real one = 1;
@@ -70,7 +70,7 @@ inline VecOf<W> load_bf16(const real* p) {
 }
 
 #if defined __AVX512BF16__
-// Pairs of neighbours along a row of 2 W numbers, and of a vector and the one below it.
+// pair_neighbours: pairs along a row of 2 W numbers.   pair: pairs of a vector and the one below it
 template <int W>
 inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1) {
   if constexpr (W == 16) return (Bits<W>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
@@ -103,7 +103,7 @@ struct InstructionPairs {
   static Bits<W> of(const real* x0, const real* x1) {
     return pair<W>(load_bits<W>(x0), load_bits<W>(x1));
   }
-  // Pairs of two vectors of rounded() numbers; here what makes pairs rounds, and nothing before it.
+  // Pairs of two vectors of rounded() numbers; here pair() rounds, and rounded() does nothing.
   template <int W>
   static void put(Bits<W>* to, VecOf<W> x0, VecOf<W> x1) {
     *to = pair<W>(__builtin_bit_cast(Bits<W>, x0), __builtin_bit_cast(Bits<W>, x1));
@@ -182,8 +182,8 @@ struct EmulatedPairs {
 };
 using Pairs = EmulatedPairs;
 
-// Pairs that are taken apart before: rounded numbers, the second of each pair first. FMAs of these make the same sums,
-// and a product of them is one of reals, with nothing to take apart in each tile.
+// Pairs that were split when they were packed: rounded numbers, the second of each pair first. FMAs give the same sums,
+// and no tile has to split a pair again.
 struct Apart : Reals {
   using Sums = NoSubnormals;
   template <int W>
@@ -196,8 +196,8 @@ struct Apart : Reals {
   static VecOf<W> rounded(VecOf<W> x) {
     return to_bf16_from_sum<W>(x);
   }
-  // The same of a weight of attention, in fewer operations: where 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
-  // room for 8 bits of x. NaN stays. What is 2^111 or more becomes NaN; a weight is that large beside a NaN alone.
+  // The same for a weight of attention, in fewer operations: if 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
+  // room for 8 bits of x. NaN stays. Numbers from 2^111 on become NaN; a weight is that large only if another is NaN.
   template <int W>
   static VecOf<W> rounded_weight(VecOf<W> x) {
     const VecOf<W> power = __builtin_bit_cast(VecOf<W>, __builtin_bit_cast(Bits<W>, x) & 0x7F800000u);
@@ -208,8 +208,8 @@ using Packed = Apart;                // what packed factors are
 inline constexpr int left_size = 2;  // of a pair on the left, and steps in which packed ones are multiplied
 #endif
 
-// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
-// that this costs less than packing b, which would be written and read once more.
+// Pairs of a b that is not packed, made from two of its rows at each read. With few rows of a this costs less than
+// packing, which writes b and reads it once more.
 struct PairsOfRows : Pairs {
   static constexpr int rows = 2;
   template <int W>
@@ -218,7 +218,7 @@ struct PairsOfRows : Pairs {
   }
 };
 
-// Two lines of n numbers, one below the other -> n pairs; without a second line it counts as zeros.
+// Two lines of n numbers, one below the other -> n pairs; a missing second line is zeros.
 inline void pair_lines(int n, const real* x0, const real* x1, real* to) {
   int j = 0;
   const auto columns = [&]<int W>() {
@@ -262,7 +262,7 @@ inline void round_line(int n, const real* x, real* to) {
   columns.template operator()<1>();
 }
 
-// Pairs of rows, apart: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
+// Pairs of rows, split: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
 inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
   const NoSubnormals none;
   for (int p = 0; p < k + k % 2; ++p, to += to_row) {
@@ -273,7 +273,7 @@ inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, p
   }
 }
 
-// Pairs along rows, apart: to_ip = x_{i, p ^ 1}                              x: (m, k)   to: (m, k or k + 1)
+// Pairs along rows, split: to_ip = x_{i, p ^ 1}                              x: (m, k)   to: (m, k or k + 1)
 template <int W, int... i>
 inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // neighbours
   return __builtin_shufflevector(x, x, (i ^ 1)...);
