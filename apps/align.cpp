@@ -115,7 +115,7 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
   align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
   add_number(align, "threads", w->threads, "0: one for each core; never changes a result", {0, 256}, "0");
-  align->add_option("--device", w->request.device, option("device").help)->type_name(option("device").takes());
+  add_device(align, w->request.device);
   add_force(align, w->request.force);
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };

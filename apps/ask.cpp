@@ -149,7 +149,7 @@ std::function<void()> add_ask(CLI::App* ask) {
           ->type_name("LAYER.HEAD|LAYER.max|max")
           ->expected(0, 1);
   ask->add_flag("--json", words->options.json, "a line of JSON for each string");
-  ask->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
+  add_device(ask, words->device);
   ask->add_option("--threads", words->threads, option("threads").help)->type_name(option("threads").takes());
   add_force(ask, words->options.force);
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");

@@ -61,7 +61,7 @@ std::function<void()> add_calibrate(CLI::App* calibrate) {
       ->type_name("mean | sum  (mean)");
   calibrate->add_option("--layers", w->layers, "biases of each layer's own, or of the last for all, as released")
       ->type_name("each | last  (each)");
-  calibrate->add_option("--device", w->device, option("device").help)->type_name(option("device").takes());
+  add_device(calibrate, w->device);
   add_force(calibrate, w->force);
   calibrate->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (calibration.txt)");
   return [=] { run(*w); };

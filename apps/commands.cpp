@@ -4,6 +4,7 @@
 
 #include "apps/refuse.h"
 #include "core/rounding.h"
+#include "experiment/config.h"
 
 namespace poslab {
 
@@ -45,6 +46,10 @@ void Commands::act(const std::string& full_name) {
 
 void add_threads(CLI::App* c, std::string& word) {
   c->add_option("--threads", word, "0: one for each core; never changes a result")->type_name("0 .. 256");
+}
+
+void add_device(CLI::App* c, std::string& word) {
+  c->add_option("--device", word, option("device").help + " (as the run has it)")->type_name(option("device").takes());
 }
 
 void add_matmul(CLI::App* c, std::string& word) {

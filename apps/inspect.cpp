@@ -50,7 +50,7 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   add_number(inspect, "samples", words->samples, "strings or texts at each length for the components (30)", {1, 8000});
   inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
       ->type_name("TEXT");
-  inspect->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
+  add_device(inspect, words->device);
   add_force(inspect, words->force);
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {

@@ -14,6 +14,7 @@
 #include "apps/run_commands.h"
 #include "core/error.h"
 #include "core/stop.h"
+#include "experiment/build.h"
 #include "experiment/language/learner.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
@@ -27,7 +28,7 @@ namespace poslab {
 namespace {
 
 struct LmWords {
-  std::string run, encoding, matmul, threads;  // of generate and export
+  std::string run, encoding, matmul, device, threads;  // of generate and export
   std::string hf, positions, length;   // an external checkpoint, and what is asked of it
   std::string to;                      // where to export
   std::optional<std::string> prompt;
@@ -39,7 +40,9 @@ struct LmWords {
 };
 
 using LmRun = RunOf<language::TextLearner>;
-LmRun open_lm(const std::string& folder) { return open_as<language::TextLearner>(language_kind(), folder); }
+LmRun open_lm(const std::string& folder, const std::string& device = "cpu") {
+  return open_as<language::TextLearner>(language_kind(), folder, device);
+}
 
 // What a model writes may hold bytes that would command a terminal: there they are question marks.
 std::string shown(std::string text) {
@@ -61,8 +64,11 @@ language::HfRun writer(const LmWords& w) {
     if (!checkpoint) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.run);
     asked.emplace_back(name, as_typed(name, *value));
   }
-  if (checkpoint) return language::open_hf_run(w.hf, asked, false);
-  const LmRun run = open_lm(w.run);
+  if (checkpoint) {
+    refuse_device_of_checkpoint(w.device, w.hf);
+    return language::open_hf_run(w.hf, asked, false);
+  }
+  const LmRun run = open_lm(w.run, w.device);
   const language::State& state = run.learner->state;
   const RunSpec c = state.config.with(asked);
   return {c, *run.learner->source, language::tested_net(state.net, state.params, state.config, c)};
@@ -103,7 +109,8 @@ void generate_command(const LmWords& w) {
   const MatmulPrecision as_the_run = precision(of.config);
   begin({.what = "writing",
          .takes = language::writing_takes(of.net.spec(), double(prompt.size()), w.count),
-         .with = fmt::format("--count {}", w.count)},
+         .with = fmt::format("--count {}", w.count),
+         .device = device(of.config)},
         w.force);
   check_generation(of.net, prompt, wanted);  // before the first word is said
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : typed));
@@ -183,6 +190,7 @@ std::function<void()> add_lm(CLI::App* lm) {
              "only the most probable tokens of that share, which is above 0 (1, or as --hf has it)", {0, 1});
   add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_matmul(write, words->matmul);
+  add_device(write, words->device);
   add_threads(write, words->threads);
   add_force(write, words->force);
 

@@ -17,6 +17,7 @@
 #include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/room.h"
+#include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/unreached.h"
 
@@ -44,12 +45,13 @@ struct Model {
 };
 
 // asked: all that was typed of the test but for the encodings.
-Model model_of(const LmEvalWords& w, const Settings& asked) {
+Model model_of(const LmEvalWords& w, const Settings& asked, const std::string& device) {
   if (w.hf.empty()) {
-    RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run);
+    RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run, device);
     const RunSpec c = run.learner->config().with(asked);
     return {std::move(run.learner), c};
   }
+  refuse_device_of_checkpoint(device, w.hf);
   const language::HfRun run = language::open_hf_run(w.hf, asked, true);
   Model m{language::learner_of(run), run.config, run.rope};
   for (const auto& [name, value] : asked)
@@ -82,7 +84,7 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, const 
     t.tested.push_back(std::move(c));
   }
   begin(use_of(*m.learner, "testing", taken_by(all), footprint(t.tested[0]).of_test), force);
-  const Results rows = evaluate(all, again);
+  const Results rows = evaluate(all, again, m.learner->params().device());
   const size_t each = rows.size() / t.names.size();
   for (size_t n = 0; n < t.names.size(); ++n)
     t.results.emplace_back(rows.begin() + long(n * each), rows.begin() + long((n + 1) * each));
@@ -133,9 +135,11 @@ void eval_command(const LmEvalWords& w) {
   }
   catch_signals();
   Settings asked = w.eval.tested.settings("encoding");
-  std::erase_if(asked, [](const auto& s) {
+  std::string device;
+  std::erase_if(asked, [&](const auto& s) {
     if (s.first == "threads") use_threads(s.second);
-    return s.first == "threads";
+    if (s.first == "device") device = s.second;
+    return s.first == "threads" || s.first == "device";
   });
   for (const auto& [name, value] :
        {std::pair{"positions", &w.positions}, {"train_length", &w.length}, {"text", &w.text}})
@@ -147,7 +151,7 @@ void eval_command(const LmEvalWords& w) {
   std::string again = test_command(language_kind(), folder, kept);
   if (!keep.file.empty()) again += " -o " + shell_path(keep.file);
 
-  const Tests t = test_all(model_of(w, asked), encodings, again, w.eval.force);
+  const Tests t = test_all(model_of(w, asked, device), encodings, again, w.eval.force);
   std::string where = keep.file;
   if (!keep.name.empty()) {
     write_other_test(folder, kept, to_csv(t.results[0]),

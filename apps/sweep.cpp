@@ -77,10 +77,6 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
 
 // What is asked of all trials alike, before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
-  const bool has_devices = kind_of(plan).table().standard.has("device");
-  if (!has_devices && (!w.device.empty() || w.population))
-    bad_input("{} is for trials of `poslab train`, and these are of `poslab {}`, which runs on the CPU; use --jobs",
-              w.population ? "--population" : "--device", kind_of(plan).command("train"));
   if (w.population && w.jobs > 1)
     bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
               w.population, w.jobs);

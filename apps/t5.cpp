@@ -14,6 +14,7 @@
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"
+#include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/t5/questions.h"
 
@@ -50,6 +51,7 @@ void ask_external(const T5Words& w) {
     if (name == "eval_samples") samples = value;
     if (name == "matmul") matmul = value;
     if (name == "threads") threads = value;
+    if (name == "device") refuse_device_of_checkpoint(value, w.hf);
   }
   if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});

@@ -10,6 +10,7 @@
 #include "core/platform/parallel.h"
 #include "core/stop.h"
 #include "experiment/align.h"
+#include "experiment/build.h"
 #include "experiment/t5/learner.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -25,7 +26,7 @@ namespace poslab {
 namespace {
 
 struct AnswerWords {
-  std::string run, hf, file, encoding, temperature, early_stopping, matmul, threads;
+  std::string run, hf, file, encoding, temperature, early_stopping, matmul, device, threads;
   std::optional<std::string> prompt;  // absent: not typed
   std::optional<int> beams;           // absent: as the model has them
   std::optional<double> length_penalty;
@@ -45,8 +46,8 @@ struct Writer {
 };
 
 // encoding: another one in place of the run's; it may read other draws of the positions.
-Writer writer_of_run(const std::string& folder, const std::string& encoding) {
-  t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder).learner->state;
+Writer writer_of_run(const std::string& folder, const std::string& encoding, const std::string& device) {
+  t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder, device).learner->state;
   if (!encoding.empty()) state.config.set("encoding", as_typed("encoding", encoding));
   const std::vector<int> ends = {symbols::end};
   return {state.net,
@@ -97,7 +98,9 @@ void generate_answer(const AnswerWords& words) {
   catch_signals();
   const std::string prompt = prompt_of(words);
   generation(words, {});  // before anything is opened
-  Writer writer = words.hf.empty() ? writer_of_run(words.run, words.encoding) : writer_of_checkpoint(words.hf);
+  if (!words.hf.empty()) refuse_device_of_checkpoint(words.device, words.hf);
+  Writer writer =
+      words.hf.empty() ? writer_of_run(words.run, words.encoding, words.device) : writer_of_checkpoint(words.hf);
   if (!words.matmul.empty()) writer.config.set("matmul", words.matmul);
   const T5Generation how = generation(words, writer.how);
   if (how.beams == 1 && (words.length_penalty.value_or(1) != 1 || !words.early_stopping.empty()))
@@ -115,7 +118,8 @@ void generate_answer(const AnswerWords& words) {
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   begin({.what = "answering",
          .takes = t5::answer_takes(writer.net.spec(), double(tokens.size()), how.count, how.beams),
-         .with = fmt::format("a prompt of {} tokens, --beams {}", tokens.size(), how.beams)},
+         .with = fmt::format("a prompt of {} tokens, --beams {}", tokens.size(), how.beams),
+         .device = device(writer.config)},
         words.force);
   try {
     const NoGrad still;
@@ -168,6 +172,7 @@ std::function<void()> add_t5_generate(CLI::App* c) {
   c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
   c->add_option("--temperature", words->temperature, "another factor on the logits of the encoder")->type_name("NAME");
   add_matmul(c, words->matmul);
+  add_device(c, words->device);
   add_threads(c, words->threads);
   add_force(c, words->force);
   return [=] { generate_answer(*words); };
@@ -180,7 +185,7 @@ std::function<void()> add_t5_export(CLI::App* c) {
   c->add_option("--to,-o,--out", *to, "the folder to make")->type_name("FOLDER");
   return [=] {
     if (to->empty()) bad_input("to which folder? Say --to FOLDER");
-    const t5::State trained = open_as<t5::QuestionLearner>(t5_kind(), *run).learner->state;
+    const t5::State trained = open_as<t5::QuestionLearner>(t5_kind(), *run, "cpu").learner->state;
     t5::export_hf(trained.net, trained.params, {symbols::end}, *to);
     fmt::print("{} has config.json and model.safetensors: AutoModelForSeq2SeqLM.from_pretrained(\"{}\") reads it\n",
                *to, *to);

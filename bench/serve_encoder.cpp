@@ -20,7 +20,7 @@ struct Encoder : Served {
   State state;
   const RunSpec& config = state.config;
   const Task& task = poslab::task(config["task"]);
-  const MatmulPrecision as_this_run = state.matmul_precision();  // of evaluations, too
+  const MatmulPrecision as_this_run = precision(state.config);  // of evaluations, too
   uint64_t tested = 0;
 
   explicit Encoder(const RunSpec& c) : state(c) { formula::fill(state.params); }
@@ -57,11 +57,11 @@ struct Encoder : Served {
     for (std::string size; sizes >> size;) {
       const auto start = Clock::now();
       last.emplace(step(std::stoi(size)));
-      if (on_cpu) loss = double(last->loss.result()[0]);
+      if (on_cpu) loss = finish_step(config, std::move(*last)).loss;
       ms.push_back(ms_since(start));
     }
     if (!on_cpu) {
-      loss = double(last->loss.result()[0]);
+      loss = finish_step(config, std::move(*last)).loss;
       ms = json(ms.size(), ms_since(begin) / double(ms.size()));
     }
     return {{"ms", ms}, {"loss", loss}};

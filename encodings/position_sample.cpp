@@ -39,9 +39,18 @@ const Positions& PositionSample::draw(Drawn& drawn, const Chosen<Sampler>& sampl
     own.site += site;
     Rng rng(own);
     const bool each = sampler->random && resample_ == Resample::per_sequence;
-    drawn = std::make_shared<const Positions>(sample(sampler, {each ? sequences_ : 1, time_, classes_}, rng));
+    const Positions all = sample(sampler, {each ? sequences_ : 1, time_, classes_}, rng);
+    drawn = std::make_shared<const Positions>(to_ < 0 ? all : all.part(from_, to_));
   }
   return *drawn;
+}
+
+PositionSample PositionSample::part(int from, int to) const {
+  PositionSample p = *this;
+  p.from_ = from, p.to_ = to;
+  for (Drawn& d : p.drawn_)
+    if (d && d->sequences() > 1) d = std::make_shared<const Positions>(d->part(from, to));
+  return p;
 }
 
 void PositionSample::begin_pass() const {

@@ -52,6 +52,18 @@ Positions Positions::of_offsets(int sequences, std::vector<double> offset) {
   return p;
 }
 
+Positions Positions::part(int from, int to) const {
+  if (sequences_ == 1 || to - from == sequences_) return *this;
+  const auto rows = [&](const std::vector<double>& all) {
+    const auto each = std::ptrdiff_t(all.size()) / sequences_;
+    return std::vector<double>(all.begin() + from * each, all.begin() + to * each);
+  };
+  Positions p;
+  p.sequences_ = to - from, p.channels_ = channels_;
+  p.position_ = rows(position_), p.ids_ = rows(ids_), p.offset_ = rows(offset_);
+  return p;
+}
+
 int Positions::time() const {
   return only_offsets() ? (int(offset_.size()) / sequences_ + 1) / 2 : int(position_.size()) / sequences_;
 }

@@ -32,6 +32,8 @@ class Positions {
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
 
+  Positions part(int from, int to) const;   // of sequences from .. to - 1; of one that the batch shares, itself
+
   int sequences() const { return sequences_; }
   int time() const;
   // (S, T). Throws BadInput for a table of offsets: "rope: needs a position for every token, ..." naming the scheme.

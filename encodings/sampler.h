@@ -57,6 +57,7 @@ class PositionSample {
   explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
   const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
+  PositionSample part(int from, int to) const;             // of the batch's sequences from .. to - 1
   void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
 
  private:
@@ -64,6 +65,7 @@ class PositionSample {
   Resample resample_;
   Stream stream_;
   int sequences_, time_;
+  int from_ = 0, to_ = -1;                                 // of a part; -1: all
   Ids classes_;
   using Drawn = std::shared_ptr<const Positions>;
   const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call

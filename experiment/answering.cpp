@@ -79,7 +79,7 @@ struct State {
       : config((answering::check(c), c)),
         params(uint64_t(c.whole("seed"))),
         net(params, spec_of(c)),
-        adam((params.pack(), params), c.number("lr")) {
+        adam((params.pack(device(c)), params), c.number("lr")) {
     adam.clip = c.number("clip");
   }
   RunSpec config;
@@ -108,15 +108,20 @@ Questions draw(const RunSpec& c, int64_t step, int length) {
   return questions(c, c.whole("batch"), length, Purpose::tokens, step);
 }
 
-// The most probable symbol at each of the last O slots                                                          (B, O)
-Ids said(const Tensor& logits) {
-  const int V = logits.dim(-1), B = logits.dim(0), O = logits.dim(1);
-  std::vector<int> all;
-  for (int64_t i = 0; i < int64_t(B) * O; ++i) {
-    const real* row = logits.data() + i * V;
-    all.push_back(int(std::max_element(row, row + V) - row));
-  }
-  return Ids({B, O}, all);
+StepPlan plan(const State& s, const Questions& q) {
+  const RunSpec& c = s.config;
+  const int64_t step = s.adam.step;
+  const bool all = c["loss_on"] == "all";
+  const Ids read = read_by(q, q.strings.targets, symbols(c)), next = expected(q, read, all);
+  const PositionSample drawn = positions(c, Purpose::positions, step, q);
+  const int outputs = all ? read.shape()[1] : q.outputs();
+  StepPlan plan{c.number("lr") * std::min(1., double(step + 1) / std::max(1, c.whole("warmup"))), {}, most_probable};
+  for (const Cut& cut : cuts(c, q.sequences()))
+    plan.parts.push_back({[&s, outputs, tokens = cut.of(read), places = drawn.part(cut.from, cut.to)](Trace* trace) {
+                            return s.net(tokens, outputs, {places, {}, trace});
+                          },
+                          cut.of(next)});
+  return plan;
 }
 
 struct Right {
@@ -134,6 +139,16 @@ struct Right {
     }
   }
 };
+
+StepResult result(const State&, const Questions& q, const StepOutcome& done) {
+  const int B = q.sequences(), O = q.outputs(), shown = int(done.shown.size()) / B;  // of each string, the last O count
+  std::vector<int> answers;
+  for (auto end = done.shown.begin() + shown; int(answers.size()) < B * O; end += shown)
+    answers.insert(answers.end(), end - O, end);
+  Right right;
+  right.add(q, Ids({B, O}, answers));
+  return {done.done, done.loss, right.by_slot(), done.grad_norm, double(right.of_slots), q.length};
+}
 
 const Columns& test_columns() {
   static const Columns all =
@@ -163,8 +178,9 @@ Row evaluate(const Decoder& net, const RunSpec& c, int length) {
     };
     const Tensor logits = pass(q.strings.targets);
     loss += double(cross_entropy(logits, q.strings.targets).item()) * q.sequences() / samples;
-    forced.add(q, said(logits));
-    free.add(q, free_running(said(logits), [&](const Ids& answer) { return said(pass(answer)); }));
+    forced.add(q, most_probable_ids(logits));
+    const auto next = [&](const Ids& answer) { return most_probable_ids(pass(answer)); };
+    free.add(q, free_running(most_probable_ids(logits), next));
   }
   const Baselines b = baselines(t, length, baseline_samples, uint64_t(c.count("seed")));
   return {test_columns(),
@@ -279,31 +295,9 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return questions(state.config, 1, length, purpose, length, n);
   }
   void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
+    const MatmulPrecision as_this_run = precision(state.config);
     const Ids read = read_by(q, q.strings.targets, symbols(state.config));
     net.states(read, {positions(state.config, Purpose::test_positions, length, q), {}, trace});
-  }
-
-  StepResult step(const Questions& q, Trace* trace) override {
-    const RunSpec& c = state.config;
-    const MatmulPrecision as_this_run = precision(c);
-    const int64_t number = state.adam.step;
-    const bool all = c["loss_on"] == "all";
-    const Ids read = read_by(q, q.strings.targets, symbols(c));
-    const PositionSample drawn = positions(c, Purpose::positions, number, q);
-    Stoppable until_update(!trace);
-    state.params.clear_grads();
-    const Tensor logits = state.net(read, all ? read.shape()[1] : q.outputs(), {drawn, {}, trace});
-    const Tensor loss = cross_entropy(logits, expected(q, read, all));
-    backward(loss);
-    until_update.complete();
-    state.adam.lr = c.number("lr") * std::min(1., double(number + 1) / std::max(1, c.whole("warmup")));
-    state.adam.update(state.params, trace);
-    const double norm = Adam::norm(state.adam.squares.values());
-    stop_if_diverged(c, number, double(loss.item()), norm);
-    ++state.adam.step;
-    Right right;
-    right.add(q, said(all ? slice(logits, 1, read.shape()[1] - q.outputs(), read.shape()[1]) : logits));
-    return {state.adam.step, double(loss.item()), right.by_slot(), norm, double(right.of_slots), q.length};
   }
 };
 

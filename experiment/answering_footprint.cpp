@@ -3,6 +3,7 @@
 
 #include "experiment/answering.h"
 #include "experiment/evaluate.h"
+#include "experiment/training_step.h"
 
 namespace poslab::answering {
 
@@ -33,7 +34,7 @@ Load load(const RunSpec& c) {
   const Lengths tested = c.lengths("eval_lengths");
   const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
   Load l{.parameters = parameters(spec_of(c)),
-         .kept = stack(spec_of(c)).activations(batch, slots(c, trained), true),
+         .kept = stack(spec_of(c)).activations(most_at_once(c, batch), slots(c, trained), true),
          .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
          .of_test = fmt::format("eval_lengths to {}", tested.to)};
   for (int n = 1; n <= trained; ++n) l.flops += batch * forward(c, n, 1).flops / trained;

@@ -93,7 +93,7 @@ void check_question(const State& state, const Tokens& input) { posed(state, inpu
 Answer ask(const State& state, const Tokens& input, int draws) {
   const NoGrad no_grad;
   const Batch batch = posed(state, input);
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = state.test_net();
   Answer a{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0],
            net.spec().symbols_out, {}, 0, 0};
@@ -150,7 +150,7 @@ Looked ask(const State& state, const Tokens& input, const Asking& how) {
   if (input.empty() || input.size() > most_read) check_question(state, input);
   const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
   const PositionSample positions = positions_of(state, batch, int(input.size()), how);
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = how.temperature ? state.net.at_temperature(*how.temperature) : state.test_net();
   const int T = batch.tokens.shape()[1], O = batch.outputs, V = net.spec().symbols_out;
   Trace trace({"block*.attention.weights"});

@@ -35,7 +35,7 @@ void AttentionMaps::add(const Tensor& weights) {
 
 Tensor attention_of(const State& state, const Batch& batch, const PositionSample& positions, int layer) {
   const NoGrad no_grad;
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   Trace trace({fmt::format("block{}.attention.weights", layer)});
   state.test_net()(batch.tokens, batch.tokens.shape()[1], {positions, {}, &trace});    // of all slots
   const Tensor& weights = trace.captured.begin()->second;

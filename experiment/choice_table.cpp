@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/build.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -55,6 +56,15 @@ double cooled(const Choices& c, int64_t step) {
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }
+ChoiceOption device_option(bool newer) {
+  return {"Running", {"device", names_of(all_devices()), "where kernels run"}, true, newer};
+}
+ChoiceOption accumulate_option() {
+  return {"Training",
+          {"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"},
+          true,
+          true};
+}
 Option seed_option() { return {"seed", 0, {0, 999999999}, "of all random numbers"}; }
 
 ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const std::vector<ChoicePreset>& presets) {
@@ -66,6 +76,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("What is studied", own.studied);
   add("Model", own.model);
   add("Training", own.training);
+  table.options.push_back(accumulate_option());
   add("Evaluation", own.evaluation);
   add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
                   {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
@@ -73,6 +84,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
       matmuls(std::begin(matmul_names), std::end(matmul_names));
   table.options.push_back({"Running", {"matmul", matmuls, "what the factors of products are rounded to"}, true, true});
   table.options.push_back({"Running", {"products", engines, "by what a CPU multiplies matrices"}, true, true});
+  table.options.push_back(device_option(true));
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
@@ -157,7 +169,7 @@ Matmul matmul(const Choices& c) {
   const auto name = std::find(std::begin(matmul_names), std::end(matmul_names), c["matmul"]);
   return Matmul(name - std::begin(matmul_names));
 }
-MatmulPrecision precision(const Choices& c) { return {Device::cpu, matmul(c), products(c)}; }
+MatmulPrecision precision(const Choices& c) { return {device(c), matmul(c), products(c)}; }
 
 void must_not_be_aligned(const Chosen<TemperaturePolicy>& temperature) {
   if (temperature->name == "aligned")

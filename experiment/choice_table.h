@@ -43,6 +43,7 @@ Option encoding_option(const std::string& standard, const std::string& help);
 Option temperature_option(const std::string& help);
 Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
 Option warmup_option(int standard), cooling_option(double standard);
+ChoiceOption device_option(bool newer), accumulate_option();
 // The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
 double cooled(const Choices&, int64_t step);
 // Defaults, then the preset that `settings` names, then `settings`. Throws BadInput: unknown option or name, a number
@@ -59,7 +60,8 @@ std::string with_usual_lengths(const std::string& option, const std::string& val
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // by what the run multiplies
 Matmul matmul(const Choices&);             // what the factors of its products are rounded to
-// While it lives, the calling thread multiplies as a run without a device of its own. Throws BadInput if it cannot.
+// While it lives, the calling thread multiplies as this run does on its device; other runs of the process may differ.
+// Every pass needs one. Throws BadInput if the device cannot.
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const Chosen<TemperaturePolicy>&);

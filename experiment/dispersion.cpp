@@ -53,7 +53,7 @@ Probed probed(const State& state, int samples) {
   const auto run = [&state, samples](const Look& look) {
     const NoGrad no_grad;
     const RunSpec& c = state.config;
-    const MatmulPrecision as_this_run = state.matmul_precision();
+    const MatmulPrecision as_this_run = precision(state.config);
     const Transformer net = look.temperature ? state.net.at_temperature(*look.temperature) : state.test_net();
     const int all = look.samples ? look.samples : samples;
     const int cut = look.one_by_one ? 1 : sub_batch(slots(c, look.length));

@@ -32,7 +32,7 @@ void add_sub_batch(const RunSpec& c, const Transformer& net, int first, int coun
 AtLength test_at(const State& state, int length, int samples) {
   const NoGrad no_grad;
   Stoppable all(state.params.device() == Device::cpu);
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   const Transformer net = state.test_net();
   const int cut = sub_batch(slots(state.config, length));
   AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};

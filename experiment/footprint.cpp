@@ -9,6 +9,7 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/kind.h"
+#include "experiment/training_step.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -129,7 +130,7 @@ Load string_load(const RunSpec& c) {
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C;
   const Lengths tested = c.lengths("eval_lengths");
   const int trained = c.whole("train_length"), batch = c.whole("batch"), samples = c.whole("eval_samples");
-  Load l{.kept = activations(c, batch, slots(c, trained), true),
+  Load l{.kept = activations(c, most_at_once(c, batch), slots(c, trained), true),
          .of_step = fmt::format("batch = {}, train_length = {}", batch, trained),
          .of_test = fmt::format("eval_lengths to {}", tested.to)};
   l.parameters = (spec.symbols_in + spec.symbols_out) * C + c.whole("layers") * (4 * C * C + 2 * C * F + F + 5 * C);

@@ -2,12 +2,13 @@
 // no file, reads no clock, starts no thread.
 #pragma once
 #include <any>
+#include <deque>
 #include <functional>
 
 #include "experiment/inside.h"
 #include "experiment/kind.h"
 #include "experiment/results.h"
-#include "experiment/step_result.h"
+#include "experiment/training_step.h"
 #include "nn/adam.h"
 #include "nn/trace.h"
 
@@ -85,7 +86,7 @@ inline RunSpec at_temperature_of(const RunSpec& training, RunSpec test) {
   return test;
 }
 
-// A learner around a state that has config, params and adam, and steps that are done when they are started.
+// A learner around a state that has config, params and adam; a step's plan() and result() are its kind's.
 template <class State, class Batch>
 class StateLearner : public Learner {
  public:
@@ -94,17 +95,25 @@ class StateLearner : public Learner {
   const Params& params() const override { return state.params; }
   Adam& adam() override { return state.adam; }
   std::any draw(int64_t step) const override { return batch(step); }
-  void start(std::any drawn, Trace* trace) override { newest_ = step(std::any_cast<const Batch&>(drawn), trace); }
-  StepResult finish() override { return newest_; }
+  void start(std::any drawn, Trace* trace) override {
+    Batch batch = std::any_cast<Batch>(std::move(drawn));
+    StartedStep started = start_step(state.params, state.adam, plan(state, batch), state.config, trace);
+    running_.emplace_back(std::move(batch), std::move(started));
+  }
+  StepResult finish() override {
+    auto [batch, started] = std::move(running_.front());
+    running_.pop_front();
+    return result(state, batch, started.finish(state.config));
+  }
+  size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
 
   State state;
 
  protected:
   virtual Batch batch(int64_t step) const = 0;
-  virtual StepResult step(const Batch&, Trace*) = 0;
 
  private:
-  StepResult newest_{};
+  std::deque<std::pair<Batch, StartedStep>> running_;
 };
 
 }  // namespace poslab

@@ -233,6 +233,7 @@ std::vector<ChoiceOption> make_options() {
                  {"curriculum", names_of(all_curricula()), "which length a step uses"},
                  {"seed", 0, {0, 999999999999999}, "of all random numbers"}});
   add(training, {cooling_option(0)}, newer);
+  options.push_back(accumulate_option());
 
   add(test, {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
              {"eval_samples", 512, {1, 1 << 14}, "sequences for each length"},
@@ -246,8 +247,8 @@ std::vector<ChoiceOption> make_options() {
               "steps between two small tests while training, into tests.jsonl; 0: none"}});
 
   add(running, {{"checkpoint_every", 1000, {1, most_steps}, "steps between two checkpoints"},
-                {"log_every", 10, {1, most_steps}, "steps between two lines of metrics.jsonl"},
-                {"device", names_of(all_devices()), "where kernels run"}});
+                {"log_every", 10, {1, most_steps}, "steps between two lines of metrics.jsonl"}});
+  options.push_back(device_option(false));
   add(running, {{"matmul", matmuls, "what the factors of products are rounded to"},
                 {"products", engines, "by what a CPU multiplies matrices"}},
       newer);

@@ -20,7 +20,7 @@ std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 // Of strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
   const RunSpec& c = state.config;
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
   for (int layer = 0; layer < c.whole("layers"); ++layer) names.push_back(output_of(layer));

@@ -20,6 +20,4 @@ Transformer State::test_net() const {
   return made;
 }
 
-MatmulPrecision State::matmul_precision() const { return {params.device(), matmul(config), products(config)}; }
-
 }  // namespace poslab

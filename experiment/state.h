@@ -13,8 +13,6 @@ struct State {
   // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
   // is aligned to other weights.
   Transformer test_net() const;
-  // What holds it multiplies as this run does; other runs of the process may differ. Every pass needs one.
-  MatmulPrecision matmul_precision() const;
   RunSpec config;
   Params params;
   Transformer net;

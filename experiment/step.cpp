@@ -1,8 +1,5 @@
 #include "experiment/step.h"
 
-#include "autograd/tape.h"
-#include "core/backend.h"
-#include "core/stop.h"
 #include "encodings/samplers.h"
 #include "experiment/build.h"
 #include "experiment/choice_table.h"
@@ -32,42 +29,45 @@ StepInputs draw_step(const RunSpec& c, int64_t step, int length) {
   return {length, std::move(batch), std::move(positions)};
 }
 
-PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
+StepPlan plan(const State& state, const StepInputs& inputs) {
   const RunSpec& c = state.config;
   const int64_t step = state.adam.step;
-  state.adam.lr = c.number("lr") * cooled(c, step);
-  Tensor logits, loss;
-  // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
-  Stoppable until_update(state.params.device() == Device::cpu && !trace);
-  const MatmulPrecision as_this_run = state.matmul_precision();
-  const auto work = [&] {
-    logits = loss = {};
-    const Dropout dropout{real(c.number("dropout")),
-                          stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step))};
-    state.params.clear_grads();
-    logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, dropout, trace});
-    loss = cross_entropy(logits, inputs.batch.targets);
-    backward(loss);
-    until_update.complete();
-    state.adam.update(state.params, trace);
-  };
-  if (trace)
-    work();
-  else
-    backend(state.params.device()).step(work);
-  ++state.adam.step;
-  return {step, std::move(inputs), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
+  const Batch& batch = inputs.batch;
+  StepPlan plan{c.number("lr") * cooled(c, step), {}, all_logits};
+  for (const Cut& cut : cuts(c, batch.tokens.shape()[0])) {
+    const Dropout dropout{real(c.number("dropout")), stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step),
+                                                            uint32_t(cut.part) << 12)};  // a mask for each part
+    plan.parts.push_back({[&state, dropout, outputs = batch.outputs, tokens = cut.of(batch.tokens),
+                           positions = inputs.positions.part(cut.from, cut.to)](Trace* trace) {
+                            return state.net(tokens, outputs, {positions, dropout, trace});
+                          },
+                          cut.of(batch.targets)});
+  }
+  return plan;
+}
+
+namespace {
+
+Step step_of(const StepInputs& inputs, const StepOutcome& done) {
+  const int symbols_out = int(done.shown.size()) / int(inputs.batch.targets.size());
+  return {inputs.length, done.loss, done.grad_norm, score(done.shown.data(), symbols_out, inputs.batch)};
+}
+
+}  // namespace
+
+PendingStep start_step(State& s, StepInputs inputs, Trace* trace) {
+  StartedStep started = start_step(s.params, s.adam, plan(s, inputs), s.config, trace);
+  return {std::move(inputs), std::move(started)};
 }
 
 Step finish_step(const RunSpec& c, PendingStep pending) {
-  Step s{};
-  s.length = pending.inputs.length;
-  s.loss = double(pending.loss.result()[0]);
-  const std::vector<real> logits = pending.logits.result();
-  s.score = score(logits.data(), int(logits.size()) / int(pending.inputs.batch.targets.size()), pending.inputs.batch);
-  s.grad_norm = Adam::norm(pending.squares.result());
-  stop_if_diverged(c, pending.number, s.loss, s.grad_norm, s.length);
-  return s;
+  return step_of(pending.inputs, pending.started.finish(c, pending.inputs.length));
+}
+
+StepResult result(const State&, const StepInputs& inputs, const StepOutcome& done) {
+  const Score score = step_of(inputs, done).score;
+  return {done.done, done.loss, double(score.correct) / double(score.scored), done.grad_norm, double(score.scored),
+          inputs.length};
 }
 
 }  // namespace poslab

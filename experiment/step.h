@@ -1,9 +1,9 @@
 // One step of training (spec B.3): strings of one length, a fresh batch, mean cross-entropy over all output slots,
 // Adam.
-// All that trains goes through here: `poslab train`, the benchmark, the tests.
+// All that trains on strings goes through here: `poslab train`, the benchmark, the tests.
 #pragma once
-#include "core/async_read.h"
 #include "experiment/state.h"
+#include "experiment/training_step.h"
 #include "tasks/batch.h"
 
 namespace poslab {
@@ -27,20 +27,13 @@ struct Step {
   Score score;
 };
 
-// A step that has been started: its results arrive while later steps run, if the device computes asynchronously.
 struct PendingStep {
-  int64_t number;  // from 0
   StepInputs inputs;
-  AsyncRead loss, logits, squares;
+  StartedStep started;
 };
-// Step number state.adam.step: forward, backward, update. Throws Stopped (core/stop.h), with the weights as before it.
-// A trace has the step's activations and updates; a GPU then computes it without a recording. What is only seen changes
-// no bit, except that gradients are summed in another order where "embedding" or, of decoders and T5s, "attention.out"
-// and "cross.out" are seen. If a change throws, the step is done by half: do not go on with this state, and
-// clear_tape().
-PendingStep start_step(State&, StepInputs, Trace* = nullptr);
-// Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the
-// weights.
-Step finish_step(const RunSpec&, PendingStep);
+PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as that of experiment/training_step.h
+Step finish_step(const RunSpec&, PendingStep);                  // waits for it; throws as StartedStep::finish
+StepPlan plan(const State&, const StepInputs&);
+StepResult result(const State&, const StepInputs&, const StepOutcome&);
 
 }  // namespace poslab

@@ -54,18 +54,6 @@ const Kind& strings_kind() {
   return kind;
 }
 
-void StringsLearner::start(std::any drawn, Trace* trace) {
-  running_.push_back(start_step(state, std::any_cast<StepInputs>(std::move(drawn)), trace));
-}
-
-StepResult StringsLearner::finish() {
-  const int64_t done = running_.front().number + 1;
-  const Step s = finish_step(state.config, std::move(running_.front()));
-  running_.pop_front();
-  return {done,    s.loss, double(s.score.correct) / double(s.score.scored), s.grad_norm, double(s.score.scored),
-          s.length};
-}
-
 std::vector<TestPart> StringsLearner::test(const RunSpec& c) const {
   const auto tested = std::make_shared<State>(state);
   check(tested->config = c);
@@ -116,7 +104,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
   s.pass = [this, batch, length, T, first](Trace& trace) {
     const NoGrad no_grad;
-    const MatmulPrecision as_this_run = state.matmul_precision();
+    const MatmulPrecision as_this_run = precision(state.config);
     const PositionSample positions = test_draw(state.config, length, first, 1, T, batch.tokens);
     state.test_net()(batch.tokens, T, {positions, {}, &trace});  // of all slots
   };
@@ -137,7 +125,7 @@ int length_of(const RunSpec& c, int T) {
 Reader StringsLearner::reader() const {
   return {state.net.spec().symbols_in, [this, tested = state.test_net()](const Reading& r, Trace* trace) {
             const int B = r.tokens.shape()[0], T = r.tokens.shape()[1];
-            const MatmulPrecision as_this_run = state.matmul_precision();
+            const MatmulPrecision as_this_run = precision(state.config);
             const PositionSample positions =
                 r.positions.empty() ? test_draw(state.config, length_of(state.config, T), 0, B, T, r.tokens)
                                     : PositionSample(r.positions);

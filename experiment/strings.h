@@ -1,23 +1,14 @@
 // Runs that learn a task of strings, as a kind of run (experiment/kind.h).
 #pragma once
-#include <deque>
-
 #include "experiment/evaluate.h"
 #include "experiment/learner.h"
 #include "experiment/step.h"
 
 namespace poslab {
 
-class StringsLearner final : public Learner {
+class StringsLearner final : public StateLearner<State, StepInputs> {
  public:
-  explicit StringsLearner(State s) : state(std::move(s)) {}
-  const RunSpec& config() const override { return state.config; }
-  const Params& params() const override { return state.params; }
-  Adam& adam() override { return state.adam; }
-  std::any draw(int64_t step) const override { return draw_step(state.config, step); }
-  void start(std::any drawn, Trace*) override;
-  StepResult finish() override;
-  size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
+  using StateLearner::StateLearner;
   std::vector<TestPart> test(const RunSpec&) const override;
   double accuracy_at(int length, int samples) const override { return poslab::accuracy_at(state, length, samples); }
   Respondent respondent(const std::string& positions, const std::string& temperature) const override;
@@ -30,10 +21,8 @@ class StringsLearner final : public Learner {
   Reader reader() const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
-  State state;
-
  private:
-  std::deque<PendingStep> running_;
+  StepInputs batch(int64_t step) const override { return draw_step(state.config, step); }
 };
 
 // A test's row, and rows as they were measured; what was not kept is 0.

@@ -10,7 +10,11 @@
 #include "cuda/backend.h"
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
+#include "lab/runs/run.h"
+#include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
+#include "tests/op_run.h"
+#include "tests/small_kinds.h"
 
 namespace poslab::test {
 namespace {
@@ -99,6 +103,33 @@ TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
     INFO("relative " << positions << ", " << steps << " steps");
     CHECK((trained() == trained()));                         // bytes, which nobody wants to see
   }
+}
+
+TEST_CASE("cuda: runs of every kind go on on the other device, and are tested and inspected there") {
+  const OneThread one;
+  const TemporaryFolder folder;
+  for (const SmallKind& k : small_kinds())
+    for (const auto& [from, to] : {std::pair{"cuda", "cpu"}, {"cpu", "cuda"}}) {
+      const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
+      INFO(k.name << " from " << from);
+      const auto config = [&](const std::string& out) {
+        return RunSpec(k.kind.configure(joined(k.settings, {{"out", out}, {"device", from}})));
+      };
+      {
+        Run begun = create_run(config(run)), at_once = create_run(config(whole));
+        for (int n = 0; n < 3; ++n) step(*begun.learner);
+        write_file(begun.folder.checkpoint(), checkpoint_bytes(*begun.learner));
+        train(at_once.folder, *at_once.learner);
+        write_file(at_once.folder.checkpoint(), checkpoint_bytes(*at_once.learner));
+      }
+      resume_run(run, {{"device", to}}, false);
+      const Run there = open_run(run), here = open_run(whole);
+      CHECK(there.learner->config()["device"] == to);
+      CHECK(here.learner->config()["device"] == from);
+      const auto loss = [](const Run& r) { return r.learner->test(r.learner->config())[0].row()["loss"]; };
+      CHECK(loss(there) == doctest::Approx(loss(here)).epsilon(1e-3));
+      CHECK(test_run(whole, {{"device", to}}, {.name = "there"}, false).results.size() > 0);
+    }
 }
 
 }  // namespace poslab::test

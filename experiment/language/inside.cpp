@@ -44,12 +44,9 @@ Activations activations(const State& s, const Source& source, int length, int la
     const Tensor states = s.net.states(Ids({1, length}, {window.begin(), window.end() - 1}),
                                        {test_positions(s.config, length), {}, &trace});
     const Tensor logits = s.net.logits(slice(states, 1, length - last, length));
-    const int V = logits.dim(-1);
-    for (int t = 0; t < last; ++t) {
-      const real* row = logits.data() + int64_t(t) * V;
-      const int best = int(std::max_element(row, row + V) - row);
-      all.accuracy += double(best == window[size_t(length - last + t + 1)]) / (double(last) * samples);
-    }
+    const Ids best = most_probable_ids(logits);
+    for (int t = 0; t < last; ++t)
+      all.accuracy += double(best[t] == window[size_t(length - last + t + 1)]) / (double(last) * samples);
     for (int layer = 0; layer < layers; ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (1, T, C)
       all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.end() - int64_t(last) * C, x.end());
@@ -87,6 +84,7 @@ std::vector<int> test_window(const RunSpec& c, const Source& source, int length,
 
 AttentionMaps attention_maps(const State& s, const Source& source, const std::vector<int>& tokens) {
   const NoGrad no_grad;
+  const MatmulPrecision as_this_run = precision(s.config);
   const int T = int(tokens.size());
   AttentionMaps maps{T, T, 0, {}, {}, symbols(source, tokens)};
   for (int layer = 0; layer < s.config.whole("layers"); ++layer) {
@@ -99,6 +97,7 @@ AttentionMaps attention_maps(const State& s, const Source& source, const std::ve
 
 Pca pca(const State& s, const Source& source, const std::vector<int>& lengths, int samples) {
   const NoGrad no_grad;
+  const MatmulPrecision as_this_run = precision(s.config);
   const int last = *std::min_element(lengths.begin(), lengths.end());
   std::vector<Activations> all;
   for (const int length : lengths) all.push_back(activations(s, source, length, last, 0, samples));
@@ -125,6 +124,7 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
 Probed probed(const State& s, const Source& source, int samples) {
   const auto run = [&s, &source, samples](const Look& look) {
     const NoGrad no_grad;
+    const MatmulPrecision as_this_run = precision(s.config);
     const Decoder net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
       Stoppable whole(true);

@@ -7,6 +7,7 @@
 #include "autograd/tape.h"
 #include "core/stop.h"
 #include "encodings/samplers.h"
+#include "experiment/build.h"
 
 namespace poslab::language {
 
@@ -48,7 +49,7 @@ State::State(const RunSpec& c, int vocabulary)
     : config((language::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, decoder_spec(c, vocabulary)),
-      adam((params.pack(), params), c.number("lr")) {
+      adam((params.pack(device(c)), params), c.number("lr")) {
   adam.clip = c.number("clip");
 }
 
@@ -94,34 +95,25 @@ PositionSample test_positions(const RunSpec& c, int length) {
   return positions(c, Purpose::test_positions, length, length);
 }
 
-namespace {
-
-int most_probable(const real* logits, int count) { return int(std::max_element(logits, logits + count) - logits); }
-
-}  // namespace
-
-StepResult train_step(State& s, const Batch& batch, Trace* trace) {
-  const MatmulPrecision as_this_run = precision(s.config);
+StepPlan plan(const State& s, const Batch& batch) {
+  const RunSpec& c = s.config;
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
-  const PositionSample draw = training_positions(s.config, step);
-  Stoppable until_update(!trace);
-  s.params.clear_grads();
-  const Tensor logits = s.net(batch.read, T, {draw, {}, trace});
-  const Tensor loss = cross_entropy(logits, batch.expected);
-  backward(loss);
-  until_update.complete();
-  const double warmup = s.config.whole("warmup");
-  s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
-  s.adam.update(s.params, trace);
-  StepResult done{step + 1, double(loss.item()), 0, Adam::norm(s.adam.squares.values()), double(batch.expected.size())};
-  stop_if_diverged(s.config, step, done.loss, done.grad_norm);
-  const int V = logits.dim(-1);
-  for (int64_t i = 0; i < batch.expected.size(); ++i)
-    done.accuracy += most_probable(logits.data() + i * V, V) == batch.expected[i];
-  done.accuracy /= double(batch.expected.size());
-  ++s.adam.step;
-  return done;
+  const double warmup = c.whole("warmup");
+  StepPlan plan{c.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup)), {}, most_probable};
+  const PositionSample draw = training_positions(c, step);
+  for (const Cut& cut : cuts(c, batch.read.shape()[0]))
+    plan.parts.push_back(
+        {[&s, T, draw, read = cut.of(batch.read)](Trace* trace) { return s.net(read, T, {draw, {}, trace}); },
+         cut.of(batch.expected)});
+  return plan;
+}
+
+StepResult result(const State&, const Batch& batch, const StepOutcome& done) {
+  const int64_t all = batch.expected.size();
+  int64_t right = 0;
+  for (int64_t i = 0; i < all; ++i) right += int(done.shown[size_t(i)]) == batch.expected[i];
+  return {done.done, done.loss, double(right) / double(all), done.grad_norm, double(all)};
 }
 
 AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, int length, bool repeated) {
@@ -147,17 +139,18 @@ AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, in
     const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
     whole.complete();
     const int* expected = window.data() + window.size() - counted;
-    Tensor logits;
+    int V = 0;
+    std::vector<real> logits;
     for (int t = 0; t < counted; ++t) {
       if (t % together == 0) {
         Stoppable part_of_it(true);
         const int from = length - counted + t;
-        logits = net.logits(slice(states, 1, from, std::min(from + together, length)));
+        const Tensor some = net.logits(slice(states, 1, from, std::min(from + together, length)));
         part_of_it.complete();
+        V = some.dim(-1), logits = some.values();
       }
-      const int V = logits.dim(-1);
       const real* row = logits.data() + int64_t(t % together) * V;
-      const int best = most_probable(row, V);
+      const int best = int(std::max_element(row, row + V) - row);
       double sum = 0;
       for (int i = 0; i < V; ++i) sum += std::exp(double(row[i]) - row[best]);
       const int part = int(int64_t(t) * parts / counted);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "experiment/language/options.h"
-#include "experiment/step_result.h"
+#include "experiment/training_step.h"
 #include "nn/adam.h"
 #include "tasks/language/copy_grammar.h"
 #include "tasks/language/text.h"
@@ -59,9 +59,9 @@ Batch draw_batch(const RunSpec&, const Source&, int64_t step);
 PositionSample training_positions(const RunSpec&, int64_t step);
 PositionSample test_positions(const RunSpec&, int length);
 
-// Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
-// when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
-StepResult train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
+StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
+StepResult result(const State&, const Batch&, const StepOutcome&);
+using poslab::train_step;
 
 struct AtLength {
   int length = 0;

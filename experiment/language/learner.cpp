@@ -138,6 +138,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
           .slots = "a token sees itself and those before it.",
           .pass = [this, tokens, T](Trace& trace) {
             const NoGrad no_grad;
+            const MatmulPrecision as_this_run = precision(state.config);
             state.net.states(Ids({1, T}, tokens), {test_positions(state.config, T), {}, &trace});
           }};
 }
@@ -182,8 +183,6 @@ Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::strin
   made.look = look;
   return made;
 }
-
-StepResult TextLearner::step(const Batch& batch, Trace* trace) { return train_step(state, batch, trace); }
 
 }  // namespace language
 

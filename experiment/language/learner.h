@@ -19,7 +19,6 @@ class TextLearner final : public StateLearner<State, Batch> {
 
  private:
   Batch batch(int64_t step) const override { return draw_batch(state.config, *source, step); }
-  StepResult step(const Batch&, Trace*) override;
   std::vector<int> tokens_of(const std::string& text) const;   // of a text of one's own; none of ""
 };
 

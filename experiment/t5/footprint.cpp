@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "experiment/t5/options.h"
+#include "experiment/training_step.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::t5 {
@@ -62,7 +63,8 @@ Load load(const RunSpec& c) {
   const std::vector<int> tested = eval_lengths(c);
   const double C = e.d_model, V = symbols::vocabulary, longest = c.whole("train_length"),
                samples = c.whole("eval_samples"), T = (c.whole("shortest") + longest) / 2, tokens = c.whole("tokens"),
-               most = std::max(1., tokens / longest);  // questions of the longest step
+               // questions of the longest step that are in memory together
+               most = most_at_once(c, std::max(1, c.whole("tokens") / c.whole("train_length")));
   Load l{.parameters = e.parameters() + d.parameters() + d.layers * (2 * C * e.key_width + 2 * C * C + C) +
                        (spec.tied ? 1 : 2) * V * C + 2 * C,
          .kept = e.activations(most, longest, true) + most * longest * memory_width(spec) +

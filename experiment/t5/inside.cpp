@@ -10,6 +10,7 @@ namespace poslab::t5 {
 Probed probed(const State& s, int samples) {
   const auto run = [&s, samples](const Look& look) {
     const NoGrad no_grad;
+    const MatmulPrecision as_this_run = precision(s.config);
     const T5 net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     const int all = look.samples ? look.samples : samples;
     const int together = look.one_by_one ? 1 : std::clamp(4096 / look.length, 1, all);

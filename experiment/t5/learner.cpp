@@ -145,6 +145,7 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
   s.pass = [this, at, batch, length](Trace& trace) {
     const NoGrad no_grad;
+    const MatmulPrecision as_this_run = precision(state.config);
     state.net.encode(batch.context, {}, {test_positions(at->config, length, batch), {}, &trace});
   };
   return s;
@@ -181,8 +182,6 @@ Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::s
   made.look = look;
   return made;
 }
-
-StepResult QuestionLearner::step(const Batch& batch, Trace* trace) { return train_step(state, batch, trace); }
 
 }  // namespace t5
 

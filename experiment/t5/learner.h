@@ -17,7 +17,6 @@ class QuestionLearner final : public StateLearner<State, Batch> {
 
  private:
   Batch batch(int64_t step) const override { return draw_batch(state.config, step); }
-  StepResult step(const Batch&, Trace*) override;
 };
 
 Row row_of(const AtLength&);

@@ -6,6 +6,7 @@
 #include "autograd/tape.h"
 #include "core/stop.h"
 #include "encodings/samplers.h"
+#include "experiment/build.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::t5 {
@@ -14,7 +15,7 @@ State::State(const RunSpec& c)
     : config((t5::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, spec(c)),
-      adam((params.pack(), params), c.number("lr")) {
+      adam((params.pack(device(c)), params), c.number("lr")) {
   adam.clip = c.number("clip");
 }
 
@@ -74,17 +75,12 @@ Tensor logits_of(const T5& net, const Batch& batch, const Draws& draw, Trace* tr
 }
 
 // Of each answer of a batch: whether all its symbols are the most probable ones.
-std::vector<bool> right(const Tensor& logits, const Ids& expected) {
-  const int V = logits.dim(-1), O = expected.shape()[1];
-  std::vector<bool> all;
-  for (int64_t b = 0; b < expected.shape()[0]; ++b) {
-    bool whole = true;
-    for (int64_t i = b * O; i < (b + 1) * O; ++i) {
-      const real* row = logits.data() + i * V;
-      whole = whole && std::max_element(row, row + V) - row == expected[i];
-    }
-    all.push_back(whole);
-  }
+template <class Symbols>
+std::vector<bool> right(const Symbols& most_probable, const Ids& expected) {
+  const int O = expected.shape()[1];
+  std::vector<bool> all(size_t(expected.shape()[0]), true);
+  for (int64_t i = 0; i < expected.size(); ++i)
+    if (int(most_probable[i]) != expected[i]) all[size_t(i / O)] = false;
   return all;
 }
 
@@ -105,24 +101,22 @@ double learning_rate(const RunSpec& c, int64_t step) {
   return c.number("lr") * std::min(rising, cooled(c, step));
 }
 
-StepResult train_step(State& s, const Batch& batch, Trace* trace) {
-  const MatmulPrecision as_this_run = precision(s.config);
+StepPlan plan(const State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
-  Stoppable until_update(!trace);
-  s.params.clear_grads();
-  const Tensor logits = logits_of(s.net, batch, draw, trace), loss = cross_entropy(logits, batch.expected);
-  backward(loss);
-  until_update.complete();
-  s.adam.lr = learning_rate(s.config, step);
-  s.adam.update(s.params, trace);
-  StepResult done{step + 1, double(loss.item()), 0, Adam::norm(s.adam.squares.values()),
-                  double(batch.context.shape()[0])};
-  stop_if_diverged(s.config, step, done.loss, done.grad_norm);
-  const std::vector<bool> answers = right(logits, batch.expected);
-  done.accuracy = double(std::count(answers.begin(), answers.end(), true)) / double(answers.size());
-  ++s.adam.step;
-  return done;
+  StepPlan plan{learning_rate(s.config, step), {}, most_probable};
+  for (const Cut& cut : cuts(s.config, batch.context.shape()[0])) {
+    const Batch part{cut.of(batch.context), cut.of(batch.read), cut.of(batch.expected)};
+    plan.parts.push_back(
+        {[&s, part, draw](Trace* trace) { return logits_of(s.net, part, draw, trace); }, part.expected});
+  }
+  return plan;
+}
+
+StepResult result(const State&, const Batch& batch, const StepOutcome& done) {
+  const std::vector<bool> answers = right(done.shown.begin(), batch.expected);
+  const double all = double(answers.size());
+  return {done.done, done.loss, double(std::count(answers.begin(), answers.end(), true)) / all, done.grad_norm, all};
 }
 
 Batch test_batch(const RunSpec& c, const Chosen<Retrieval>& task, int length, TestQuestions which, Purpose purpose) {
@@ -157,7 +151,7 @@ AtLength evaluate(const T5& net, const RunSpec& c, const Chosen<Retrieval>& task
     const double loss = double(cross_entropy(logits, batch.expected).item());
     whole.complete();
     at.loss += loss * double(questions.size()) / samples;
-    const std::vector<bool> answers = right(logits, batch.expected);
+    const std::vector<bool> answers = right(most_probable_ids(logits), batch.expected);
     for (size_t i = 0; i < questions.size(); ++i) {
       const int place = std::min(places - 1, int(questions[i].place * places));
       ++count[place];

@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "experiment/step_result.h"
+#include "experiment/training_step.h"
 #include "experiment/t5/options.h"
 #include "nn/adam.h"
 
@@ -29,10 +29,10 @@ int longest(const Choices&, int64_t step);       // tokens of the longest contex
 Batch draw_batch(const RunSpec&, int64_t step);
 
 double learning_rate(const RunSpec&, int64_t step);  // rises over the warm-up, and falls at the end
-// Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
-// when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
+StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
 // accuracy: of the answers that are right as a whole
-StepResult train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
+StepResult result(const State&, const Batch&, const StepOutcome&);
+using poslab::train_step;
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one
 // choose, answers of all `of` stand evenly from the beginning of the context to its end. And the encoder's positions.

@@ -131,7 +131,7 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
   check_output("-o", out, {{"", "", "{", alignment_format}});
   must_be_one(r);
-  if (!r.hf.empty() && !r.device.empty() && r.device != "cpu") bad_input("--device {}: T5s run on the cpu", r.device);
+  if (!r.hf.empty()) refuse_device_of_checkpoint(r.device, r.hf);
   const Alignment made = r.hf.empty() ? of_run(r) : of_checkpoint(r);
   write_file(out, to_json(r, made));
   return made;

@@ -117,7 +117,7 @@ json example(const State& state, int length) {
   const Batch batch = test_batch(c, length, 0, 1);
   const int T = int(batch.tokens.size());
   const PositionSample drawn = test_draw(c, length, 0, 1, T, batch.tokens);
-  const MatmulPrecision as_this_run = state.matmul_precision();
+  const MatmulPrecision as_this_run = precision(state.config);
   Trace trace({"block*.attention.weights"});
   const Tensor logits = state.test_net()(batch.tokens, T, {drawn, {}, &trace});
   const int V = logits.dim(-1);

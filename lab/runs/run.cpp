@@ -23,7 +23,7 @@ namespace {
 void must_be_unchanged(const RunFolder& run, const Kind& kind, const Choices& c) {
   const std::string path = run.file("config.toml");
   Choices written = kind.configure(read_toml(read_file(path), path, kind));
-  if (c.has("device")) written.set("device", c["device"]);
+  written.set("device", c["device"]);
   if (to_toml(written) != to_toml(c))
     bad_input("{} was changed after the run began; restore it, or train anew with another --out", path);
 }
@@ -55,9 +55,7 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of,
   const Kind& kind = of ? *of : kind_of_folder(folder.path());
   const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
   RunSpec c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
-  if (!device.empty() && c.has("device")) c.move_to(device);
-  if (!device.empty() && !c.has("device") && device != "cpu")
-    bad_input("--device {}: runs of `poslab {}` are on the cpu", device, kind.command("train"));
+  if (!device.empty()) c.move_to(device);
   must_be_unchanged(folder, kind, c);
   if (before) before(c);
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
@@ -65,13 +63,17 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of,
   return {folder, std::move(learner)};
 }
 
+void refuse_device_of_checkpoint(const std::string& device, const std::string& folder) {
+  if (!device.empty() && device != "cpu")
+    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and these are on the cpu", device, folder);
+}
+
 Opened open_model(const std::string& folder, const std::string& device, const std::optional<std::string>& text) {
   if (!is_hf_folder(folder)) {
     Run run = open_run(folder, device);
     return {std::move(run.learner), run.folder, text.value_or("")};
   }
-  if (!device.empty() && device != "cpu")
-    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and these are on the cpu", device, folder);
+  refuse_device_of_checkpoint(device, folder);
   constexpr int usual = 256;
   const bool path = text && !text->empty() && std::filesystem::exists(*text);
   const Settings asked = path ? Settings{{"text", *text}} : Settings{};

@@ -49,6 +49,8 @@ struct Opened {
 // Failure as open_run and open_hf_run do.
 Opened open_model(const std::string& folder, const std::string& device = "",
                   const std::optional<std::string>& text = std::nullopt);
+// Throws BadInput for a device that weights of Hugging Face's form cannot be on; "" is none.
+void refuse_device_of_checkpoint(const std::string& device, const std::string& folder);
 
 std::string checkpoint_bytes(const Learner&);
 

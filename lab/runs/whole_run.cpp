@@ -47,8 +47,7 @@ RunRecord record_of(const Learner& l, const Choices& tested, const Results& all)
     r.paper_score = known(s["paper_score"]), r.released_score = known(s["released_score"]);
     if (r.paper_score) r.baselines = Baselines{s["chance"], s["majority"], s["content_only"]};
   }
-  const bool on_cpu = !c.has("device") || device(c) == Device::cpu;
-  add_origin(r, products(c), on_cpu ? matmul(c) : Matmul::fp32);
+  add_origin(r, products(c), device(c) == Device::cpu ? matmul(c) : Matmul::fp32);
   return r;
 }
 
