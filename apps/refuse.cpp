@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "encodings/encoding.h"
 #include "experiment/config.h"
+#include "experiment/kind.h"
 #include "lab/files/shell.h"
 
 namespace poslab {
@@ -141,10 +142,14 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   if (word.rfind("-", 0) != 0) refuse_word(left.front(), known, command, full_name);
   if (word.rfind("--no-", 0) == 0 && has("--" + word.substr(5)))
     bad_input("unknown option \"{}\"; say --{} off", word, word.substr(5));
-  const std::vector<ChoiceOption>& all = all_choices().options;
+  const Kind* kind = &strings_kind();
+  for (const Kind* one : all_kinds())
+    if (!one->word.empty() && full_name.starts_with("poslab " + one->word)) kind = one;
+  const std::vector<ChoiceOption>& all = kind->table().options;
   const bool of_training =
       std::any_of(all.begin(), all.end(), [&](auto& o) { return o.kept && dashed(o.option.name) == word; });
-  if (of_training && full_name != "poslab train" && full_name != "poslab sweep run" && has("--device"))
+  const bool trains = full_name == "poslab " + kind->command("train") || full_name == "poslab sweep run";
+  if (of_training && !trains && has("--device"))
     bad_input(
         "{0} has no {1}: a run keeps the options that it was trained with; train another one with {1}, or see "
         "`{0} --help`",
@@ -152,9 +157,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::replace(name.begin(), name.end(), '-', '_');
   const CLI::Option* set = command.get_option_no_throw("--set");
-  const auto is_of = [&](const char* group) { return full_name.starts_with(group); };
-  const bool of_tasks = !is_of("poslab lm") && !is_of("poslab t5") && !is_of("poslab decoder");
-  if (set && set->get_type_name() == "KEY=VALUE" && of_tasks)
+  if (set && set->get_type_name() == "KEY=VALUE")
     for (const ChoiceOption& o : all)
       if (o.kept && dashed(o.option.name) == word) {
         const std::string value = left.front() != word                   ? left.front().substr(word.size() + 1)

@@ -36,6 +36,7 @@ struct Backend {
   void (*leave_queue)();
   // Called with each block of memory that a tensor gets, new or reused. Null: not called.
   void (*handed_out)(real* at, size_t bytes) = nullptr;
+  double (*free_bytes)() = nullptr;                              // of the device's own memory; the CPU has none
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

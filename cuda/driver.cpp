@@ -66,6 +66,12 @@ std::string name() {
   return the_name;
 }
 
+double free_bytes() {
+  size_t free = 0, all = 0;
+  check(cudaMemGetInfo(&free, &all), "asking for the GPU's free memory");
+  return double(free);
+}
+
 double peak_flops() {
   int major = 0, minor = 0, processors = 0, kilohertz = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking for the GPU's properties");

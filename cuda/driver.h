@@ -13,6 +13,7 @@ constexpr int multiprocessors = 132;       // of an H100, for which work is divi
 namespace poslab::cuda::driver {
 
 void start();                              // before all but name(); throws BadInput if there is no GPU or no driver
+double free_bytes();                       // of the GPU's memory, that no program has
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have

@@ -133,6 +133,10 @@ void copy(void* to, const void* from, size_t bytes) {
 namespace driver {
 
 void start() {}
+double free_bytes() {
+  const std::lock_guard lock(gpu);
+  return double(device_bytes - bytes_given);
+}
 double peak_flops() { return 0; }
 bool has_tensor_cores() { return true; }
 int shared_memory() { return emulate::most_shared_bytes; }

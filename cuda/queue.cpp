@@ -165,6 +165,11 @@ double peak_flops() {
   return driver::peak_flops();
 }
 
+double free_bytes() {
+  driver::start();
+  return driver::free_bytes();
+}
+
 const Kernels& kernels() {
   driver::start();
   return table();
@@ -265,7 +270,8 @@ constexpr std::nullptr_t handed_out = nullptr;
 
 const Backend& as_backend() {
   static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,        start_read,
-                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue, handed_out};
+                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue, handed_out,
+                         free_bytes};
   return b;
 }
 int recordings() { return queue().recordings; }

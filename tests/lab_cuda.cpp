@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <sstream>
+#include <tuple>
 
 #include "bench/serve.h"
 #include "cuda/backend.h"
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
+#include "lab/runs/room.h"
 #include "lab/runs/run.h"
 #include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
@@ -129,6 +131,25 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
       const auto loss = [](const Run& r) { return r.learner->test(r.learner->config())[0].row()["loss"]; };
       CHECK(loss(there) == doctest::Approx(loss(here)).epsilon(1e-3));
       CHECK(test_run(whole, {{"device", to}}, {.name = "there"}, false).results.size() > 0);
+    }
+}
+
+TEST_CASE("cuda: a refusal for memory names an option that makes the run fit, on either device") {
+  add_backend(Device::cuda, cuda::as_backend());
+  for (const std::string device : {"cpu", "cuda"})
+    for (const auto& [batch, length, remedy] :
+         {std::tuple{"65536", "1024", "accumulate"}, {"1", "1048576", "train-length"}}) {
+      const RunSpec c = language_kind().configure(
+          {{"text", "copy_grammar"}, {"device", device}, {"batch", batch}, {"train_length", length}});
+      const std::string said = refusal([&] { check_memory(c); });
+      INFO(said);
+      CHECK(holds(said, device == "cpu" ? "; this machine has " : "; this GPU has left "));
+      REQUIRE(holds(said, fmt::format(". --{} ", remedy)));
+      std::istringstream words(said.substr(said.find(". --") + 4));
+      std::string option, value;
+      words >> option >> value;
+      std::ranges::replace(option, '-', '_');
+      CHECK_NOTHROW(check_memory(c.with({{option, value}})));
     }
 }
 

@@ -19,7 +19,23 @@ constexpr double flops_a_thread = 50e9;
 // Below both, nobody waits or wonders.
 constexpr double few_seconds = 10, few_bytes = 1e9;
 
-bool on_cpu(const Choices& c) { return !c.has("device") || device(c) == Device::cpu; }
+double bytes_there(Device d) { return d == Device::cpu ? machine_bytes() : backend(d).free_bytes(); }
+const char* there_in_words(Device d) { return d == Device::cpu ? "this machine has" : "this GPU has left"; }
+
+// What makes a run fit: the same steps in parts, else shorter ones.
+std::string remedy(const RunSpec& c, double bytes) {
+  const auto fits = [&](const char* option, int value) {
+    return footprint(c.with({{option, fmt::format("{}", value)}})).bytes() <= bytes;
+  };
+  const int most = c.has("batch") ? c.whole("batch") : c.whole("tokens") / c.whole("train_length"),
+            shortest = std::max(16, c.has("shortest") ? c.whole("shortest") : 0);
+  for (int parts = 2 * c.whole("accumulate"); parts / 2 < std::min(most, 4096); parts *= 2)
+    if (const int n = std::min({parts, most, 4096}); fits("accumulate", n))
+      return fmt::format("--accumulate {} makes the same steps fit", n);
+  for (int length = c.whole("train_length") / 2; length >= shortest; length /= 2)
+    if (fits("train_length", length)) return fmt::format("--train-length {} makes it fit", length);
+  return "Smaller ones need less";
+}
 
 struct Seconds { double training, testing; };
 Seconds seconds_of(const RunSpec& c, int threads, int64_t done = 0) {
@@ -32,18 +48,19 @@ Seconds seconds_of(const RunSpec& c, int threads, int64_t done = 0) {
 
 void check_memory(const RunSpec& c, size_t at_once) {
   const Footprint f = footprint(c);
-  const double needed = f.bytes() * double(at_once), there = machine_bytes();
-  if (!on_cpu(c) || needed <= there) return;
+  const Device where = device(c);
+  const double needed = f.bytes() * double(at_once), there = bytes_there(where);
+  if (needed <= there) return;
   bad_input(
       "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step ({}), {} "
-      "for a test ({}); this machine has {}. Smaller ones need less; "
-      "--force starts it anyway",
+      "for a test ({}); {} {}. {}; --force starts it anyway",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
-      rounded(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, gigabytes(there));
+      rounded(f.parameters), gigabytes(f.step), f.of_step, gigabytes(f.test), f.of_test, there_in_words(where),
+      gigabytes(there), remedy(c, there / double(at_once)));
 }
 
 void check_time(const RunSpec& c, int threads, int64_t done) {
-  if (!on_cpu(c)) return;
+  if (device(c) != Device::cpu) return;
   const Seconds s = seconds_of(c, threads, done);
   if (s.training + s.testing <= month) return;
   const Footprint f = footprint(c);
@@ -59,7 +76,7 @@ void check_room(const std::vector<Choices>& trials, size_t at_once, int threads)
   double most = 0;
   for (const RunSpec c : trials) {
     check_time(c, threads);
-    const double bytes = on_cpu(c) ? footprint(c).bytes() : 0;
+    const double bytes = footprint(c).bytes();
     if (bytes > most) most = bytes, largest = c;
   }
   if (largest) check_memory(*largest, std::min(at_once, trials.size()));
@@ -68,8 +85,10 @@ void check_room(const std::vector<Choices>& trials, size_t at_once, int threads)
 std::string estimate(const RunSpec& c, int64_t done) {
   const Footprint f = footprint(c);
   const Seconds s = seconds_of(c, threads(), done);
-  return fmt::format("about {} parameters and {} of memory; on {} training takes about {}, testing {}",
-                     rounded(f.parameters), gigabytes(f.bytes()), counted(size_t(threads()), "thread"),
+  const std::string takes =
+      fmt::format("about {} parameters and {} of memory", rounded(f.parameters), gigabytes(f.bytes()));
+  if (device(c) != Device::cpu) return takes;
+  return fmt::format("{}; on {} training takes about {}, testing {}", takes, counted(size_t(threads()), "thread"),
                      clock_time(s.training), clock_time(s.testing));
 }
 
@@ -83,18 +102,18 @@ Use use_of(const Learner& l, const std::string& what, const Taken& takes, const 
 }
 
 void begin(const Use& u, bool force) {
-  if (u.device != Device::cpu) return;
-  const double model = 4 * u.parameters * sizeof(real), needed = model + u.takes.bytes, there = machine_bytes();
-  if (needed > there && !force) {
+  const double model = 4 * u.parameters * sizeof(real), needed = model + u.takes.bytes, there = bytes_there(u.device);
+  const bool made = u.device != Device::cpu;  // the model is on a GPU already, which has so much less left
+  if ((made ? u.takes.bytes : needed) > there && !force) {
     std::string parts;
     if (model)
       parts = fmt::format(": {} for the model of {} parameters, {}", gigabytes(model), rounded(u.parameters),
                           gigabytes(u.takes.bytes));
     bad_input(
-        "about {} of memory is needed{} for {} ({}); this machine has {}. Smaller ones need less; --force tries it all "
-        "the same",
-        gigabytes(needed), parts, u.what, u.with, gigabytes(there));
+        "about {} of memory is needed{} for {} ({}); {} {}. Smaller ones need less; --force tries it all the same",
+        gigabytes(needed), parts, u.what, u.with, there_in_words(u.device), gigabytes(there));
   }
+  if (made) return;
   const double seconds = u.takes.flops / (flops_a_thread * threads());
   if (seconds > month && !force)
     bad_input("{} takes about {} on {}{}: more than a month. Smaller or fewer ones take less; --force tries it all the "

@@ -8,7 +8,8 @@
 
 namespace poslab {
 
-// Throws BadInput with the figures if `at_once` such runs need more memory than there is.
+// Throws BadInput with the figures, and with an option that makes it fit, if `at_once` such runs need more memory than
+// there is on their device.
 void check_memory(const RunSpec&, size_t at_once = 1);
 // Throws BadInput with the figures if such a run takes more than a month, from the step `done` on.
 void check_time(const RunSpec&, int threads, int64_t done = 0);
