@@ -33,9 +33,8 @@ ValueLists setting(const std::string& text) {
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
   const Option* const o = key == "seeds" ? nullptr : &option(key);
-  const bool owned = o && !o->run_option.empty();
   for (const char* studied : {"preset", "task", "encoding", "positions", "resample", "test_every"})
-    if (key == studied || owned)
+    if (key == studied)
       bad_input(
           "--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings",
           text);

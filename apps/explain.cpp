@@ -22,6 +22,7 @@
 #include "encodings/temperature.h"
 #include "experiment/config.h"
 #include "lab/files/shell.h"
+#include "lab/pages/show/show.h"
 #include "lab/runs/spelled_file.h"
 #include "tasks/retrieval/symbols.h"
 #include "tasks/task.h"
@@ -44,10 +45,8 @@ std::string text_of(const std::vector<Option>& options) {
   if (options.empty()) return {};
   std::vector<std::array<std::string, 3>> rows;
   for (const Option& o : options) {
-    const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
-    const std::string standard = o.typed().empty() ? "" : "  (" + o.typed() + ")";
-    const std::string older = o.usual.empty() ? "" : fmt::format("; {} in a run that does not say it", o.standard);
-    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also + older});
+    const std::string standard = o.standard.empty() ? "" : "  (" + o.standard + ")";
+    rows.push_back({"  " + o.name, o.takes() + standard, o.help});
   }
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
@@ -171,7 +170,7 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
 }
 
 std::string of_encoding(const std::string& name) {
-  const std::string typed = choose_encoding(as_typed("encoding", name)).spelled();
+  const std::string typed = choose_encoding(with_spelled_file("encoding", name)).spelled();
   const Chosen<Scheme> s = choose_encoding(typed, trained_on(drawn_slots));
   const bool composed = std::none_of(all_encodings().begin(), all_encodings().end(),
                                      [&](const Scheme& one) { return one.name == s->name; });
@@ -202,7 +201,8 @@ std::string of_encoding(const std::string& name) {
 
 std::string of_sampler(const std::string& name) {
   constexpr int T = 6;
-  const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", name));
+  const Chosen<Sampler> s =
+      choose_sampler(with_spelled_file("positions", name), trained_on(show::Options().train_length));
   const int d = int(TokenClass::digit), sign = int(TokenClass::sign), empty = int(TokenClass::empty);
   const Ids classes = s->reads_classes ? Ids({1, T}, {d, d, sign, d, empty, empty}) : Ids();
   const PositionSample drawn(s, Resample::per_forward, stream(0, Purpose::positions, 0), 1, T, classes);
@@ -253,7 +253,8 @@ double factor(const Chosen<TemperaturePolicy>& t, int keys) {
 
 std::string of_temperature(const std::string& name) {
   const bool of_nothing = name == "aligned";  // it has to be told what to show
-  const Chosen<TemperaturePolicy> t = choose_temperature(of_nothing ? aligned_example : name);
+  const Chosen<TemperaturePolicy> t =
+      choose_temperature(of_nothing ? aligned_example : name, trained_on(show::Options().train_length));
   std::string keys = of_nothing ? fmt::format("example   of    {}\n          keys  ", t.choices["of"])
                                 : "example   keys  ",
               factors = "          factor";

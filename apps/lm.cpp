@@ -55,14 +55,14 @@ std::string shown(std::string text) {
 // Who writes: an external checkpoint, or a run as one is opened, with another scheme or temperature.
 language::HfRun writer(const LmWords& w) {
   Settings asked;
-  if (!w.encoding.empty()) asked.emplace_back("encoding", as_typed("encoding", w.encoding));
+  if (!w.encoding.empty()) asked.emplace_back("encoding", with_spelled_file("encoding", w.encoding));
   if (!w.matmul.empty()) asked.emplace_back("matmul", w.matmul);
   const bool checkpoint = external(w.run, w.hf, "generate");
   for (const auto& [name, option, value] :
        {std::tuple{"positions", "--positions", &w.positions}, {"train_length", "--length", &w.length}}) {
     if (value->empty()) continue;
     if (!checkpoint) bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.run);
-    asked.emplace_back(name, as_typed(name, *value));
+    asked.emplace_back(name, with_spelled_file(name, *value));
   }
   if (checkpoint) {
     refuse_device_of_checkpoint(w.device, w.hf);

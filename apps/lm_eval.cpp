@@ -38,7 +38,7 @@ struct Model {
   // These choices with an encoding as it was typed.
   RunSpec with(const std::string& encoding) const {
     RunSpec c = config;
-    const std::string full = as_typed("encoding", encoding);
+    const std::string full = with_spelled_file("encoding", encoding);
     c.set("encoding", rope ? for_hf_model(full, *rope, c.whole("train_length")) : full);
     return c;
   }
@@ -143,7 +143,7 @@ void eval_command(const LmEvalWords& w) {
   });
   for (const auto& [name, value] :
        {std::pair{"positions", &w.positions}, {"train_length", &w.length}, {"text", &w.text}})
-    if (!value->empty()) asked.emplace_back(name, as_typed(name, *value));
+    if (!value->empty()) asked.emplace_back(name, with_spelled_file(name, *value));
   const std::string folder = w.hf.empty() ? w.eval.run : w.hf;
   OtherTest kept{keep.name, {asked.begin(), asked.end()}};
   if (!typed.empty()) kept.options["encoding"] = typed;

@@ -24,30 +24,16 @@ const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
   return nullptr;
 }
 
-// A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
-// it was then. Any other was typed.
-Settings options_in(const std::string& path, const Kind& kind) {
-  Settings all = read_toml(read_input(path), path, kind, SpelledFiles::read);
-  const auto says = [&](const ChoiceOption& o) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.option.name; });
-  };
-  const ChoiceTable& table = kind.table();
-  if (!std::all_of(table.options.begin(), table.options.end(),
-                   [&](const ChoiceOption& o) { return !written(o, table.standard) || says(o); }))
-    for (auto& [name, value] : all) value = as_typed(name, value);
-  return all;
-}
-
 void train_command(const Kind& kind, const TrainWords& w) {
-  const Settings of_file = w.config ? options_in(*w.config, kind) : Settings();
-  Settings typed = w.typed.settings();
+  Settings of_file, typed = w.typed.settings();
+  if (w.config) of_file = read_toml(read_input(*w.config), *w.config, kind, SpelledFiles::read);
   for (const std::string& s : w.sets) {
     const size_t equals = s.find('=');
     if (equals == std::string::npos || equals == 0)
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
     const std::string name = s.substr(0, equals);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
-    typed.emplace_back(name, as_typed(name, s.substr(equals + 1)));
+    typed.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
   }
   catch_signals();
   fmt::print("{}\n", train_run(kind, of_file, typed, w.force));

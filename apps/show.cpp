@@ -106,8 +106,8 @@ void run(ShowWords w) {
     if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
       bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_path(e));
   const std::string command = command_of(w);
-  for (std::string& e : w.options.encodings) e = as_typed("encoding", e);
-  w.options.positions = as_typed("positions", w.options.positions);
+  for (std::string& e : w.options.encodings) e = with_spelled_file("encoding", e);
+  w.options.positions = with_spelled_file("positions", w.options.positions);
   if (!w.set.empty()) {
     w.options.encodings = find("set", show::all_sets(), w.set).encodings(w.options.length);
     w.options.causal = true;

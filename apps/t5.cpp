@@ -70,11 +70,11 @@ void ask_external(const T5Words& w) {
       changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
   begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
   const MatmulPrecision as_asked = precision(c);
+  const std::string positions = w.positions.empty() ? "sequential" : with_spelled_file("positions", w.positions);
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding,
-                          choose_sampler(w.positions.empty() ? "sequential" : as_typed("positions", w.positions),
-                                         trained_on(model.config.trained_length))));
+                          choose_sampler(positions, trained_on(model.config.trained_length))));
   if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size),
              keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));

@@ -48,7 +48,7 @@ struct Writer {
 // encoding: another one in place of the run's; it may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding, const std::string& device) {
   t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder, device).learner->state;
-  if (!encoding.empty()) state.config.set("encoding", as_typed("encoding", encoding));
+  if (!encoding.empty()) state.config.set("encoding", with_spelled_file("encoding", encoding));
   const std::vector<int> ends = {symbols::end};
   return {state.net,
           {.ends = ends, .positions = sampler(state.config)},
@@ -106,11 +106,11 @@ void generate_answer(const AnswerWords& words) {
   if (how.beams == 1 && (words.length_penalty.value_or(1) != 1 || !words.early_stopping.empty()))
     bad_input("{} changes nothing with one beam; give --beams, or leave it out",
               words.early_stopping.empty() ? "--length-penalty" : "--early-stopping");
-  if (!words.encoding.empty())
-    writer.net =
-        writer.net.with_encoding(choose_encoding(as_typed("encoding", words.encoding), trained_on(writer.trained)));
+  const RunValues trained = trained_on(writer.trained);
+  if (const std::string text = with_spelled_file("encoding", words.encoding); !text.empty())
+    writer.net = writer.net.with_encoding(choose_encoding(text, trained));
   if (!words.temperature.empty()) {
-    const auto policy = choose_temperature(as_typed("temperature", words.temperature), trained_on(writer.trained));
+    const auto policy = choose_temperature(with_spelled_file("temperature", words.temperature), trained);
     writer.net = writer.net.at_temperature(policy);
     writer.suits(policy);
   }

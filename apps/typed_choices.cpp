@@ -46,7 +46,7 @@ Settings TypedChoices::settings(const std::string& but) const {
     if (name.ends_with("temperature") && !value.empty() && value.find_first_not_of("0123456789.") == value.npos)
       bad_input("temperature {0}: policies have names, and {0} is a number; say constant:tau={0}", value);
     const bool switch_alone = value.empty() && option->get_expected_min() == 0;
-    all.emplace_back(name, switch_alone ? "on" : as_typed(name, value));
+    all.emplace_back(name, switch_alone ? "on" : with_spelled_file(name, value));
   }
   return all;
 }

@@ -38,7 +38,7 @@ struct Prefill {
       : layer(layer_of(scheme)), q(heads(T, 0)), k(heads(T, 1)), v(heads(T, 2)), positions(counted(T)) {}
 
   static std::unique_ptr<Encoding> layer_of(const std::string& scheme) {
-    PositionLayers all(Params(1), choose_encoding(scheme), DecoderSpec().shape());
+    PositionLayers all(Params(1), choose_encoding(scheme, trained_on(1024)), DecoderSpec().shape());
     return std::move(all.layers[0]);
   }
 
@@ -70,7 +70,7 @@ struct Step {
 
   static Decoder decoder(const Params& p, const std::string& scheme) {
     DecoderSpec spec;
-    spec.encoding = choose_encoding(scheme);
+    spec.encoding = choose_encoding(scheme, trained_on(1024));
     return Decoder(p, spec);
   }
 

@@ -50,8 +50,8 @@ int main(int count, char** words) {
   int cores = 0;
   CLI::App* model = app.add_subcommand("serve", "steps of a model on command; see bench/compare.py");
   // The options of `poslab train` that matter to the time of a step.
-  const std::vector<std::string> names = {"task",  "encoding",     "positions", "relative_mode", "causal",
-                                          "batch", "max_position", "dropout",   "device", "matmul", "products"};
+  const std::vector<std::string> names = {"task",         "encoding", "positions", "causal", "batch",
+                                          "max_position", "dropout",  "device",    "matmul", "products"};
   std::map<std::string, std::string> words_of = {{"task", "reverse_string"}, {"encoding", "none"}, {"seed", "1"}};
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);

@@ -112,21 +112,15 @@ int64_t share_of(const std::string& length, int64_t whole) {
   return int64_t(std::floor(ascii::number(length) * double(whole) + 1e-9));
 }
 
-Option::Option(std::string name, bool standard, std::string help, std::string run_option)
-    : name(std::move(name)),
-      standard(standard ? "on" : "off"),
-      help(std::move(help)),
-      run_option(std::move(run_option)),
-      kind(Kind::toggle) {}
-Option::Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option)
-    : name(std::move(name)), standard(words.at(0)), help(std::move(help)), run_option(std::move(run_option)),
-      kind(Kind::word), words(std::move(words)) {}
-Option::Option(std::string name, int standard, Range range, std::string help, std::string run_option)
-    : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
-      run_option(std::move(run_option)), kind(Kind::whole), range(range) {}
-Option::Option(std::string name, double standard, Range range, std::string help, std::string run_option)
-    : name(std::move(name)), standard(spelled(standard)), help(std::move(help)),
-      run_option(std::move(run_option)), kind(Kind::number), range(range) {}
+Option::Option(std::string name, bool standard, std::string help)
+    : name(std::move(name)), standard(standard ? "on" : "off"), help(std::move(help)), kind(Kind::toggle) {}
+Option::Option(std::string name, std::vector<std::string> words, std::string help)
+    : name(std::move(name)), standard(words.at(0)), help(std::move(help)), kind(Kind::word), words(std::move(words)) {}
+Option::Option(std::string name, int standard, Range range, std::string help)
+    : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)), kind(Kind::whole),
+      range(range) {}
+Option::Option(std::string name, double standard, Range range, std::string help)
+    : name(std::move(name)), standard(spelled(standard)), help(std::move(help)), kind(Kind::number), range(range) {}
 
 Option Option::wholes(std::string name, std::string standard, Range of_each, std::string help) {
   Option o = numbers(std::move(name), std::move(standard), of_each, std::move(help));
@@ -140,9 +134,9 @@ Option Option::numbers(std::string name, std::string standard, Range of_each, st
   return o;
 }
 
-Option Option::length(std::string name, int standard, std::string usual, Range range, std::string help) {
-  Option o(std::move(name), standard, range, std::move(help));
-  o.kind = Kind::length, o.usual = std::move(usual);
+Option Option::length(std::string name, std::string standard, Range range, std::string help) {
+  Option o = numbers(std::move(name), std::move(standard), range, std::move(help));
+  o.kind = Kind::length;
   return o;
 }
 
@@ -222,7 +216,6 @@ std::vector<std::string> split(const std::string& text, char at) {
 Choices::Choices(std::string owner, const std::vector<Option>& options)
     : owner_(std::move(owner)), options_(std::make_shared<const std::vector<Option>>(options)) {
   for (const Option& o : options) values_.push_back(o.standard);
-  set_.assign(options.size(), false);
 }
 
 size_t Choices::place(const std::string& option) const {
@@ -239,7 +232,7 @@ void Choices::set(const std::string& option, const std::string& text) {
       bad_input("{}: {} has no value; write it as in {}={}", owner_, option, option, o.standard);
     const auto read = [&] { return o.sets ? o.sets(text) : Settings{{option, o.value(text)}}; };
     for (const auto& [name, value] : owner_.empty() ? read() : naming(owner_, read))
-      values_[place(name)] = value, set_[place(name)] = true;
+      values_[place(name)] = value;
     return;
   }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
@@ -289,20 +282,10 @@ std::string Choices::spelled() const {
   std::string text = owner_;
   for (size_t n = 0; n < options_->size(); ++n) {
     const Option& o = (*options_)[n];
-    if (values_[n] == o.standard && !(o.kind == Option::Kind::length && set_[n])) continue;
+    if (values_[n] == o.standard && o.kind != Option::Kind::length) continue;
     text += (text == owner_ ? ":" : ",") + o.name;
     if (o.kind != Option::Kind::toggle || values_[n] == "off") text += "=" + values_[n];
   }
-  return text;
-}
-
-std::string with_lengths(const std::string& spelling, const std::vector<Option>& options, const LengthOf& of) {
-  std::string text = spelling;
-  const Spelling said = read_spelling(spelling);
-  for (const Option& o : options)
-    if (o.kind == Option::Kind::length &&
-        std::none_of(said.said.begin(), said.said.end(), [&](auto& one) { return one.first == o.name; }))
-      text += (text.find(':') == std::string::npos ? ":" : ",") + o.name + "=" + of(o);
   return text;
 }
 
@@ -312,11 +295,7 @@ Choices choose_options(const std::string& owner, const std::vector<Option>& opti
                        const RunValues& run) {
   Choices c(owner, options);
   for (const Option& o : options)
-    if (const auto said = run.find(o.run_option); !o.run_option.empty() && said != run.end()) {
-      if (o.kind == Option::Kind::word && std::find(o.words.begin(), o.words.end(), said->second) == o.words.end())
-        bad_input("{} = {} does not fit {}, whose {} takes {}", o.run_option, said->second, owner, o.name, o.takes());
-      c.set(o.name, said->second);
-    }
+    if (const auto of_run = run.find(o.name); of_run != run.end()) c.set(o.name, of_run->second);
   for (const auto& [name, text] : spelling.said) c.set(name, text);
   if (const auto whole = run.find(trained_length); whole != run.end())
     for (const Option& o : options)

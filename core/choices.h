@@ -25,33 +25,27 @@ using Settings = std::vector<std::pair<std::string, std::string>>;   // name and
 // lengths, as 1:100.
 struct Option {
   enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };
-  // run_option: the name of the same option of all runs, if they have it. The run's value then counts where the
-  // spelling does not set one, and a value that the spelling sets is kept under that name (experiment/options.cpp).
-  Option(std::string name, bool standard, std::string help, std::string run_option = "");
-  // the first word is the default
-  Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");
-  Option(std::string name, int standard, Range, std::string help, std::string run_option = "");
-  Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
+  Option(std::string name, bool standard, std::string help);
+  Option(std::string name, std::vector<std::string> words, std::string help);   // the first word is the default
+  Option(std::string name, int standard, Range, std::string help);
+  Option(std::string name, double standard, Range, std::string help);
   static Option wholes(std::string name, std::string standard, Range of_each, std::string help);
   static Option numbers(std::string name, std::string standard, Range of_each, std::string help);
-  // usual: the default on the command line. A file without a value is older than shares, and means `standard`.
-  static Option length(std::string name, int standard, std::string usual, Range, std::string help);
+  static Option length(std::string name, std::string standard, Range, std::string help);
   static Option lengths(std::string name, std::string standard, Range of_both, std::string help);
   static Option text(std::string name, std::string standard, std::string help);   // takes any text
   // deleted: a char pointer would become a bool
-  Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
+  Option(std::string name, const char* standard, std::string help) = delete;
 
-  std::string name, standard, help, run_option;   // standard: the default, as it is spelled
-  std::string usual = {};                         // of a length, see above; else empty
+  std::string name, standard, help;      // standard: the default, as it is spelled
   Kind kind;
-  std::vector<std::string> words = {};   // none: any text; of a switch, if any: what runs without and with it have
+  std::vector<std::string> words = {};   // none: any text
   Range range = {0, 0};
   // Of an option whose text spells a thing of a list (its words) with the thing's options: all settings that the text
   // makes, this option's among them, each in its one canonical form. Throws BadInput.
   Settings (*sets)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
-  const std::string& typed() const { return usual.empty() ? standard : usual; }   // the default on the command line
 };
 
 bool is_share(const std::string& length);        // "0.5L"
@@ -93,8 +87,7 @@ class Choices {
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return *options_; }
-  // "alibi:symmetric": the name, and the options that are not at their defaults. A length that was set is always
-  // spelled, since its default differs between the command line and files.
+  // "alibi:symmetric": the name, its lengths, and the other options that are not at their defaults
   std::string spelled() const;
 
  private:
@@ -103,7 +96,6 @@ class Choices {
   std::string owner_;
   std::shared_ptr<const std::vector<Option>> options_ = std::make_shared<const std::vector<Option>>();
   std::vector<std::string> values_;
-  std::vector<bool> set_;
 };
 
 // A thing of a list, with its options chosen.
@@ -135,12 +127,8 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // by Option::run_option
+using RunValues = std::map<std::string, std::string>;   // of options that a spelling may leave to its run
 RunValues trained_on(int64_t slots);                     // the length that shares refer to
-
-// "rerope" as "rerope:window=0.5L": with the lengths that it leaves open.
-using LengthOf = std::string (*)(const Option&);
-std::string with_lengths(const std::string& spelling, const std::vector<Option>&, const LengthOf&);
 
 // The options that the spelling sets. `run` has the other options, and its trained length, if any, makes
 // shares numbers. Throws BadInput.

@@ -46,8 +46,8 @@ extern const SchemePages alibi_pages;
 Scheme alibi() {
   return {.name = "alibi",
           .options = {{"mode", {"paper", "offset_table", "differences"},
-                       "how relative and alibi read random positions; the paper and its code differ", "relative_mode"},
-                      {"symmetric", false, "alibi without the 0.5 that tells left from right", "alibi_symmetric"},
+                       "how relative and alibi read random positions; the paper and its code differ"},
+                      {"symmetric", false, "alibi without the 0.5 that tells left from right"},
                       {"learned", false, "slopes exp(a) are learned, from ALiBi's on"},
                       {"sides", {"both", "split", "two_slopes"},
                        "half of the heads, or learned slopes, for each side"}},

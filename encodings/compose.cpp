@@ -305,24 +305,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
   return {s, {}};
 }
 
-// Lengths that are not said, as `of` gives them.
-std::string with_lengths_of(const std::string& spelling, const LengthOf& of) {
-  return each_part(spelling, [&](const std::string& part) {
-    const auto& all = all_encodings();
-    const auto scheme = std::find_if(all.begin(), all.end(),
-                                     [name = part.substr(0, part.find(':'))](auto& s) { return s.name == name; });
-    return scheme == all.end() ? part : with_lengths(part, scheme->options, of);
-  });
-}
-
 }  // namespace
-
-std::string with_usual_lengths(const std::string& spelling) {
-  return with_lengths_of(spelling, [](const Option& o) { return o.usual; });
-}
-std::string with_standard_lengths(const std::string& spelling) {
-  return with_lengths_of(spelling, [](const Option& o) { return o.standard; });
-}
 
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   if (const size_t and_at = text.find('&'); and_at != std::string::npos) {

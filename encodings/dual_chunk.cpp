@@ -87,8 +87,8 @@ extern const SchemePages dual_chunk_pages;
 Scheme dual_chunk() {
   return rotary_layers_scheme(
       {.name = "dual_chunk",
-       .options = {window_option("chunk", 3072, "0.75L", "positions to a chunk", {1, 1 << 24}),
-                   window_option("window", 1024, "0.25L", "trained length - chunk; no distance reaches their sum",
+       .options = {window_option("chunk", "0.75L", "positions to a chunk", {1, 1 << 24}),
+                   window_option("window", "0.25L", "trained length - chunk; no distance reaches their sum",
                                  {1, 1 << 24}),
                    {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
                    pairing_option(), rope_base()},

@@ -131,12 +131,6 @@ double held(const Chosen<Scheme>&, const ModelShape&);  // SchemeCost::held, or 
 // the text does not set come from `run`. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
-// A spelling from the command line, also of a composition: lengths that it does not set follow the trained length,
-// rerope:window=0.5L. Errors are left to choose_encoding.
-std::string with_usual_lengths(const std::string& spelling);
-// A spelling from a file: such lengths are the fixed numbers that they always were, rerope:window=512.
-std::string with_standard_lengths(const std::string& spelling);
-
 inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
 inline bool finite(const Chosen<Scheme>& s) { return s->finite(s.choices); }
 

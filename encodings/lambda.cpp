@@ -25,7 +25,7 @@ extern const SchemePages lambda_pages;
 Scheme lambda() {
   return windowed_scheme(
       {.name = "lambda",
-       .options = {window_option("window", 2048, "0.5L", "slots of the window, and the distance of what is before it"),
+       .options = {window_option("window", "0.5L", "slots of the window, and the distance of what is before it"),
                    {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
                    pairing_option(), rope_base()},
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },

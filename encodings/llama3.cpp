@@ -30,7 +30,7 @@ Scheme llama3() {
        .options = {factor_option(),
                    {"low", 1., {1e-6, 1e6}, "pairs of fewer turns in the length are slowed by factor"},
                    {"high", 4., {1e-6, 1e6}, "pairs of more turns in the length stay"},
-                   length_option(1, 8192),
+                   length_option(),
                    rope_base(500000), pairing_option()},
        .check = [](const ModelShape&, const Choices& c) {
          if (c.number("high") <= c.number("low"))

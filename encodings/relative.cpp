@@ -80,8 +80,7 @@ Scheme relative() {
   return {.name = "relative",
           .options = {{"mode",
                        {"paper", "offset_table", "released", "differences"},
-                       "how relative and alibi read random positions; the paper and its code differ",
-                       "relative_mode"}},
+                       "how relative and alibi read random positions; the paper and its code differ"}},
           .reads = [](const Choices& c) { return has_offset_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
           .make = layer_of<Relative>, .pages = relative_pages};

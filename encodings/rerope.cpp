@@ -24,7 +24,7 @@ extern const SchemePages rerope_pages;
 Scheme rerope() {
   return piecewise_scheme(
       {.name = "rerope",
-       .options = {window_option("window", 512, "0.5L", "distance up to which nothing changes"),
+       .options = {window_option("window", "0.5L", "distance up to which nothing changes"),
                    {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
                    pairing_option(), rope_base()},
        .pages = rerope_pages},

@@ -12,7 +12,7 @@ extern const SchemePages rnope_pages;
 Scheme rnope() {
   return rotary_layers_scheme(
       {.name = "rnope",
-       .options = {window_option("window", 4096, "0.5L",
+       .options = {window_option("window", "0.5L",
                                  "keys at this many slots and beyond are not seen in most layers"),
                    {"every", 4, {2, 1024}, "each such layer sees all keys and has no positions"},
                    pairing_option(), rope_base()},

@@ -15,7 +15,7 @@ RotarySpectrum plain(const HeadAt& t, const Choices& c) { return {frequencies_of
 extern const SchemePages rope_pages, abf_pages;
 Scheme rope() {
   return rotary_scheme(
-      {.name = "rope", .options = {pairing_option("rope_pairing"), rope_base()}, .pages = rope_pages},
+      {.name = "rope", .options = {pairing_option(), rope_base()}, .pages = rope_pages},
       plain);
 }
 

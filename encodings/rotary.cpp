@@ -141,15 +141,14 @@ Option rope_base(double standard) {
   return {"base", standard, {2, 1e30}, "pair m is rotated by base^(-2m/D) a position"};
 }
 
-Option pairing_option(std::string run_option) {
-  return {"pairing", {"interleaved", "half"}, "which channels rope turns together: (2m, 2m+1) or (m, m + half)",
-          std::move(run_option)};
+Option pairing_option() {
+  return {"pairing", {"interleaved", "half"}, "which channels rope turns together: (2m, 2m+1) or (m, m + half)"};
 }
 
 Option factor_option() { return {"factor", 8., {1, 1e6}, "how many times longer than the trained length"}; }
 
-Option length_option(int least, int standard) {
-  return Option::length("length", standard, "1L", {double(least), 1 << 24}, "the trained length, in slots");
+Option length_option(int least) {
+  return Option::length("length", "1L", {double(least), 1 << 24}, "the trained length, in slots");
 }
 
 std::vector<double> frequencies_of(const HeadAt& t, const Choices& c) {

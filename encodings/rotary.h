@@ -52,10 +52,9 @@ using FrequencyLaw = std::function<RotarySpectrum(const HeadAt&, const Choices&)
 Scheme rotary_scheme(Scheme s, FrequencyLaw, std::function<bool(const Choices&)> by_length = {});
 
 Option rope_base(double standard = 10000);
-Option pairing_option(std::string run_option = "");   // pairing=interleaved|half
-Option factor_option();                               // the length of inputs divided by the trained length: 8
-// The trained length, in slots: 1L, or `standard` where no trained length is known.
-Option length_option(int least = 1, int standard = 40);
+Option pairing_option();                             // pairing=interleaved|half
+Option factor_option();                              // the length of inputs divided by the trained length: 8
+Option length_option(int least = 1);                 // the trained length, in slots: 1L
 Pairing pairing_of(const Choices&);
 // The frequencies of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);

@@ -40,8 +40,6 @@ Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
 // reads the first. "coupled&randomized": the first for door 1, the rest for the layers. Options that the text
 // does not set come from `run`. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
-// A spelling from the command line: lengths that it does not set follow the trained one, interpolated:trained=1L.
-std::string sampler_with_usual_lengths(const std::string& spelling);
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);                                // "randomized|sequential"
 Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);   // "coupled&randomized"
 int pool_of(const Chosen<Sampler>&);                 // the largest number of slots: max_position, or no limit

@@ -29,12 +29,12 @@ std::vector<Sampler>& list_of_samplers() {
 const std::vector<Sampler>& all_samplers() { return list_of_samplers(); }
 
 Option pool_option() {
-  return {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table",
-          "max_position"};
+  return {"max_position", 2048, {1, 1 << 24},
+          "size of the pool of positions, rows of the learned table; also --max-position"};
 }
 Option first_option() {
-  return {"first", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper",
-          "first_position"};
+  return {"first", 0, {0, 1},
+          "smallest position of the pool: 0 in the released code, 1 in the paper; also --first-position"};
 }
 
 Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
@@ -63,23 +63,6 @@ Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
   for (const std::string& part : split_names("sampler", text, '|'))
     parts.push_back(choose("sampler", all_samplers(), part, run));
   return in_turn(std::move(parts));
-}
-
-std::string sampler_with_usual_lengths(const std::string& spelling) {
-  std::string all;
-  for (size_t from = 0; from <= spelling.size();) {
-    const size_t end = std::min(spelling.find_first_of("|&", from), spelling.size());
-    const std::string part = spelling.substr(from, end - from);
-    const Spelling said = part.empty() ? Spelling() : read_spelling(part);
-    const auto sampler = std::find_if(all_samplers().begin(), all_samplers().end(),
-                                      [&](const Sampler& s) { return s.name == said.name; });
-    all += sampler == all_samplers().end()
-               ? part
-               : with_lengths(part, sampler->options, [](const Option& o) { return o.usual; });
-    if (end < spelling.size()) all += spelling[end];
-    from = end + 1;
-  }
-  return all;
 }
 
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {

@@ -74,7 +74,7 @@ std::vector<Sampler> spread_samplers() {
   Option at("at", std::vector<std::string>{"0 1 2 4 8 16 32 64"}, "numbers with spaces or / between, or @FILE");
   at.words.clear();   // any text
   const Option trained =
-      Option::length("trained", 80, "1L", {2, 1 << 24}, "slots of the longest string of training, output included");
+      Option::length("trained", "1L", {2, 1 << 24}, "slots of the longest string of training, output included");
   return {
       {.name = "sequential",
        .summary = "0, 1, ..., T-1",

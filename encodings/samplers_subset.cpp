@@ -108,8 +108,7 @@ Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
 
 std::vector<Sampler> subset_samplers() {
   const Option pool = pool_option(), first = first_option();
-  Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
-  unsorted.words = {"sorted", "unsorted"};
+  const Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)");
   const Option grow("grow", 0, {0, 1 << 30},
                     "training steps in which the pool grows from a quarter to all; 0: none");
   return {

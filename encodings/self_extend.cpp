@@ -25,7 +25,7 @@ extern const SchemePages self_extend_pages;
 Scheme self_extend() {
   return piecewise_scheme(
       {.name = "self_extend",
-       .options = {window_option("window", 1024, "0.5L", "distance up to which nothing changes"),
+       .options = {window_option("window", "0.5L", "distance up to which nothing changes"),
                    {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
                    {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
                    pairing_option(), rope_base()},

@@ -30,7 +30,7 @@ extern const SchemePages sinks_pages;
 Scheme sinks() {
   return windowed_scheme(
       {.name = "sinks",
-       .options = {window_option("window", 512, "0.5L", "last keys that a query sees, its own among them",
+       .options = {window_option("window", "0.5L", "last keys that a query sees, its own among them",
                                  {2, 1 << 20}),
                    {"sinks", 4, {1, 1 << 20}, "first keys, seen by all queries"},
                    pairing_option(), rope_base()},

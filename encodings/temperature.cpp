@@ -123,7 +123,7 @@ sharp as one over few. `length` is the number of keys at which nothing changes. 
 it leaves shorter strings alone, which suits a model that was trained without it.)",
        .source = "Chiang & Cholak 2022; Su 2021; the log rule of Chi, Fan, Rudnicky 2023",
        .formula = "f_i = ln n_i / ln length, and at least 1 if only_longer",
-       .options = {Option::length("length", 512, "1L", {2, 1 << 24}, "the number of keys at which nothing changes"),
+       .options = {Option::length("length", "1L", {2, 1 << 24}, "the number of keys at which nothing changes"),
                    {"only_longer", false, "nothing changes below that length either, for a model trained without it"}},
        .make =
            [](const Params&, const Choices& c, const ModelShape&) {
@@ -135,7 +135,7 @@ it leaves shorter strings alone, which suits a model that was trained without it
        .about = R"(Logits grow in steps: each time the number of keys passes a multiple of `length`, they are
 multiplied by a little more. Below `length` keys nothing changes.)",
        .source = "Llama 4, layers without RoPE", .formula = "f_i = 1 + scale ln(1 + floor(n_i / length))",
-       .options = {Option::length("length", 8192, "1L", {1, 1 << 24}, "keys to a step"),
+       .options = {Option::length("length", "1L", {1, 1 << 24}, "keys to a step"),
                    {"scale", 0.1, {0, 100}, "height of the steps"}},
        .make =
            [](const Params&, const Choices& c, const ModelShape&) {
@@ -226,13 +226,6 @@ multiplied by that number too.)",
        .make = cosine},
   };
   return list;
-}
-
-std::string temperature_with_usual_lengths(const std::string& spelling) {
-  for (const TemperaturePolicy& t : all_temperatures())
-    if (t.name == spelling.substr(0, spelling.find(':')))
-      return with_lengths(spelling, t.options, [](const Option& o) { return o.usual; });
-  return spelling;
 }
 
 Chosen<TemperaturePolicy> choose_temperature(const std::string& text, const RunValues& run) {

@@ -28,8 +28,6 @@ struct TemperaturePolicy {
 const std::vector<TemperaturePolicy>& all_temperatures();
 // "log_n:length=80", and with the trained length of `run` "log_n:length=1L". Throws BadInput with did-you-mean.
 Chosen<TemperaturePolicy> choose_temperature(const std::string& text, const RunValues& run = {});
-// A spelling from the command line: lengths that it does not set follow the trained one, log_n:length=1L.
-std::string temperature_with_usual_lengths(const std::string& spelling);
 // For each layer; parameters are named layer2.NAME.
 std::vector<Temperature> temperature_layers(const Params&, const Chosen<TemperaturePolicy>&, const ModelShape&);
 

@@ -140,9 +140,8 @@ const std::string cosines_shown =
 const std::string cosines_seen_shown =
     "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
 
-Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
-                     Range range) {
-  return Option::length(name, standard, usual, range, help);
+Option window_option(const std::string& name, const std::string& standard, const std::string& help, Range range) {
+  return Option::length(name, standard, range, help);
 }
 
 namespace {

@@ -61,9 +61,8 @@ class Windowed : public Encoding {
   BandsOf bands_;
 };
 
-// The option of a window or another length in slots. Where it is not given, it is `usual`, such as 0.5L for half the
-// trained length, or `standard` where no trained length is known.
-Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
+// The option of a window or another length in slots. standard: 0.5L for half the trained length.
+Option window_option(const std::string& name, const std::string& standard, const std::string& help,
                      Range = {2, 1 << 24});
 // For `unreached` of a scheme that equals RoPE at distances, in slots or in positions, below the value of this option.
 std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),

@@ -67,25 +67,6 @@ void check_positions(const RunSpec& c, const Chosen<Sampler>& sampler, const Str
   check_rows(c, c.scheme, sampler, of);
 }
 
-// An option that all runs have fits if the scheme or the sampler has it.
-void check_owned(const RunSpec& c) {
-  std::vector<Option> owned = c.scheme->options;
-  for (const Option& o : c.positions->options) owned.push_back(o);
-  for (const auto& [name, value] : owned_values(c)) {
-    if (std::any_of(owned.begin(), owned.end(), [&, &name = name](const Option& o) { return o.run_option == name; }))
-      continue;
-    std::vector<std::string> owners;
-    const auto add = [&, &name = name](const auto& things) {
-      for (const auto& thing : things)
-        for (const Option& o : thing.options)
-          if (o.run_option == name) owners.push_back(thing.name);
-    };
-    add(all_encodings()), add(all_samplers());
-    bad_input("{} = {} does not fit encoding = {} with positions = {}; it belongs to {}", name, value, c["encoding"],
-              c["positions"], fmt::join(owners, " and "));
-  }
-}
-
 // A mode that says how random positions are read, where none are random.
 void check_table(const RunSpec& c) {
   const Chosen<Scheme>& s = c.scheme;
@@ -103,7 +84,6 @@ void check(const RunSpec& c) {
   kernels(device(c));   // throws if this program or this machine does not have it
   const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws if it cannot
   check_sizes(c);
-  check_owned(c);
   check_table(c);
   if (c["test_temperature"] != "same" && c.test_temperature->learned)
     bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "

@@ -56,14 +56,9 @@ double cooled(const Choices& c, int64_t step) {
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }
-ChoiceOption device_option(bool newer) {
-  return {"Running", {"device", names_of(all_devices()), "where kernels run"}, true, newer};
-}
+ChoiceOption device_option() { return {"Running", {"device", names_of(all_devices()), "where kernels run"}}; }
 ChoiceOption accumulate_option() {
-  return {"Training",
-          {"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"},
-          true,
-          true};
+  return {"Training", {"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}};
 }
 Option seed_option() { return {"seed", 0, {0, 999999999}, "of all random numbers"}; }
 
@@ -82,9 +77,9 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
                   {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(matmul_names), std::end(matmul_names));
-  table.options.push_back({"Running", {"matmul", matmuls, "what the factors of products are rounded to"}, true, true});
-  table.options.push_back({"Running", {"products", engines, "by what a CPU multiplies matrices"}, true, true});
-  table.options.push_back(device_option(true));
+  add("Running", {{"matmul", matmuls, "what the factors of products are rounded to"},
+                  {"products", engines, "by what a CPU multiplies matrices"}});
+  table.options.push_back(device_option());
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
@@ -117,14 +112,10 @@ Choices configure(const ChoiceTable& table, const Settings& settings) {
   return c;
 }
 
-bool written(const ChoiceOption& o, const Choices& c) {
-  return o.kept && !(o.newer && c[o.option.name] == o.option.standard);
-}
-
 Settings kept(const ChoiceTable& table, const Choices& c) {
   Settings all;
   for (const ChoiceOption& o : table.options)
-    if (written(o, c)) all.emplace_back(o.option.name, c[o.option.name]);
+    if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
   return all;
 }
 
@@ -135,25 +126,12 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
               length ? fmt::format(" (length {})", length) : "", c["lr"], c["clip"]);
 }
 
-RunValues owned_values(const Choices& c) {
-  RunValues values;
-  for (const Option& o : c.options())
-    if (!o.run_option.empty() && c[o.name] != o.standard) values[o.name] = c[o.name];
-  return values;
-}
 RunValues run_values(const Choices& c) {
-  RunValues values = owned_values(c);
-  for (const char* name : {"max_position", "first_position"})
-    if (c.has(name)) values[name] = c[name];
+  RunValues values;
+  for (const auto& [own, of_run] : pool_options)
+    if (c.has(of_run)) values[own] = c[of_run];
   if (!c.has("task") || !c["task"].empty()) values.merge(trained_on(slots(c, c.whole("train_length"))));
   return values;
-}
-
-std::string with_usual_lengths(const std::string& option, const std::string& value) {
-  if (option == "encoding") return with_usual_lengths(value);
-  if (option == "positions" || option == "test_positions") return sampler_with_usual_lengths(value);
-  if (option == "temperature" || option == "test_temperature") return temperature_with_usual_lengths(value);
-  return value;
 }
 
 int slots(const Choices& c, int length) {

@@ -13,11 +13,7 @@ struct ChoiceOption {
   // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads, the folder's
   // name and whether old checkpoints stay do not: they never change a result, and equal runs must leave equal files.
   bool kept = true;
-  // Of an option that came after the first runs: it is written only where it is away from its default, so that what an
-  // old run left and what it would leave today are equal, byte by byte.
-  bool newer = false;
 };
-bool written(const ChoiceOption&, const Choices&);   // in config.toml, plans and checkpoints
 std::string dashed(const std::string& name);         // --max-position
 
 struct ChoicePreset {
@@ -43,20 +39,17 @@ Option encoding_option(const std::string& standard, const std::string& help);
 Option temperature_option(const std::string& help);
 Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
 Option warmup_option(int standard), cooling_option(double standard);
-ChoiceOption device_option(bool newer), accumulate_option();
+ChoiceOption device_option(), accumulate_option();
 // The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
 double cooled(const Choices&, int64_t step);
 // Defaults, then the preset that `settings` names, then `settings`. Throws BadInput: unknown option or name, a number
 // out of range.
 Choices configure(const ChoiceTable&, const Settings&);
-// What schemes and samplers own and all runs of a kind have (Option::run_option), where it is away from its default, as
-// `choose` takes it: "relative_mode".
-RunValues owned_values(const Choices&);
-// With the pool of positions, if the runs have one for all samplers, and the slots of the longest trained input.
+// The pool of positions: its options in a sampler, and in runs that have one pool for all samplers.
+inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_position", "max_position"},
+                                                                       {"first", "first_position"}};
+// Of the run's pool, as a sampler calls its options, and the slots of the longest trained input.
 RunValues run_values(const Choices&);
-// An option as a person types it: lengths that an encoding, a sampler or a temperature leaves open follow the trained
-// length, "yarn" as "yarn:length=1L".
-std::string with_usual_lengths(const std::string& option, const std::string& value);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // by what the run multiplies
 Matmul matmul(const Choices&);             // what the factors of its products are rounded to
@@ -73,7 +66,7 @@ std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that needs to know what each token is, in runs on texts.
 void must_not_read_classes(const Chosen<Sampler>&);
-Settings kept(const ChoiceTable&, const Choices&);   // all that is written, in the order of the table
+Settings kept(const ChoiceTable&, const Choices&);   // of the options that are kept, in the order of the table
 
 // Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.
 // length: of the step's strings, if they have one, which is then named too.

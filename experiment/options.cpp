@@ -15,6 +15,10 @@ const OtherNames words_for_options[] = {
     {"encoding", {"pe", "pos-enc", "pos-encoding", "embedding"}},
     {"encoding", {"model"}, "The model is always the transformer; its encoding is what differs"},
     {"positions", {"sampler"}},
+    {"positions", {"unsorted"}, "It is an option of the sampler: randomized:unsorted"},
+    {"encoding",
+     {"relative-mode", "alibi-symmetric", "rope-pairing"},
+     "It is an option of the scheme, as in relative:mode=released, alibi:symmetric, rope:pairing=half"},
     {"layers", {"depth", "blocks"}},
     {"d_model", {"width", "dim", "hidden", "hidden-size"}},
     {"ffn_multiplier", {"d-ff", "ffn", "widening"}, "It is d_ff / d_model"},
@@ -114,30 +118,19 @@ for a cluster or a GPU.)"},
   return presets;
 }
 
-// What `text` spells, as options of the run: the options that all runs have, each with its value, and the rest of the
-// spelling under `name`.
-template <class Thing>
-Settings spelled_by(const char* name, const std::vector<Thing>& list, const std::string& text) {
-  Settings all;
-  Spelling spelling = read_spelling(text);
-  const Thing& thing = find(name, list, spelling.name);
-  const Choices choices = choose_options(thing.name, thing.options, spelling, {});
-  std::erase_if(spelling.said, [&](const auto& said) {
-    const Option& o = find("option", thing.options, said.first);
-    if (!o.run_option.empty()) all.emplace_back(o.run_option, choices[o.name]);
-    return !o.run_option.empty();
-  });
-  all.emplace_back(name, choose_options(thing.name, thing.options, spelling, {}).spelled());
-  return all;
-}
-Settings task_sets(const std::string& text) { return spelled_by("task", all_tasks(), text); }
-Settings encoding_sets(const std::string& text) {   // of a composition no part is the run's
-  if (composed_spelling(text)) return {{"encoding", choose_encoding(text).spelled()}};
-  return spelled_by("encoding", all_encodings(), text);
-}
+Settings task_sets(const std::string& text) { return {{"task", choose("task", all_tasks(), text).spelled()}}; }
+
+// The pool that a sampler alone spells is the run's, which a learned table has, too.
 Settings positions_set(const std::string& text) {
   if (composed_spelling(text)) return {{"positions", choose_sampler(text).spelled()}};
-  return spelled_by("positions", all_samplers(), text);
+  Settings all;
+  Spelling spelling = read_spelling(text);
+  const Chosen<Sampler> sampler = choose("positions", all_samplers(), text);
+  for (const auto& [own, of_run] : pool_options)
+    if (std::erase_if(spelling.said, [&, &own = own](const auto& said) { return said.first == own; }))
+      all.emplace_back(of_run, sampler.choices[own]);
+  all.emplace_back("positions", choose_options(sampler->name, sampler->options, spelling, {}).spelled());
+  return all;
 }
 
 // Options of the test alone, so that they leave those of the run as they are: "same", or what `choose` reads.
@@ -168,25 +161,6 @@ Option spelling(const char* name, const char* standard, const char* help, std::v
   return o;
 }
 
-// The options that all runs have of those which `things` own, after those in `options`; each once, with all values that
-// any takes.
-template <class Thing>
-void add_owned(std::vector<ChoiceOption>& options, const std::vector<Thing>& things) {
-  for (const Thing& thing : things)
-    for (Option o : thing.options) {
-      if (o.run_option.empty()) continue;
-      o.name = o.run_option;
-      const auto same =
-          std::find_if(options.begin(), options.end(), [&](const ChoiceOption& r) { return r.option.name == o.name; });
-      if (same == options.end())
-        options.push_back({options.front().group, o});
-      else if (!same->option.run_option.empty())
-        for (const std::string& word : o.words)
-          if (std::find(same->option.words.begin(), same->option.words.end(), word) == same->option.words.end())
-            same->option.words.push_back(word);
-    }
-}
-
 constexpr double most_steps = 4294967295;  // a stream of random numbers has 32 bits for the step (core/random.h)
 
 std::vector<ChoiceOption> make_options() {
@@ -195,28 +169,23 @@ std::vector<ChoiceOption> make_options() {
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(matmul_names), std::end(matmul_names));
   std::vector<ChoiceOption> options;
-  const auto add = [&](const std::string& group, const std::vector<Option>& some, bool newer = false,
-                       bool kept = true) {
-    for (const Option& o : some) options.push_back({group, o, kept, newer});
+  const auto add = [&](const std::string& group, const std::vector<Option>& some, bool kept = true) {
+    for (const Option& o : some) options.push_back({group, o, kept});
   };
-  const bool newer = true;
 
   add(what, {{"preset", names_of(presets()), "start from a published setting; the other options override it"},
              spelling("task", "", "the task to learn", names_of(all_tasks()), task_sets),
-             spelling("encoding", "", "the positional encoding", names_of(all_encodings()), encoding_sets),
+             encoding_option("", "the positional encoding"),
              spelling("positions", "sequential", "which positions the tokens carry", names_of(all_samplers()),
                       positions_set),
              {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table"},
              {"first_position", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper"}});
-  add_owned(options, all_samplers());
   add(what, {{"resample", names_of(all_resamplings()), "when positions are resampled"}});
-  add_owned(options, all_encodings());
   add(what, {spelling("temperature", "none", "a factor on all logits of a query, by the number of keys",
                       names_of(all_temperatures()),
                       [](const std::string& text) {
                         return Settings{{"temperature", choose_temperature(text).spelled()}};
-                      })},
-      newer);
+                      })});
 
   add(model, {{"layers", 5, {1, 256}, "number of blocks"},
               {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
@@ -232,7 +201,7 @@ std::vector<ChoiceOption> make_options() {
                  {"train_length", 40, {1, 1 << 20}, "longest training input"},
                  {"curriculum", names_of(all_curricula()), "which length a step uses"},
                  {"seed", 0, {0, 999999999999999}, "of all random numbers"}});
-  add(training, {cooling_option(0)}, newer);
+  add(training, {cooling_option(0)});
   options.push_back(accumulate_option());
 
   add(test, {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
@@ -240,22 +209,20 @@ std::vector<ChoiceOption> make_options() {
              spelling("test_positions", "same", "positions at test; sequential turns randomization off",
                       with_same(all_samplers()), test_positions_set)});
   add(test, {spelling("test_temperature", "same", "temperature at test, of a policy without parameters",
-                      with_same(all_temperatures()), test_temperature_sets)},
-      newer);
+                      with_same(all_temperatures()), test_temperature_sets)});
   add(test, {{"test_dropout", false, "dropout at test, as in the released code"},
              {"test_every", 0, {0, most_steps},
               "steps between two small tests while training, into tests.jsonl; 0: none"}});
 
   add(running, {{"checkpoint_every", 1000, {1, most_steps}, "steps between two checkpoints"},
                 {"log_every", 10, {1, most_steps}, "steps between two lines of metrics.jsonl"}});
-  options.push_back(device_option(false));
+  options.push_back(device_option());
   add(running, {{"matmul", matmuls, "what the factors of products are rounded to"},
-                {"products", engines, "by what a CPU multiplies matrices"}},
-      newer);
+                {"products", engines, "by what a CPU multiplies matrices"}});
   add(running, {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
                 {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
                 Option::text("out", "", "the run folder to make")},
-      false, false);
+      false);
   return options;
 }
 

@@ -10,7 +10,7 @@ namespace poslab {
 class RunSpec {
  public:
   RunSpec() = default;
-  RunSpec(Choices);   // throws BadInput for an option of all runs that does not fit the scheme (Option::run_option)
+  RunSpec(Choices);   // throws BadInput
 
   Chosen<Scheme> scheme;                        // shares of the longest trained input are numbers here
   Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has them as the scheme reads them

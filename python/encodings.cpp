@@ -43,8 +43,11 @@ nb::dict as_dict(const show::View& view) {
   return d;
 }
 
+// The trained length of what is drawn without a model.
+const RunValues of_views = trained_on(show::Options().train_length);
+
 nb::object draw(const std::string& sampler, int length, int sequences, uint64_t seed, uint64_t step, IdsLike classes) {
-  const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler));
+  const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler), of_views);
   if (int64_t(sequences) * length > 1 << 28)
     bad_input("{}: {} sequences of {} slots; give at most 2^28 slots", s->name, sequences, length);
   if (s->parts) bad_input("{} draws for each of its parts; draw from one of them", s->name);
@@ -65,7 +68,7 @@ Tensor factors(const std::string& policy, int length, bool causal, int heads, in
     bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", policy, d_model, heads);
   const ModelShape shape{.layers = 1, .heads = heads, .d_model = d_model, .causal = causal};
   const Params params(seed);
-  const std::vector<Temperature> all = temperature_layers(params, choose_temperature(policy), shape);
+  const std::vector<Temperature> all = temperature_layers(params, choose_temperature(policy, of_views), shape);
   if (!params.entries().empty()) params.pack();
   if (!all[0].factor) return Tensor::full({1, length, 1}, 1);
   return all[0].factor(all_alike(shape, length, 1), Positions::of_tokens(1, even_steps(0, 1, length)),
@@ -120,7 +123,7 @@ void add_encodings(nb::module_& m) {
          int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed, bool force) {
         limit("length", length, 4096), limit("train_length", train_length, 4096), limit("layer", layer, 1024);
         limit_shape(heads, d_model, 1);
-        show::Options options{.positions = as_typed("positions", positions),
+        show::Options options{.positions = with_spelled_file("positions", positions),
                           .views = {view},
                           .length = length,
                           .train_length = train_length,
@@ -130,7 +133,7 @@ void add_encodings(nb::module_& m) {
                           .causal = causal,
                           .seed = seed,
                           .force = force};
-        for (const std::string& e : encodings) options.encodings.push_back(as_typed("encoding", e));
+        for (const std::string& e : encodings) options.encodings.push_back(with_spelled_file("encoding", e));
         if (options.encodings.empty()) bad_input("view: no encoding; give one or more");
         return as_dict(show::views(options)[0]);
       },

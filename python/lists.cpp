@@ -9,7 +9,7 @@ namespace {
 
 nb::dict of_option(const Option& o) {
   nb::dict d;
-  d["name"] = o.name, d["takes"] = o.takes(), d["default"] = o.typed(), d["help"] = o.help;
+  d["name"] = o.name, d["takes"] = o.takes(), d["default"] = o.standard, d["help"] = o.help;
   return d;
 }
 

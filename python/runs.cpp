@@ -15,7 +15,7 @@ using Said = std::vector<std::pair<std::string, std::string>>;
 
 Settings settings_of(const Said& said) {
   Settings all;
-  for (const auto& [name, text] : said) all.emplace_back(option(name).name, as_typed(name, text));
+  for (const auto& [name, text] : said) all.emplace_back(option(name).name, with_spelled_file(name, text));
   return all;
 }
 

@@ -18,7 +18,7 @@ ValueLists lists_of(const Kind& kind, const ValueLists& said) {
       continue;
     }
     std::vector<std::string>& list = all[kept_option(kind, name).name];
-    for (const std::string& text : values) list.push_back(as_typed(name, text));
+    for (const std::string& text : values) list.push_back(with_spelled_file(name, text));
   }
   return all;
 }

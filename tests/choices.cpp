@@ -21,13 +21,13 @@ const std::vector<Thing> things = {
      {{"mode", {"paper", "code"}, "which"},
       {"symmetric", false, "whether"},
       {"bias", true, "whether"},
-      {"window", 512, {1, 4096}, "how far", "all_windows"},
+      {"window", 512, {1, 4096}, "how far"},
       {"leaky", 0.5, {0, 1}, "how much"}}},
     {"wide", {{"base", 1e17, {2, 1e30}, "a number that is spelled with an exponent"}}},
     {"listed",
      {Option::numbers("factors", "1/8", {0.5, 100}, "one for each"),
       Option::wholes("lengths", "2/4", {1, 100}, "of each")}},
-    {"near", {Option::length("reach", 512, "0.5L", {2, 4096}, "how far")}}};
+    {"near", {Option::length("reach", "0.5L", {2, 4096}, "how far")}}};
 
 std::string spelled(const std::string& text, const RunValues& run = {}) {
   return choose("thing", things, text, run).spelled();
@@ -78,14 +78,13 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
 TEST_CASE("choices: -0 is 0") { CHECK(spelled(read_number("x", "-0.0", {-1, 1}, "")) == "0"); }
 
 TEST_CASE("choices: where a spelling is silent the run is asked") {
-  CHECK(spelled("rich", {{"all_windows", "9"}}) == "rich:window=9");
-  CHECK(spelled("rich:window=512", {{"all_windows", "9"}}) == "rich");
-  CHECK(spelled("plain", {{"all_windows", "9"}}) == "plain");
+  CHECK(spelled("rich", {{"window", "9"}}) == "rich:window=9");
+  CHECK(spelled("rich:window=512", {{"window", "9"}}) == "rich");
+  CHECK(spelled("plain", {{"window", "9"}}) == "plain");
 }
 
-TEST_CASE("choices: a length is a number or a share of the trained length, and is said once it was set") {
-  CHECK(spelled("near") == "near");
-  CHECK(choose("thing", things, "near").choices.whole("reach") == 512);
+TEST_CASE("choices: a length is a number or a share of the trained length, and is always spelled") {
+  CHECK(spelled("near") == "near:reach=0.5L");
   CHECK(spelled("near:reach=512") == "near:reach=512");
   CHECK(spelled("near:reach=0.50L") == "near:reach=0.5L");
   CHECK(spelled("near:reach=0.5L", trained_on(41)) == "near:reach=20");
@@ -93,7 +92,7 @@ TEST_CASE("choices: a length is a number or a share of the trained length, and i
   CHECK(spelled("near:reach=1L", trained_on(1)) == "near:reach=2");
   CHECK(spelled("near:reach=1L", trained_on(9999)) == "near:reach=4096");
   CHECK(spelled("near:reach=7", trained_on(40)) == "near:reach=7");
-  CHECK(spelled("near", trained_on(40)) == "near");
+  CHECK(spelled("near", trained_on(40)) == "near:reach=20");
   CHECK_THROWS_AS(choose("thing", things, "near:reach=0.5L").choices.whole("reach"), BadInput);
   const std::string takes = "it takes 2 .. 4096, or 0.5L: half of the trained length";
   CHECK(refused("near:reach=0L") == "near: reach = 0L is no share of the trained length; " + takes);

@@ -27,7 +27,6 @@ gpu, isas, python = ("a GPU's: `./dev test release` has the emulated one",
                      "of instruction sets that this build or machine lacks",
                      "for Python and the shell, whose tests are not counted")
 own = "own schemes and tasks: tests/own_scheme.sh, tests/python"
-more_values = "of a scheme whose option takes more values than the first that has it: none does today"
 for_compiler = "after a switch over all values, for the compiler"
 reasons = [
     (r"core/(backend|platform/own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
@@ -38,7 +37,6 @@ reasons = [
     (r"encodings/picture|nn/feed_forward", for_compiler),
     (r"core/(platform/runs_here|kernels\.cpp)", isas),
     (r"core/add_own|encodings/own|tasks/all", own),
-    (r"experiment/options", more_values),
     (r"core/tensor|autograd/tape|experiment/(.*learner|strings|language/)", python),
     (r"core/profile", "of benches and `POSLAB_DEBUG=2` in programs that run on: tests/smoke.sh"),
 ]
@@ -70,7 +68,6 @@ reasons_of_conditions = [
     (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
     (r"encodings/checks/checks", "of a scheme that breaks the laws, or says of itself what is not so"),
     (r"core/add_own|encodings/own|tasks/all", own),
-    (r"experiment/options\.cpp: std::find", more_values),
     (r"autograd/tape\.cpp|experiment/(strings|language/language|language/inside|.*learner)\.cpp", python),
     (r"core/(profile|platform/parallel|debug)", "of programs that are told by the environment: tests/smoke.sh"),
     (r"core/params\.cpp: :|.*: (:|n <= g\.count|sweep < 50|found == table)", "a loop that never ends by itself"),

@@ -22,7 +22,7 @@ namespace {
 DecoderSpec small(const std::string& encoding, int key_heads = 2) {
   DecoderSpec s;
   s.vocabulary = 13, s.layers = 2, s.heads = 4, s.key_heads = key_heads, s.d_model = 32, s.d_ff = 40;
-  s.encoding = choose_encoding(encoding);
+  s.encoding = choose_encoding(encoding, trained_on(1024));
   return s;
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, valu
   for (const Scheme& scheme : all_encodings()) {
     if (!scheme.make) continue;
     INFO(scheme.name);
-    const checks::Setup setup{choose_encoding(scheme.name),
+    const checks::Setup setup{choose_encoding(scheme.name, trained_on(1024)),
                               {2, 4, 16, true, 64, 0},
                               "plain",
                               choose_sampler("sequential"),

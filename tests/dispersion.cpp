@@ -86,7 +86,7 @@ TEST_CASE("biases: a query's row less its mean, over the keys that it sees") {
   const ModelShape shape{.layers = 1, .heads = 2, .d_model = 8, .causal = true};
   const auto of = [&](const char* scheme) {
     const Params params(0);
-    const PositionLayers made(params, choose_encoding(scheme), shape);
+    const PositionLayers made(params, choose_encoding(scheme, trained_on(1024)), shape);
     return biases(*made.layers[0], shape, Positions::of_tokens(1, {0, 1, 2, 3, 4, 5, 6, 7, 8}));
   };
   const Biases all = of("alibi");  // slopes 2^-4 and 2^-8, see its article

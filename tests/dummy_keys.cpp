@@ -16,7 +16,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") 
     CAPTURE(name);
     const Params params(3);
     TransformerSpec spec;
-    spec.layers = 2, spec.heads = H, spec.d_model = C, spec.encoding = choose_encoding(name);
+    spec.layers = 2, spec.heads = H, spec.d_model = C, spec.encoding = choose_encoding(name, trained_on(1024));
     const Transformer net(params, spec), more = with_dummy_keys(net, count);
     const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
     const Content c;

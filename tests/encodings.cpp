@@ -375,7 +375,7 @@ TEST_CASE("a table of the pool's positions is known by the options, and in compo
                                            {"bert_relative", true}, {"rope", false}, {"none*4+tupe*4", true},
                                            {"rope|tupe:table=sincos", false}, {"rope|tupe", true}}) {
     CAPTURE(spelled);
-    CHECK(finite(choose_encoding(spelled)) == has_table);
+    CHECK(finite(choose_encoding(spelled, trained_on(1024))) == has_table);
   }
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("position matrices: rotations, biases of each head, similarities, the 
     ModelShape shape = shape_of();
     shape.causal = causal;
     Params params(1);
-    const PositionLayers scheme(params, choose_encoding(spelled), shape);
+    const PositionLayers scheme(params, choose_encoding(spelled, trained_on(1024)), shape);
     return position_matrices(scheme, shape, PositionSample({Positions::of_tokens(1, {0, 3, 10})}));
   };
   const auto head = [&](const Tensor& m, int h) { return slice(m, 0, h, h + 1).values(); };

@@ -17,7 +17,7 @@ const Positions six_in_order = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5}),
                 six_uneven = Positions::of_tokens(1, {0, 1, 5, 6, 7, 12});
 
 std::vector<double> turns_of(const std::string& spelled, const ModelShape& shape) {
-  const Chosen<Scheme> s = choose_encoding(spelled);
+  const Chosen<Scheme> s = choose_encoding(spelled, trained_on(1024));
   return s->pages.pictures.frequencies(shape, s.choices, T, 0);
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("pictures: each scheme says what its matrices show, and they show it")
   std::map<std::string, int> seen;
   for (const std::string& spelling : all_spellings()) {
     CAPTURE(spelling);
-    const Chosen<Scheme> scheme = choose_encoding(spelling);
+    const Chosen<Scheme> scheme = choose_encoding(spelling, trained_on(1024));
     const ModelShape shape = shape_of(H, !scheme->causal_only(scheme.choices).empty());
     Params params(1);
     const PositionLayers made(params, scheme, shape);

@@ -21,7 +21,7 @@ const Positions in_order = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
 // The logits of a model of one head and one channel, whose queries are 1 and whose keys are given.
 Tensor weights_of_keys(const std::string& spelled, const std::vector<double>& keys, bool causal = false) {
   const int T = int(keys.size());
-  const Model m(choose_encoding(spelled), {layers, 1, 1, causal, 24, 0});
+  const Model m(choose_encoding(spelled, trained_on(1024)), {layers, 1, 1, causal, 24, 0});
   std::vector<double> at;
   for (int t = 0; t < T; ++t) at.push_back(t);
   const Tensor ones = Tensor::full({1, T, 1, 1}, 1), x = Tensor::full({1, T, 1}, 0);

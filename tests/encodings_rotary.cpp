@@ -14,7 +14,7 @@ namespace {
 // Of one head of `channels`, of `heads`.
 std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0,
                                    int heads = 1) {
-  const Chosen<Scheme> s = choose_encoding(spelled);
+  const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
   const ModelShape m{1, heads, heads * channels};
   s->check(m, s.choices);
   return s->pages.pictures.frequencies(m, s.choices, slots, head);
@@ -27,7 +27,7 @@ double slowed(const std::string& spelled, int channels, size_t m, int slots = 1,
 
 // What the logits of the scheme are beside RoPE's at no distance: the factor on them.
 double factor(const std::string& spelled, int slots = 1) {
-  const Chosen<Scheme> s = choose_encoding(spelled);
+  const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
   const ModelShape m{1, 1, 4};
   Params params(1);
   const std::vector<double> here(size_t(slots), 0);
@@ -36,7 +36,7 @@ double factor(const std::string& spelled, int slots = 1) {
 
 // Logits of one sequence of T slots with positions far apart.
 Tensor logits_of(const std::string& spelled) {
-  const Model model(choose_encoding(spelled), {layers, H, C});
+  const Model model(choose_encoding(spelled, trained_on(40)), {layers, H, C});
   const Positions p = Positions::of_tokens(1, {0, 3, 4, 7.5, 10, 2000});
   return model->logits(Content().heads(model, p), p, {});
 }
@@ -121,7 +121,7 @@ TEST_CASE("rotary: in small heads YaRN's ramp is a step, and no length makes it 
 TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
   const std::vector<std::pair<size_t, double>> golden = {{0, 1},       {28, 1},      {29, 1.2075}, {30, 1.5534},
                                                          {32, 2.6945}, {34, 5.2573}, {35, 8},      {63, 8}};
-  for (const auto& [m, ratio] : golden) CHECK(slowed("llama3", 128, m, 1, "abf") == near(ratio));
+  for (const auto& [m, ratio] : golden) CHECK(slowed("llama3:length=8192", 128, m, 1, "abf") == near(ratio));
   CHECK(std::sqrt(factor("longrope:length=4096")) == near(1.118034));
   CHECK(factor("longrope:factor=1") == near(1));
   CHECK(factor("longrope:attention=0.8") == near(0.64));
@@ -134,7 +134,7 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
   for (const int slots : {40, 41})  // a head of 8 whose first 4 channels turn, as a head of 4
     CHECK(frequencies_of("longrope:fraction=0.5,length=40,long=1/5,short=1/2", 8, slots) ==
           std::vector<double>{1, slots == 41 ? 0.01 / 5 : 0.01 / 2, 0, 0});
-  CHECK(choose_encoding("longrope:long=1/2.50/9").spelled() == "longrope:long=1/2.5/9");
+  CHECK(choose_encoding("longrope:long=1/2.50/9").spelled() == "longrope:long=1/2.5/9,length=1L");
 }
 
 TEST_CASE("rotary: pairs that stay, whole wavelengths, and half a turn of a Moebius strip, golden") {
@@ -214,7 +214,7 @@ TEST_CASE("rotary: every scheme that turns by frequencies shows them, and the fi
   for (const Scheme& s : all_encodings()) {
     if (!s.pages.pictures.frequencies) continue;
     CAPTURE(s.name);
-    const Chosen<Scheme> chosen = choose_encoding(s.name);
+    const Chosen<Scheme> chosen = choose_encoding(s.name, trained_on(1024));
     const ModelShape m{1, 4, 32};
     for (int head = 0; head < 4; ++head)
       for (int slots : {1, 1000}) {

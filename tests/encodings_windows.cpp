@@ -23,7 +23,7 @@ Positions count_to(int time) {
 }
 
 Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
-  const Chosen<Scheme> s = choose_encoding(spelled);
+  const Chosen<Scheme> s = choose_encoding(spelled, trained_on(1024));
   return s->pages.pictures.distances(shape_with(causal), s.choices, p);
 }
 
@@ -59,7 +59,7 @@ Tensor pair_by_pair(const Heads& in, const Tensor& d, const Span& span) {
 }
 
 Tensor logits_in(const std::string& spelled, const Positions& p, bool causal, size_t layer = 0, int of_layers = 2) {
-  const Model model(choose_encoding(spelled), shape_with(causal, of_layers));
+  const Model model(choose_encoding(spelled, trained_on(1024)), shape_with(causal, of_layers));
   return model.scheme.layers[layer]->logits(Content().heads(model, p), p, {.causal = causal});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("windows: logits are those of each pair turned by its distance, for po
         "window:window=2,rope=off", "lambda:window=2,sinks=2", "lambda:window=3,sinks=4", "sinks:window=2,sinks=1",
         "sinks:window=3,sinks=2", "dual_chunk:chunk=2,window=1", "dual_chunk:chunk=4,window=3,last=released"})
     for (const bool causal : {false, true}) {
-      const Chosen<Scheme> scheme = choose_encoding(spelled);
+      const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
       if (!causal && !scheme->causal_only(scheme.choices).empty()) continue;
       const Model model(scheme, shape_with(causal));
       for (const std::vector<double>& kind : kinds)
@@ -143,7 +143,7 @@ TEST_CASE("windows: pieces = pair by pair, gradients too, also with temperatures
     CAPTURE(spelled);
     std::vector<std::vector<Tensor>> results;
     for (const Positions& p : {Positions::of_tokens(1, even), Positions::of_tokens(2, twice)}) {
-      const Model model(choose_encoding(spelled), shape_with(true));
+      const Model model(choose_encoding(spelled, trained_on(1024)), shape_with(true));
       Content content;
       for (Tensor* t : {&content.q, &content.k, &content.v}) t->require_grad();
       Heads in = content.heads(model, p, 4);
@@ -232,14 +232,14 @@ TEST_CASE("layers: which have windows, which no positions, and the temperatures 
     CHECK(apart(layer("rnope:window=3,every=2", n), n % 2 ? plain : window) < tolerance);
   }
   // 24 layers and w = 16 of Su's experiment: (w - 1)(l - 1) + 1 = 346 of 512
-  const Chosen<Scheme> hfwa = choose_encoding("hfwa");
+  const Chosen<Scheme> hfwa = choose_encoding("hfwa", trained_on(512));
   const std::string text = hfwa->pages.shows(shape_with(true, 24), hfwa.choices);
   CHECK(text.find("346 tokens, 0.68 of length") != std::string::npos);
 }
 
 TEST_CASE("nape: slopes of half the heads, none of the others") {
   const auto bias = [](const char* spelled) {
-    const Model model(choose_encoding(spelled), shape_with(true));
+    const Model model(choose_encoding(spelled, trained_on(1024)), shape_with(true));
     return model->scores(Content().heads(model, count_to(T)), count_to(T)).bias.values();
   };
   const std::vector<real> linear = bias("nape"), exponential = bias("nape:slopes=exponential");
@@ -262,7 +262,7 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
   for (const char* spelled : {"rerope:window=3", "self_extend:window=3", "window:window=3", "lambda:window=2,sinks=1",
                               "sinks:window=2,sinks=1", "dual_chunk:chunk=2", "xpos", "hfwa:window=2"}) {
     CAPTURE(spelled);
-    const Model model(choose_encoding(spelled), shape_with(true));
+    const Model model(choose_encoding(spelled, trained_on(1024)), shape_with(true));
     const Tensor m = position_matrix(model.scheme, shape_with(true), count_to(T));
     CHECK(m.shape() == Shape{1, T, T});
     for (real x : m.values()) CHECK(std::isfinite(x));
@@ -272,20 +272,21 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
   }
 }
 
-TEST_CASE("windows: what a person leaves open follows the trained length; what a file does is as it always was") {
-  CHECK(with_usual_lengths("rerope") == "rerope:window=0.5L");
-  CHECK(with_usual_lengths("rerope:leaky=4") == "rerope:leaky=4,window=0.5L");
-  CHECK(with_usual_lengths("rerope:window=512") == "rerope:window=512");
-  CHECK(with_usual_lengths("dual_chunk") == "dual_chunk:chunk=0.75L,window=0.25L");
-  CHECK(with_usual_lengths("rope|window*2+alibi*6") == "rope|window:window=0.5L*2+alibi*6");
-  CHECK(with_usual_lengths("sincos&lambda") == "sincos&lambda:window=0.5L");
-  CHECK(with_usual_lengths("ropo:x=1") == "ropo:x=1");
-  CHECK(with_standard_lengths("rerope|irope") == "rerope:window=512|irope:length=8192");
-  CHECK(choose_encoding("rerope").choices.whole("window") == 512);
-  CHECK(choose_encoding("rope|rerope:window=0.5L", trained_on(41)).spelled() == "rope|rerope:window=20");
+TEST_CASE("windows: a length that is not said is a share of the trained length, in every spelling") {
+  const auto spelled = [](const char* text) { return choose_encoding(text).spelled(); };
+  CHECK(spelled("rerope") == "rerope:window=0.5L");
+  CHECK(spelled("rerope:leaky=4") == "rerope:window=0.5L,leaky=4");
+  CHECK(spelled("rerope:window=512") == "rerope:window=512");
+  CHECK(spelled("dual_chunk") == "dual_chunk:chunk=0.75L,window=0.25L");
+  CHECK(spelled("rope|window*2+alibi*6") == "rope|window:window=0.5L*2+alibi*6");
+  CHECK(spelled("sincos&lambda") == "sincos&lambda:window=0.5L");
+  CHECK(choose_encoding("rope|rerope", trained_on(41)).spelled() == "rope|rerope:window=20");
   for (const char* name : {"rerope", "self_extend", "window", "lambda", "sinks", "rnope"})
-    CHECK(choose_encoding(with_usual_lengths(name), trained_on(64)).choices.whole("window") == 32);
-  CHECK(choose_encoding(with_usual_lengths("irope"), trained_on(64)).choices.whole("length") == 64);
+    CHECK(choose_encoding(name, trained_on(64)).choices.whole("window") == 32);
+  CHECK(choose_encoding("irope", trained_on(64)).choices.whole("length") == 64);
+  CHECK_THROWS_WITH_AS(choose_encoding("rerope").choices.whole("window"),
+                       doctest::Contains("is a share of a trained length, and none is known here; say a number"),
+                       BadInput);
 }
 
 TEST_CASE("lengths: each scheme, sampler and temperature takes the trained length of the run where none is said") {
@@ -294,12 +295,12 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the trained lengt
     for (const Option& o : s.options)
       if (o.name == "length" && s.name != "fire") {  // whose L is learned, from 512 on
         CAPTURE(s.name);
-        const Choices c = choose_encoding(with_usual_lengths(s.name), trained_on(128)).choices;
+        const Choices c = choose_encoding(s.name, trained_on(128)).choices;
         CHECK(c.spelled().find("length=128") != std::string::npos);
         CHECK(c.number("length") == 128);
-        CHECK(with_usual_lengths(s.name + ":length=99").find("length=99") != std::string::npos);
+        CHECK(choose_encoding(s.name + ":length=99", trained_on(128)).choices.number("length") == 99);
         // of a length that nobody knows nothing is computed
-        CHECK_THROWS_WITH_AS(choose_encoding(with_usual_lengths(s.name)).choices.number(o.name),
+        CHECK_THROWS_WITH_AS(choose_encoding(s.name).choices.number(o.name),
                              doctest::Contains("is a share of a trained length, and none is known here"), BadInput);
         ++schemes;
       }
@@ -307,40 +308,39 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the trained lengt
     for (const Option& o : s.options)
       if (o.name == "trained") {
         const std::string both = "sequential|" + s.name;
-        CHECK(choose_sampler(sampler_with_usual_lengths(s.name), trained_on(128)).choices.whole(o.name) == 128);
-        CHECK(choose_sampler(sampler_with_usual_lengths(both), trained_on(128)).spelled() ==
+        CHECK(choose_sampler(s.name, trained_on(128)).choices.whole(o.name) == 128);
+        CHECK(choose_sampler(both, trained_on(128)).spelled() ==
               "sequential|" + s.name + ":trained=128");
-        CHECK(sampler_with_usual_lengths(s.name + "&" + s.name + ":trained=9") ==
+        CHECK(choose_sampler(s.name + "&" + s.name + ":trained=9").spelled() ==
               s.name + ":trained=1L&" + s.name + ":trained=9");
         ++samplers;
       }
   for (const TemperaturePolicy& t : all_temperatures())
     for (const Option& o : t.options)
       if (o.name == "length") {
-        CHECK(temperature_with_usual_lengths(t.name) == t.name + ":length=1L");
-        CHECK(choose_temperature(t.name + ":length=1L", trained_on(128)).spelled() == t.name + ":length=128");
+        CHECK(choose_temperature(t.name).spelled() == t.name + ":length=1L");
+        CHECK(choose_temperature(t.name, trained_on(128)).spelled() == t.name + ":length=128");
         ++temperatures;
       }
   CHECK(schemes == 12);
   CHECK(samplers == 2);
   CHECK(temperatures == 2);
-  CHECK(sampler_with_usual_lengths("sequental|&") == "sequental|&");
 }
 
 TEST_CASE("windows: a scheme says which option no string reaches, and its layers are then those of RoPE") {
   const auto said = [](const std::string& spelled, int slots, int positions) {
-    const Chosen<Scheme> s = choose_encoding(spelled);
+    const Chosen<Scheme> s = choose_encoding(spelled, trained_on(1024));
     return s->pages.unreached(s.choices, {slots, positions});
   };
   CHECK(said("rerope:window=6", 6, 6) == "window = 6");
   CHECK(said("rerope:window=6", 7, 7) == "");
   CHECK(said("rerope", 40, 2048) == "");                       // random positions are further apart
   CHECK(said("window", 40, 2048) == "window = 512");           // slots are not
-  CHECK(said("dual_chunk", 40, 40) == "chunk = 3072");
-  CHECK(said("irope", 40, 40) == "length = 8192");
+  CHECK(said("dual_chunk", 40, 40) == "chunk = 768");
+  CHECK(said("irope", 40, 40) == "length = 1024");
   CHECK(said("rope", 40, 40) == "");
   CHECK(said("rope|rerope", 40, 40) == "window = 512 of its part rerope");
-  CHECK(said("scale_invariant:of=rerope", 40, 40) == "window = 512");
+  CHECK(said("scale_invariant:of=rerope/window=512", 40, 40) == "window = 512");
 }
 
 TEST_CASE("windows: what is refused") {
@@ -350,8 +350,8 @@ TEST_CASE("windows: what is refused") {
   CHECK(spelling("window:window=1") == "window: window = 1 is out of range; " + takes);
   CHECK(spelling("self_extend:group=0") == "self_extend: group = 0 is out of range; it takes 1 .. 16777216");
   CHECK(refused("sinks", shape_with(false)) ==
-        "sinks needs a causal mask: its positions are those of a cache that holds the past alone; add --causal "
-        "(Python: causal=True)");
+        "sinks:window=512 needs a causal mask: its positions are those of a cache that holds the past alone; add "
+        "--causal (Python: causal=True)");
   ModelShape odd = shape_with(true), single = odd;
   odd.d_model = 12, single.heads = 1;
   for (const char* name : {"rerope", "self_extend", "window", "lambda", "sinks", "dual_chunk", "xpos", "hfwa", "hfwa2",

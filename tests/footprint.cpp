@@ -60,11 +60,11 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
   const ModelShape shape{.layers = 2, .heads = 8, .d_model = 64};
   for (const Scheme& scheme : all_encodings()) {
     all.push_back(scheme.name);
-    const double plain = scheme.pages.cost.matrices(shape, choose_encoding(scheme.name).choices);
+    const double plain = scheme.pages.cost.matrices(shape, choose_encoding(scheme.name, trained_on(1024)).choices);
     for (const Option& option : scheme.options)
       for (const std::string& value : checks::other_values(option)) {
         const std::string spelled = fmt::format("{}:{}={}", scheme.name, option.name, value);
-        if (scheme.pages.cost.matrices(shape, choose_encoding(spelled).choices) != plain) all.push_back(spelled);
+        if (scheme.pages.cost.matrices(shape, choose_encoding(spelled, trained_on(1024)).choices) != plain) all.push_back(spelled);
       }
   }
   // a share of the layers and a share of the heads
@@ -72,7 +72,7 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
     all.push_back(composed);
   CHECK(all.size() > all_encodings().size() + 4);
   for (const std::string& spelled : all) {
-    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
     Choices c = sized(spelled, 2, 64, 40, 8);
     c.set("causal", scheme->causal_only(scheme.choices).empty() ? "off" : "on");
     const int64_t before = memory().bytes_asked;

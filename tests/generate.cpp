@@ -39,7 +39,7 @@ void check_shares(const TokenChoice& choice, const std::vector<double>& weights)
 DecoderSpec tiny(const char* encoding = "rerope:window=4") {
   DecoderSpec s;
   s.vocabulary = 11, s.layers = 2, s.heads = 2, s.key_heads = 1, s.d_model = 16, s.d_ff = 24;
-  s.encoding = choose_encoding(encoding);
+  s.encoding = choose_encoding(encoding, trained_on(1024));
   return s;
 }
 

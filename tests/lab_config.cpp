@@ -6,7 +6,6 @@
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/spelled_file.h"
 #include "lab/runs/sweep/plan.h"
 #include "lab/runs/values.h"
 #include "tests/lab_helpers.h"
@@ -52,7 +51,7 @@ TEST_CASE("a preset gives way to a later word, whatever comes first") {
   CHECK(configure({{"preset", "example"}}).lengths("eval_lengths").to == 100);
   const Choices released = configure({{"preset", "released"}, {"task", "even_pairs"}});
   check(released);
-  CHECK(released["relative_mode"] == "released");
+  CHECK(released["encoding"] == "relative:mode=released");
   CHECK(released["resample"] == "per_layer");
 }
 
@@ -73,7 +72,7 @@ TEST_CASE("what no option can be") {
   CHECK(holds(refused("steps", "99999999999999999999"), "out of range"));
   for (const char* lr : {"nan", "inf", "-0.001", "0"}) CHECK(holds(refused("lr", lr), "is out of range"));
   CHECK(holds(refused("dropout", "1"), "out of range"));
-  CHECK(holds(refused("unsorted", "perhaps"), "neither on nor off"));
+  CHECK(holds(refused("causal", "perhaps"), "neither on nor off"));
 }
 
 TEST_CASE("a TOML file is refused with its line") {
@@ -83,7 +82,7 @@ TEST_CASE("a TOML file is refused with its line") {
   CHECK(holds(refused("steps = 5\n\nlr = nan"), "my.toml, line 3: lr = nan"));
   CHECK(holds(refused("steps = [5]"), "my.toml, line 1: steps is a list of values"));
   CHECK(holds(refused("steps = 5\nsteps ="), "my.toml, line 2"));
-  CHECK(refused("steps = 5\nlr = 1e-4\nunsorted = true\neval_lengths = \"1:5\"") == "");
+  CHECK(refused("steps = 5\nlr = 1e-4\ncausal = true\neval_lengths = \"1:5\"") == "");
 }
 
 TEST_CASE("choices that do not fit together") {
@@ -104,25 +103,22 @@ TEST_CASE("choices that do not fit together") {
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
               "at test"));
-  // reverse_string has 2 L slots: as_typed leaves the trained length open, and the run's sampler knows it
-  const std::string squeezed = as_typed("test_positions", "interpolated");
-  CHECK(squeezed == "interpolated:trained=1L");
-  const RunSpec ours = tiny_config({{"test_positions", squeezed}});
+  // reverse_string has 2 L slots: the trained length stays open, and the run's sampler knows it
+  const RunSpec ours = tiny_config({{"test_positions", "interpolated"}});
+  CHECK(ours["test_positions"] == "interpolated:trained=1L");
   CHECK(test_sampler(ours).choices.whole("trained") == 2 * ours.whole("train_length"));
-  const RunSpec sharper = tiny_config({{"test_temperature", as_typed("test_temperature", "log_n")}});
+  const RunSpec sharper = tiny_config({{"test_temperature", "log_n"}});
   CHECK(sharper.test_temperature.choices.whole("length") == 2 * sharper.whole("train_length"));
   CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}),
               "2: rope needs a position for each token"));
   CHECK(
       holds(refused({{"encoding", "rope"}, {"test_positions", "randomized_offsets"}}), "use randomized"));
-  CHECK(holds(refused({{"encoding", "rope"}, {"relative_mode", "released"}}), "does not fit encoding = rope"));
-  CHECK(holds(refused({{"encoding", "alibi"}, {"relative_mode", "released"}}),
-              "does not fit alibi, whose mode takes paper | offset_table | differences"));
-  CHECK(holds(refused({{"positions", "sequential"}, {"relative_mode", "offset_table"}}), "use positions = randomized"));
-  CHECK(holds(refused({{"alibi_symmetric", "on"}}), "it belongs to alibi"));
-  CHECK(holds(refused({{"rope_pairing", "half"}}), "it belongs to rope"));
-  CHECK(holds(refused({{"positions", "sequential"}, {"unsorted", "on"}}),
-              "it belongs to randomized and randomized_offsets"));
+  CHECK(holds(refused({{"positions", "sequential"}, {"encoding", "relative:mode=offset_table"}}),
+              "use positions = randomized"));
+  CHECK(holds(refused({{"relative_mode", "released"}}),
+              "unknown option \"relative_mode\"; did you mean \"encoding\"? It is an option of the scheme"));
+  CHECK(holds(refused({{"unsorted", "on"}}),
+              "unknown option \"unsorted\"; did you mean \"positions\"? It is an option of the sampler"));
   CHECK(refused({{"temperature", "ssmax"}}) == "");
   CHECK(refused({{"test_temperature", "log_n:length=80,only_longer"}}) == "");
   CHECK(holds(refused({{"test_temperature", "ssmax"}}), "2: test_temperature = ssmax: it learns parameters"));
@@ -130,17 +126,34 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refused({{"test_temperature", "sam"}}), "did you mean \"same\"?"));
 }
 
-TEST_CASE("a newer option is written only where it is away from its default, and read again") {
-  const Choices plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
-  CHECK(!holds(to_toml(plain), "temperature"));
-  CHECK(!holds(config_json(plain).dump(), "temperature"));
-  CHECK(holds(to_toml(sharp), "temperature = \"log_n:length=80\""));
-  CHECK(!holds(to_toml(sharp), "test_temperature"));
-  CHECK(configure(read_toml(to_toml(sharp), "config.toml"))["temperature"] == "log_n:length=80");
-  CHECK(config_of(strings_kind(), config_json(sharp))["temperature"] == "log_n:length=80");
+TEST_CASE("the pool that a sampler spells is the run's; other options stay with the sampler") {
+  const Choices c = configure({{"positions", "randomized:max_position=4096,first=1,unsorted"}});
+  CHECK(c["positions"] == "randomized:unsorted");
+  CHECK(c["max_position"] == "4096");
+  CHECK(c["first_position"] == "1");
+  CHECK(configure({{"preset", "tiny"}, {"positions", "randomized:max_position=2048"}})["max_position"] == "2048");
+  // A later word for the positions takes back the options of an earlier one.
+  CHECK(to_toml(configure({{"positions", "randomized:max_position=9"}, {"positions", "randomized"}})) ==
+        to_toml(configure({{"positions", "randomized"}})));
+  const std::string shuffled = to_toml(tiny_config({{"positions", "randomized:unsorted"}}));
+  CHECK(configure(read_toml(shuffled, "config.toml"))["positions"] == "randomized:unsorted");
 }
 
-TEST_CASE("by what a run multiplies is written where it is not by our own products, and read again") {
+TEST_CASE("every option of a run is written, at its default or not, and read again") {
+  const Choices plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
+  CHECK(holds(to_toml(plain), "\ntemperature = \"none\""));
+  CHECK(config_json(plain)["temperature"] == "none");
+  CHECK(configure(read_toml(to_toml(sharp), "config.toml"))["temperature"] == "log_n:length=80");
+  CHECK(config_of(strings_kind(), config_json(sharp))["temperature"] == "log_n:length=80");
+  for (const Kind* kind : all_kinds()) {
+    const Choices c = kind->configure({});
+    const auto json = config_json(c);
+    for (const Option& o : kept_options(*kind)) CHECK(json.contains(o.name));
+    CHECK(json.size() == kept_options(*kind).size());
+  }
+}
+
+TEST_CASE("by what a run multiplies is written, read again, and parts trials") {
   for (const Kind* each : all_kinds()) {
     const Kind& kind = *each;
     const Settings needed =
@@ -151,16 +164,14 @@ TEST_CASE("by what a run multiplies is written where it is not by our own produc
       return kind.configure(all);
     };
     const Choices plain = kind.configure(needed), naive = with("naive");
-    CHECK(!holds(config_json(plain).dump(), "products"));
-    CHECK(holds(config_json(naive).dump(), "\"products\":\"naive\""));
+    CHECK(config_json(naive)["products"] == "naive");
     CHECK(config_json(with("own")) == config_json(plain));
     CHECK(config_json(config_of(kind, config_json(naive))) == config_json(naive));
     CHECK(sweep::trial_id(with("own")) == sweep::trial_id(plain));
     CHECK(sweep::trial_id(naive) != sweep::trial_id(plain));
   }
   CHECK(holds(to_toml(tiny_config({{"products", "naive"}})), "\nproducts = \"naive\""));
-  CHECK(holds(to_toml(language::configure({{"products", "naive"}})), "\nproducts = \"naive\""));
-  CHECK(!holds(to_toml(language::configure({})), "products"));
+  CHECK(holds(to_toml(language::configure({})), "\nproducts = \"own\""));
 }
 
 TEST_CASE("a run begins with the usual engine of the process, and keeps it when that is another one") {
@@ -203,8 +214,8 @@ TEST_CASE("each kind of run rounds the factors of its products as --matmul says,
       return kind->configure(all);
     };
     const Choices plain = with("fp32", "own"), rounded = with("bf16", "own");
-    CHECK(!holds(config_json(plain).dump(), "matmul"));
-    CHECK(holds(config_json(rounded).dump(), "\"matmul\":\"bf16\""));
+    CHECK(config_json(plain)["matmul"] == "fp32");
+    CHECK(config_json(rounded)["matmul"] == "bf16");
     CHECK(sweep::trial_id(rounded) != sweep::trial_id(plain));
     CHECK(holds(refusal([&] { kind->check(with("bf16", "naive")); }), "products = naive rounds nothing"));
     const auto stepped = [&](const Choices& c) {
@@ -222,7 +233,7 @@ TEST_CASE("each kind of run rounds the factors of its products as --matmul says,
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {
   const auto sampled = [](const char* encoding, const char* mode) {
-    return sampler(tiny_config({{"encoding", encoding}, {"relative_mode", mode}}))->name;
+    return sampler(tiny_config({{"encoding", fmt::format("{}:mode={}", encoding, mode)}}))->name;
   };
   CHECK(sampled("relative", "paper") == "randomized");
   CHECK(sampled("relative", "differences") == "randomized");
@@ -230,12 +241,12 @@ TEST_CASE("a randomized relative scheme draws positions or a table of offsets, a
   CHECK(sampled("relative", "released") == "randomized_offsets");
   CHECK(sampled("alibi", "paper") == "randomized_offsets");
   CHECK(sampled("alibi", "differences") == "randomized");
-  CHECK(sampled("rope", "paper") == "randomized");
-  CHECK(test_sampler(tiny_config({{"relative_mode", "released"}}))->name == "randomized_offsets");
+  CHECK(sampler(tiny_config({{"encoding", "rope"}}))->name == "randomized");
+  CHECK(test_sampler(tiny_config({{"encoding", "relative:mode=released"}}))->name == "randomized_offsets");
   CHECK(test_sampler(tiny_config({{"test_positions", "sequential"}}))->name == "sequential");
 }
 
-// An id, and what a run writes of its newer options, leave out defaults: others would make it another run.
+// An id leaves out defaults: others would make it another run.
 TEST_CASE("the defaults of every kind of run are what they were") {
   const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/golden/defaults.json"));
   CHECK(golden.size() == all_kinds().size());

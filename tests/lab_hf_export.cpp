@@ -138,7 +138,8 @@ TEST_CASE("hf: what the form cannot say is refused with the reason") {
               "2: temperature log_n:length=16 cannot be exported: the form"));
   CHECK(
       holds(refused({{"positions", "randomized"}}), "2: a model of positions randomized cannot be exported: the form"));
-  for (const char* scheme : {"alibi", "rerope:window=8", "none", "ntk:form=mixed", "pi:dynamic", "yarn:ramp=turns"})
+  for (const char* scheme : {"alibi", "rerope:window=8", "none", "ntk:form=mixed", "pi:dynamic,length=16",
+                             "yarn:length=16,ramp=turns"})
     CHECK(holds(refused({{"encoding", scheme}}),
                 std::string("2: encoding ") + scheme + ": a checkpoint of this form cannot say it; it has rope, abf"));
   CHECK(holds(refused({{"encoding", "window:rope=off"}}), "only window with rope can be exported"));

@@ -41,7 +41,7 @@ TEST_CASE("hf: what the configuration of a family says arrives in the model") {
   published["sliding_window_pattern"] = 3;
   CHECK(hf_config(published.dump(), "c").spec.windows == std::vector<int>{16, 16, 0});
   CHECK(config("gemma3_linear").spec.encoding.spelled() ==
-        "rope:pairing=half|rope:pairing=half|pi:base=1000000,pairing=half");
+        "rope:pairing=half|rope:pairing=half|pi:length=64,base=1000000,pairing=half");
   CHECK(config("gemma3_pattern").spec.encoding.spelled() == "rope:pairing=half|rope:pairing=half,base=1000000");
   CHECK(config("gemma3_capped").spec.logit_cap == 3);
   CHECK(config("gemma3").spec.embedding_scale == std::sqrt(32));
@@ -52,14 +52,13 @@ TEST_CASE("hf: another scheme goes into layers that see all keys, and into heads
   // layers that slide keep their own rotation, unless each layer is said
   const HfRope gemma = config("gemma3").rope;
   CHECK(for_hf_model("rerope:window=8", gemma, 64) ==
-        "rope:pairing=half|rope:pairing=half|rerope:window=8,base=1000000,pairing=half");
+        "rope:pairing=half|rope:pairing=half|rerope:window=8,pairing=half,base=1000000");
   CHECK(for_hf_model("rerope:window=8|rope", gemma, 64) ==
-        "rerope:window=8,base=10000,pairing=half|rope:base=10000,pairing=half|"
-        "rerope:window=8,base=1000000,pairing=half");
+        "rerope:window=8,pairing=half|rope:pairing=half|rerope:window=8,pairing=half,base=1000000");
   CHECK(for_hf_model("none", gemma, 64) == "rope:pairing=half|rope:pairing=half|none");
   const HfRope phi = config("phi3_partial").rope;
-  CHECK(for_hf_model("longrope", phi, 64) == "longrope:base=10000,pairing=half,length=64,fraction=0.5");
-  CHECK(for_hf_model("partial_rope:fraction=1", phi, 64) == "partial_rope:fraction=1,base=10000,pairing=half");
+  CHECK(for_hf_model("longrope", phi, 64) == "longrope:fraction=0.5,length=64,pairing=half");
+  CHECK(for_hf_model("partial_rope:fraction=1", phi, 64) == "partial_rope:fraction=1,pairing=half");
   CHECK(for_hf_model("none", phi, 64) == "none");
   CHECK(refusal([&] { for_hf_model("rerope", phi, 64); }) ==
         "2: encoding rerope: it rotates all channels of a head, and this model the first 0.5 of them; choose "

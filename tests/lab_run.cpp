@@ -193,8 +193,8 @@ TEST_CASE("the options come from the file, then the line, then --set; the run fo
       "layers = 1\nheads = 2\n");
   Program p(
       folder,
-      fmt::format("train --config {} --task even_pairs --encoding rope --batch 3 --seed 6 --set seed=7 --unsorted "
-                  "--positions randomized --out {}",
+      fmt::format("train --config {} --task even_pairs --encoding rope --batch 3 --seed 6 --set seed=7 "
+                  "--positions randomized:unsorted --out {}",
                   folder / "my.toml", folder / "r"));
   const std::string said = p.output();
   CAPTURE(said);
@@ -204,7 +204,7 @@ TEST_CASE("the options come from the file, then the line, then --set; the run fo
   CHECK(c.count("steps") == 3);
   CHECK(c.whole("batch") == 3);
   CHECK(c.count("seed") == 7);
-  CHECK(c["unsorted"] == "on");
+  CHECK(c["positions"] == "randomized:unsorted");
   CHECK(c.on("test_dropout"));
   Program again(folder, fmt::format("train --config {} --out {}", folder / "r/config.toml", folder / "s"));
   CHECK(again.status() == 0);

@@ -55,7 +55,8 @@ inline double as_in_the_paper(const Trial& t) {
   const std::string task = config["task"];
   const auto spread = [&](double percent) { return percent / 100 - 0.001 * double(config.count("seed")); };
   if (config["encoding"] == "geometric") return spread(paper_value("ruoss2023_table5", task, "geometric"));
-  if (config["unsorted"] == "on") return spread(paper_value("ruoss2023_table3", task, "rand_sincos_unsorted"));
+  if (config["positions"] == ruoss2023::out_of_order)
+    return spread(paper_value("ruoss2023_table3", task, "rand_sincos_unsorted"));
   for (const ruoss2023::Column& c : ruoss2023::columns())
     if (ruoss2023::is(task, c)(config)) return spread(paper_value("ruoss2023_table1", task, c.paper));
   return 0.5;

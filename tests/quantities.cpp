@@ -17,7 +17,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
   constexpr int T = 6;
   for (const Scheme& one : all_encodings())
     for (const bool causal : {false, true}) {
-      const Chosen<Scheme> scheme = choose_encoding(one.name);
+      const Chosen<Scheme> scheme = choose_encoding(one.name, trained_on(40));
       if (!causal && !one.causal_only(scheme.choices).empty()) continue;
       CAPTURE(one.name);
       const ModelShape shape{.layers = 1, .heads = 2, .d_model = 16, .causal = causal, .pool = 16};
@@ -45,7 +45,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
 TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with each of its options") {
   int said = 0;
   const auto shows = [](const std::string& spelled, bool causal) {
-    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
     return scheme->pages.shows({.layers = 2, .heads = 4, .d_model = 32, .causal = causal, .pool = 16}, scheme.choices);
   };
   for (const Scheme& one : all_encodings())
@@ -89,7 +89,7 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
   };
   int have = 0, negative = 0;
   for (const Scheme& one : all_encodings())
-    if (one.pages.pictures.distances) negative += check(choose_encoding(one.name)), ++have;
+    if (one.pages.pictures.distances) negative += check(choose_encoding(one.name, trained_on(1024))), ++have;
   CHECK(have > 20);
   CHECK(negative == have - 1);   // to bipe these slots are one segment
   const Chosen<Scheme> both = choose_encoding("sincos&rope");  // as its second part has them
@@ -104,7 +104,7 @@ TEST_CASE("pictures: distances are key minus query, of every scheme that has the
 TEST_CASE("compositions: a law holds where it holds for each part, whichever comes first") {
   const ModelShape shape{.layers = 2, .heads = 2, .d_model = 16, .causal = true, .pool = 16};
   const auto laws = [&](const std::string& spelled) {
-    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
     return scheme->laws(shape, scheme.choices);
   };
   int differ = 0;
@@ -130,7 +130,7 @@ TEST_CASE("temperatures: none alone is absent") {
   for (const TemperaturePolicy& policy : all_temperatures()) {
     if (policy.name == "aligned") continue;  // is of a trained model
     const Params params(uint64_t(1));
-    const Chosen<TemperaturePolicy> chosen = choose_temperature(policy.name);
+    const Chosen<TemperaturePolicy> chosen = choose_temperature(policy.name, trained_on(512));
     CAPTURE(policy.name);
     CHECK((!chosen->make || chosen->make(params, chosen.choices, {}).absent()) == (policy.name == "none"));
   }

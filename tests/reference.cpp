@@ -41,9 +41,11 @@ TransformerSpec spec(const json& golden) {
   s.causal = bool(golden["causal"]);
   s.pool = golden["max_position"];
   const bool symmetric = golden["symmetric"];
-  s.encoding = choose_encoding(golden["encoding"], {{"relative_mode", golden["mode"]},
-                                                    {"alibi_symmetric", symmetric ? "on" : "off"},
-                                                    {"rope_pairing", golden["pairing"]}});
+  RunValues run = {{"mode", golden["mode"]},
+                   {"symmetric", symmetric ? "on" : "off"},
+                   {"pairing", golden["pairing"]}};
+  run.merge(trained_on(40));
+  s.encoding = choose_encoding(golden["encoding"], run);
   return s;
 }
 

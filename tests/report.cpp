@@ -165,12 +165,12 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
   std::vector<std::string> runs;
   for (int seed = 0; seed < 3; ++seed)
     for (const bool unsorted : {false, true})
-      runs.push_back(make_run(folder, fmt::format("{}{}", unsorted ? "u" : "s", seed), "randomized",
-                              (unsorted ? .625 : .75) + seed / 16.,
-                              fmt::format("seed = {}\nunsorted = {}\n", seed, unsorted)));
+      runs.push_back(make_run(folder, fmt::format("{}{}", unsorted ? "u" : "s", seed),
+                              unsorted ? "randomized:unsorted" : "randomized", (unsorted ? .625 : .75) + seed / 16.,
+                              fmt::format("seed = {}\n", seed)));
   const std::string html = page_of(folder, runs);
-  CHECK(holds(html, ">sorted<small>seeds 0 to 2</small></th>"));
-  CHECK(holds(html, ">unsorted<small>seeds 0 to 2</small></th>"));
+  CHECK(holds(html, ">positions=randomized<small>seeds 0 to 2</small></th>"));
+  CHECK(holds(html, ">positions=randomized:unsorted<small>seeds 0 to 2</small></th>"));
   CHECK(holds(html, "data-name=\"paper score\"><span>81.2&#8239;%<small>75.0 to 87.5</small>"));  // the mean of three
   CHECK(holds(html, "class=\"band c0\""));
   CHECK(holds(html, "the band reaches from the lowest to the highest"));
@@ -180,7 +180,7 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
   CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
   // One seed of each: lines, and no band.
   const std::string two = page_of(folder, {runs[0], runs[1]});
-  CHECK(holds(two, ">unsorted<small>" + runs[1] + "</small>"));
+  CHECK(holds(two, ">positions=randomized:unsorted<small>" + runs[1] + "</small>"));
   CHECK_FALSE(holds(two, "class=\"band"));
   CHECK_FALSE(holds(two, "id=\"differences\""));
 }

@@ -12,7 +12,7 @@ using Numbers = std::vector<double>;
 // "randomized:max_position=6"; every step draws others.
 inline Positions sample(const std::string& spelled, int sequences, int time, uint32_t step) {
   Rng rng(stream(1, Purpose::positions, step));
-  return poslab::sample(choose_sampler(spelled), {sequences, time}, rng);
+  return poslab::sample(choose_sampler(spelled, trained_on(80)), {sequences, time}, rng);
 }
 inline Numbers one(const std::string& spelled, int time, uint32_t step = 0) {
   return sample(spelled, 1, time, step).tokens("test");

@@ -80,7 +80,7 @@ TEST_CASE("ids adds the code of each number, turned by its own number of channel
   const NoGrad no_grad;
   const int C = 8;
   const auto embed = [&](const std::string& spelled, const Tensor& x, const Positions& p) {
-    const Chosen<Scheme> scheme = choose_encoding(spelled);
+    const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
     return scheme->embed(Params(1), {.heads = 2, .d_model = C}, scheme.choices)(x, p).values();
   };
   const Tensor zeros = Tensor::full({1, 3, C}, 0);
@@ -164,7 +164,7 @@ TEST_CASE("every sampler: a model computes with it") {
         CAPTURE(s.name);
         CAPTURE(encoding);
         TransformerSpec spec{.layers = 2, .heads = 4, .d_model = 16, .encoding = choose_encoding(encoding)};
-        Chosen<Sampler> sampler = choose_sampler(s.name);
+        Chosen<Sampler> sampler = choose_sampler(s.name, trained_on(40));
         const bool table = has(reads(spec.encoding), Reads::offset_table);
         if (s.only_offsets && has(reads(spec.encoding), Reads::positions)) continue;
         if (table && !s.even && !s.only_offsets && s.as_offsets.empty()) {
@@ -184,7 +184,7 @@ TEST_CASE("a scheme that reads one offset for each distance of slots gets it, or
   const auto named = [](const std::string& sampler) {
     return sampler_for(choose_encoding("alibi"), choose_sampler(sampler)).spelled();
   };
-  for (const char* even : {"contiguous", "stretched", "float_midpoints"}) CHECK(named(even) == even);
+  for (const char* even : {"contiguous", "stretched", "float_midpoints:trained=9"}) CHECK(named(even) == even);
   CHECK(named("randomized") == "randomized_offsets");
   CHECK_THROWS_WITH_AS(named("log_density"),
                        "alibi reads one offset for all slots that are equally far apart, and log_density draws other "
@@ -284,7 +284,9 @@ TEST_CASE("a model reads the embedding's positions at the embedding and the logi
 TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
   for (const std::string& name : names_of(all_samplers())) {
     CAPTURE(name);
-    const Chosen<Sampler> s = choose_sampler(name, {{"max_position", "8"}});
+    RunValues run = trained_on(40);
+    run["max_position"] = "8";
+    const Chosen<Sampler> s = choose_sampler(name, run);
     Rng rng(stream(1, Purpose::positions, 0));
     const auto draw = [&](int sequences, int time) { return sample(s, {sequences, time}, rng); };
     CHECK_THROWS_AS(draw(1, 0), BadInput);

@@ -20,7 +20,7 @@ using namespace poslab::checks;
 
 inline ModelShape shape_of(int heads = H, bool causal = false) { return {layers, heads, heads * D, causal, 24, 0}; }
 inline Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) {
-  return {choose_encoding(spelled), shape};
+  return {choose_encoding(spelled, trained_on(1024)), shape};
 }
 
 // What a scheme says when it cannot be had; "" if it can.

@@ -143,7 +143,7 @@ check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
-# Windows follow the trained length where a person leaves them open. What poslab wrote means what it meant.
+# Windows follow the trained length where nothing sets them.
 small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-lengths 1:6
        --eval-samples 4 --steps 2)
 check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
@@ -154,10 +154,11 @@ check 'with the same losses' cmp open/metrics.jsonl five/metrics.jsonl
 says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
   "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, as the longest string has [0-9]* slots'
 }
-sed 's/rerope:window=0.5L/rerope/' open/config.toml > old.toml
-check 'an old file' says_unreached "$program" train --config old.toml --out old
-check 'means 512' grep -q '^encoding = "rerope" ' old/config.toml
-check 'eval says so, too' says_unreached "$program" eval old
+sed 's/rerope:window=0.5L/rerope/' open/config.toml > left.toml
+check 'a file leaves it open' "$program" train --config left.toml --out left
+check 'which is the same run' cmp open/config.toml left/config.toml
+check 'a window that is too much' says_unreached "$program" train "${small[@]}" --encoding rerope:window=512 --out wide
+check 'eval says so, too' says_unreached "$program" eval wide
 check 'and show' says_unreached "$program" show rerope:window=512
 says_unread() {
   "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'

@@ -164,7 +164,8 @@ TEST_CASE("attention: a sliding window masks keys in fused and composed attentio
     for (const int window : {1, 2, 3, 5, 64}) {
       INFO(name, " ", window);
       const checks::Setup setup{
-          choose_encoding(name), {2, 4, 16, true, 64, 0}, "plain", choose_sampler("sequential"), Resample::per_forward};
+          choose_encoding(name, trained_on(1024)), {2, 4, 16, true, 64, 0}, "plain", choose_sampler("sequential"),
+          Resample::per_forward};
       const checks::Model model(setup);
       const PositionSample draw = setup.draw(64, 9);
       const Positions& p = draw.at_layer(1);

@@ -31,8 +31,7 @@ seeds = 2
 task = "even_pairs"
 encoding = ["rope", "alibi"]
 [[also]]
-encoding = "relative"
-relative_mode = ["paper", "differences"]
+encoding = ["relative", "relative:mode=differences"]
 seed = 7
 [[also]]
 encoding = "alibi"     # the same two again
@@ -41,7 +40,7 @@ encoding = "alibi"     # the same two again
   CHECK(labels(plan) ==
         "encoding=rope seed=0\nencoding=rope seed=1\n"
         "encoding=alibi seed=0\nencoding=alibi seed=1\n"
-        "encoding=relative relative_mode=paper seed=7\nencoding=relative relative_mode=differences seed=7\n");
+        "encoding=relative seed=7\nencoding=relative:mode=differences seed=7\n");
   std::set<std::string> ids;
   for (const Trial& t : plan) {
     ids.insert(t.id);
@@ -64,16 +63,14 @@ TEST_CASE("plan: ids are the same wherever and whenever they are made") {
 
 TEST_CASE("plan: impossible configurations are in it, with the reason") {
   const TemporaryFolder folder;
-  const Sweep sweep(folder, "unsorted = [false, true]\npositions = [\"sequential\", \"randomized\"]\n");
+  const Sweep sweep(folder, "heads = [2, 3]\npositions = [\"sequential\", \"randomized\"]\n");
   const Plan& plan = sweep.plan;
   REQUIRE(plan.size() == 4);
-  for (const Trial& t : plan)
-    CHECK(t.impossible.empty() ==
-          (t.config()["unsorted"] == "off" || t.config()["positions"] == "randomized"));
+  for (const Trial& t : plan) CHECK(t.impossible.empty() == (t.config()["heads"] == "2"));
   const Plan back = read_plan(sweep.file);
   CHECK(plan_lines(back) == plan_lines(plan));
-  CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted = on does not fit"));
-  CHECK(trials_of(plan, {}).size() == 3);
+  CHECK(holds(plan_lines(plan), "\"impossible\":\"heads = 3 does not divide"));
+  CHECK(trials_of(plan, {}).size() == 2);
   const Plan cuda = make_plan("device = \"cuda\"\n" + tiny_sweep, "sweep.toml");
   CHECK(cuda.front().impossible.empty());  // the machine that plans need not have the GPU
 }
@@ -121,18 +118,18 @@ TEST_CASE("plan: what is wrong is named with file and line") {
   CHECK(holds(read(changed), "line 1: the id of this configuration is"));
 }
 
-TEST_CASE("plan: trials are named by what differs, in words where there are some") {
+TEST_CASE("plan: trials are named by what differs") {
   const std::string base = "task = \"even_pairs\"\nencoding = \"sincos\"\npositions = \"randomized\"\n";
-  const Plan plan = make_plan(base + "unsorted = [false, true]\nseeds = 2\n", "sweep.toml");
-  CHECK(labels(plan) == "sorted seed=0\nsorted seed=1\nunsorted seed=0\nunsorted seed=1\n");
-  CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config())) == "unsorted");
+  const Plan plan = make_plan(base + "causal = [false, true]\nseeds = 2\n", "sweep.toml");
+  CHECK(labels(plan) == "causal=off seed=0\ncausal=off seed=1\ncausal=on seed=0\ncausal=on seed=1\n");
+  CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config())) == "causal=on");
   CHECK(labels(make_plan(base, "sweep.toml")) == "sincos (randomized)\n");
   // An option that differs is also named where it alone would not part the runs, unless it is as the preset has it.
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
-  // Settings of other versions, which say less: what is absent is at its default.
+  // Of a run with a class that this process lacks: what it does not say is as its preset has it.
   const Naming old(
-      std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
+      std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"causal", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
 }
 
@@ -163,8 +160,8 @@ TEST_CASE("plan: readable names for folders") {
 
 TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
   const TemporaryFolder folder;
-  const std::string lists = "positions = [\"randomized\", \"sequential\"]\nunsorted = [false, true]\n";
-  const Sweep named(folder, "name = \"{task}-{positions}-{unsorted}\"\n" + lists);
+  const std::string lists = "positions = [\"randomized\", \"sequential\"]\nheads = [2, 3]\n";
+  const Sweep named(folder, "name = \"{task}-{positions}-{heads}\"\n" + lists);
   const Plan plain = make_plan(tiny_sweep + lists, "sweep.toml"), back = read_plan(named.file);
   REQUIRE(named.plan.size() == plain.size());
   for (size_t i = 0; i < plain.size(); ++i) {
@@ -172,7 +169,7 @@ TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
     CHECK(back[i].name == named.plan[i].name);
     CHECK(back[i].name.empty() == !back[i].impossible.empty());
   }
-  CHECK(names_of(back).count("reverse_string-randomized-unsorted") == 1);
+  CHECK(names_of(back).count("reverse_string-randomized-2") == 1);
   const std::string same = tiny_sweep + "seeds = 2\n";
   CHECK(holds(refused("name = \"{tsk}\"\n" + same), "my.toml, line 1: the name {tsk}: unknown option \"tsk\""));
   CHECK(holds(refused(same + "name = \"{task}\"\n"), "name what parts them, seed=0 and seed=1"));
@@ -181,7 +178,7 @@ TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
   const std::string line = plan_lines({named.plan[0]});
   for (const char* bad : {"../up", "", ".x"}) {
     std::string changed = line;
-    changed.replace(changed.find("reverse_string-randomized-sorted"), 32, bad);
+    changed.replace(changed.find("reverse_string-randomized-2"), 27, bad);
     write_file(folder / "changed.jsonl", changed);
     CHECK_MESSAGE(holds(refusal([&] { read_plan(folder / "changed.jsonl"); }), "cannot be the name of a link"), bad);
   }

@@ -18,7 +18,7 @@ namespace {
 T5Spec tiny(const std::string& encoding = "t5:unscaled") {
   T5Spec s;
   s.vocabulary = 13, s.layers = 2, s.decoder_layers = 3, s.heads = 4, s.head_dim = 6, s.d_model = 16, s.d_ff = 20;
-  s.encoding = choose_encoding(encoding);
+  s.encoding = choose_encoding(encoding, trained_on(1024));
   return s;
 }
 

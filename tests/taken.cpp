@@ -112,7 +112,7 @@ TEST_CASE("estimate: of a test with every scheme") {
   for (const Scheme& scheme : all_encodings()) {
     Settings sizes = tiny;
     const bool causal = !scheme.causal_only(choose_encoding(scheme.name).choices).empty();
-    sizes.insert(sizes.end(), {{"encoding", scheme.name},
+    sizes.insert(sizes.end(), {{"encoding", choose_encoding(scheme.name, trained_on(1024)).spelled()},  // wide windows
                                {"positions", "sequential"},
                                {"causal", causal ? "on" : "off"},
                                {"max_position", "256"},

@@ -18,7 +18,7 @@ std::vector<Chosen<TemperaturePolicy>> policies() {
   std::vector<Chosen<TemperaturePolicy>> all;
   for (const TemperaturePolicy& policy : all_temperatures()) {
     const Chosen<TemperaturePolicy> plain =
-        choose_temperature(policy.name == "aligned" ? aligned_example : policy.name);
+        choose_temperature(policy.name == "aligned" ? aligned_example : policy.name, trained_on(512));
     if (policy.make) all.push_back(plain);
     for (const Option& o : policy.options)
       for (const std::string& value : other_values(o)) {
@@ -46,7 +46,7 @@ struct Sharpened {
 Tensor factors(const std::string& policy, int queries, int keys, const Span& span) {
   const Heads in{Tensor({B, queries, H, D}), Tensor({B, keys, H, D}), Tensor({B, queries, C})};
   const Positions zeros = Positions::of_tokens(1, std::vector<double>(size_t(keys)));
-  return Sharpened(choose_temperature(policy)).policy.factor(in, zeros, span);
+  return Sharpened(choose_temperature(policy, trained_on(512))).policy.factor(in, zeros, span);
 }
 
 // a^f over its sum, row by row                                                             a: (B, H, Tq, Tk)
@@ -153,7 +153,7 @@ TEST_CASE("temperature: gradients = those of the composed form, for inputs and w
       std::vector<std::vector<Tensor>> grads;
       for (const bool fused : {true, false}) {
         const Model model(setup);
-        Sharpened sharp(choose_temperature(policy));
+        Sharpened sharp(choose_temperature(policy, trained_on(512)));
         Content content;
         for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
         const PositionSample draw = setup.draw();
@@ -194,7 +194,7 @@ TEST_CASE("temperature: policies of the lengths of queries and keys, and of the 
   using Logit = std::function<double(const Sharpened&, double dot, double q, double k, int b, int i, int h)>;
   const auto check = [&](const std::string& policy, const Logit& expected) {
     CAPTURE(policy);
-    const Sharpened sharp(choose_temperature(policy));
+    const Sharpened sharp(choose_temperature(policy, trained_on(512)));
     const Tensor logits = model->logits(sharp.policy(in, p, {.causal = true}), p, {.causal = true});
     for (int b = 0; b < B; ++b)
       for (int h = 0; h < H; ++h)

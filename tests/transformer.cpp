@@ -92,7 +92,7 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
     for (const int layers : {1, 3}) {
       Params p(5);
       TransformerSpec spec;
-      spec.layers = layers, spec.encoding = choose_encoding(scheme.name);
+      spec.layers = layers, spec.encoding = choose_encoding(scheme.name, trained_on(1024));
       spec.causal = !scheme.causal_only(spec.encoding.choices).empty();
       Transformer model(p, spec);
       p.pack();

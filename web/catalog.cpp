@@ -27,7 +27,7 @@ Json option_json(const Option& o, const std::string& group, bool kept) {
   return Json::object({{"name", o.name},
                        {"about", o.help},
                        {"type", type_of(o.kind)},
-                       {"default", o.typed()},
+                       {"default", o.standard},
                        {"choices", Json::list(o.words)},
                        {"takes", o.takes()},
                        {"least", o.range.min},

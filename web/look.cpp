@@ -54,7 +54,7 @@ Response seen(Request& request) {
 
 std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::string& spelled) {
   if (spelled.empty()) return {};
-  return choose_temperature(temperature_with_usual_lengths(spelled), run_values(s.config));
+  return choose_temperature(spelled, run_values(s.config));
 }
 
 // Words: the string, positions ("" for those of the test), a temperature ("" for the model's own), silenced heads as

@@ -66,7 +66,7 @@ Json config_json(const Choices& c) {
                          {"toggle", o.option.kind == Option::Kind::toggle},
                          {"whole", o.option.kind == Option::Kind::whole},
                          {"number", o.option.kind == Option::Kind::number},
-                         {"written", written(o, c)}});
+                         {"written", o.kept}});
   });
 }
 
@@ -88,9 +88,7 @@ Response added(std::unique_ptr<State> s) {
 }
 
 Response train_new(Request& request) {
-  Settings typed = request.settings();
-  for (auto& [name, value] : typed) value = with_usual_lengths(name, value);
-  const RunSpec c = configure(of_new_run(typed));
+  const RunSpec c = configure(of_new_run(request.settings()));
   check_memory(c);
   return added(std::make_unique<State>(c));
 }

@@ -45,9 +45,9 @@ struct Drawn {
     if (c.whole("head") >= c.whole("heads"))
       bad_input("head = {}, counted from 0, of heads = {}; take a smaller one", c["head"], c["heads"]);
     params = Params(uint64_t(c.count("seed")));
-    scheme = choose_encoding(with_usual_lengths(spelled), trained_on(c.whole("train_length")));
+    scheme = choose_encoding(spelled, trained_on(c.whole("train_length")));
     const Chosen<Sampler> sampler = sampler_for(
-        scheme, choose_sampler(sampler_with_usual_lengths(c["positions"]), trained_on(c.whole("train_length"))));
+        scheme, choose_sampler(c["positions"], trained_on(c.whole("train_length"))));
     const int layer = c.whole("layer"), pool = pool_of(sampler);
     shape = {.layers = scheme->pages.pictures.layers_differ ? std::max(layer + 1, ModelShape().layers) : layer + 1,
              .heads = c.whole("heads"),

@@ -77,7 +77,8 @@ Outcomes reversal(const Setup& setup) {
 Outcomes kept(const Setup& setup) {
   if (setup.variant == "plain") return {{}, "it is tried with its defaults alone, and so has no other options"};
   Setup usual = setup;
-  usual.scheme.choices = Choices(setup.scheme->name, setup.scheme->options), usual.shape.first = 0;
+  usual.scheme.choices = choose_options(setup.scheme->name, setup.scheme->options, {}, trained_on(T));
+  usual.shape.first = 0;
   usual.shape.causal |= usual.causal_only();
   if (!usual.fits()) return {{}, "its defaults cannot read what these samplers draw"};
   const Model model(setup), first(usual);

@@ -76,7 +76,7 @@ std::vector<Setup> all_setups(bool causal, const std::vector<std::string>& spell
     if (variant.causal_only() && !causal) return;
     for (const std::string& name : tried_samplers)
       for (Resample resample : {Resample::per_forward, Resample::per_layer, Resample::per_sequence}) {
-        variant.sampler = choose_sampler(name), variant.resample = resample;
+        variant.sampler = choose_sampler(name, trained_on(T)), variant.resample = resample;
         const bool each = variant.sampler->random && !all;
         const bool once = resample == (each ? Resample::per_sequence : Resample::per_forward);
         if (once || (all && variant.sampler->random)) list.push_back(variant);
@@ -84,12 +84,12 @@ std::vector<Setup> all_setups(bool causal, const std::vector<std::string>& spell
   };
   for (const std::string& name : spellings) {
     const bool composed = composed_spelling(name);
-    const Chosen<Scheme> plain = choose_encoding(with_usual_lengths(name), trained_on(T));
+    const Chosen<Scheme> plain = choose_encoding(name, trained_on(T));
     const int heads = composed ? heads_of(name) : H;
     const ModelShape shape{layers, heads, heads * D, causal, pool + 13, 0};
     add({plain, shape, "plain", {}, {}}, !composed);
     if (composed) continue;
-    if (choose_encoding(name).spelled() == plain->name)
+    if (name == plain->name)
       for (const Option& o : plain.choices.options())
         for (const std::string& value : other_values(o)) {
           Setup variant{plain, shape, o.name + "=" + value, {}, {}};

@@ -249,7 +249,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   all.rope = hf_rope(config, rope);
   all.form.fused = phi;
   gemma ? read_gemma(config, all) : must_have_activation(config, "hidden_act", "silu");
-  s.encoding = choose_encoding(all.rope.encoding());
+  s.encoding = choose_encoding(all.rope.encoding(), trained_on(all.trained_length));
   read_begin(config, all.begin), all.ends = ends_of(config);
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)

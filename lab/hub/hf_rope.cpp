@@ -235,42 +235,23 @@ namespace {
 
 bool turns_in_part(const std::string& scheme) { return scheme == "partial_rope" || scheme == "longrope"; }
 
-// "yarn:length=1L" with the number of slots.
-std::string with_numbers(const std::string& one, const Spelling& said, const Scheme& scheme, int trained_length) {
-  std::vector<std::string> all;
-  bool changed = false;
-  for (const auto& [name, value] : said.said) {
-    const auto option = std::find_if(scheme.options.begin(), scheme.options.end(),
-                                     [&, &name = name](const Option& o) { return o.name == name; });
-    const bool share =
-        option != scheme.options.end() && option->kind == Option::Kind::length && is_share(value);
-    changed |= share;
-    all.push_back(fmt::format("{}={}", name, share ? fmt::format("{}", share_of(value, trained_length)) : value));
-  }
-  return changed ? fmt::format("{}:{}", said.name, fmt::join(all, ",")) : one;
-}
-
-// "rerope:window=512" and what it leaves open of these.
-std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model,
-                      int trained_length) {
+// "rerope:window=512" and what it leaves open of the model's values.
+std::string completed(const std::string& one, RunValues model) {
   const Spelling said = read_spelling(one);
   const Scheme& scheme = find("encoding", all_encodings(), said.name);
-  const Choices standard(scheme.name, scheme.options);
-  std::string text = with_numbers(one, said, scheme, trained_length);
-  for (const auto& [option, value] : model) {
-    if (option == "fraction" && scheme.pages.pictures.frequencies && !turns_in_part(scheme.name))
+  const bool turns = scheme.pages.pictures.frequencies != nullptr;
+  if (const auto fraction = model.find("fraction"); fraction != model.end() && !turns_in_part(scheme.name)) {
+    if (turns)
       bad_input("encoding {}: it rotates all channels of a head, and this model the first {} of them; choose "
-                "partial_rope, longrope, or a scheme that rotates none", one, value);
-    if (option == "fraction" && !turns_in_part(scheme.name)) continue;
-    const auto is = [&, &option = option](const auto& other) { return other.first == option; };
-    if (standard.has(option) && std::none_of(said.said.begin(), said.said.end(), is))
-      text += (text.find(':') == std::string::npos ? ":" : ",") + option + "=" + value;
-    if (!standard.has(option) && scheme.pages.pictures.frequencies &&
-        (option == "pairing" || (option == "base" && value != "10000")))
-      bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
-                one, option, option, value);
+                "partial_rope, longrope, or a scheme that rotates none", one, fraction->second);
+    model.erase(fraction);
   }
-  return text;
+  const Choices c = choose_options(scheme.name, scheme.options, said, model);
+  for (const char* option : {"base", "pairing"})
+    if (turns && !c.has(option) && model[option] != "10000")
+      bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
+                one, option, option, model[option]);
+  return c.spelled();
 }
 
 }  // namespace
@@ -278,10 +259,10 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
 std::string for_hf_model(const std::string& encoding, const HfRope& rope, int trained_length) {
   const auto with = [&](const std::string& text, const HfRotation& r) {
     const int length = r.original ? r.original : trained_length;
-    std::vector<std::pair<std::string, std::string>> model = {
-        {"base", spelled(r.base)}, {"pairing", "half"}, {"length", fmt::format("{}", length)}};
-    if (r.fraction != 1) model.emplace_back("fraction", spelled(r.fraction));
-    return each_part(text, [&](const std::string& one) { return completed(one, model, length); });
+    RunValues model = {{"base", spelled(r.base)}, {"pairing", "half"}, {"length", fmt::format("{}", length)}};
+    model.merge(trained_on(length));
+    if (r.fraction != 1) model["fraction"] = spelled(r.fraction);
+    return each_part(text, [&](const std::string& one) { return completed(one, model); });
   };
   if (!rope.sliding) return with(encoding, rope.full);
   const size_t added = encoding.find('&');  // "sincos&rope": the first is of no layer

@@ -35,8 +35,9 @@ void check_names(const std::string& kind, const std::vector<std::string>& names)
     if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {  // no names: all
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+// Whether the thing that is spelled, with whatever options, is one of these; no names: all.
+bool contains(const std::vector<std::string>& names, const std::string& spelled) {
+  return names.empty() || std::find(names.begin(), names.end(), spelled.substr(0, spelled.find(':'))) != names.end();
 }
 
 Plan trials_of(const Artifact& a, const Request& request) {

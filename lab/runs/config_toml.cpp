@@ -59,7 +59,7 @@ std::string as_toml(const Option& o, const std::string& value) {
 std::string to_toml(const Choices& c) {
   std::string text, group;
   for (const ChoiceOption& o : kind_of(c).table().options) {
-    if (!written(o, c)) continue;
+    if (!o.kept) continue;
     if (group != o.group) text += fmt::format("{}# {}\n", group.empty() ? "" : "\n", o.group);
     group = o.group;
     const std::string line = fmt::format("{} = {}", o.option.name, as_toml(o.option, c[o.option.name]));

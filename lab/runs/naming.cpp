@@ -31,12 +31,6 @@ std::vector<std::string> names_in(const Kind& kind, const std::vector<Values>& r
   return names;
 }
 
-std::string said(const Kind& kind, const std::string& name, const std::string& value) {
-  for (const Option& o : kept_options(kind))
-    if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
-  return fmt::format("{}={}", name, shortened(value));
-}
-
 }  // namespace
 
 std::string shortened(const std::string& value) {
@@ -49,10 +43,6 @@ std::string shortened(const std::string& value) {
 Values setting_of(Values run) {
   for (const char* name : {"task", "text", "seed", "checkpoint_every", "log_every"}) run.erase(name);
   return run;
-}
-
-std::string word_for(const Option& o, const std::string& value) {
-  return o.kind == Option::Kind::toggle && o.words.size() == 2 ? o.words[value == "on"] : "";
 }
 
 Naming::Naming(const std::vector<Values>& runs, const Kind& kind) : kind_(&kind) {
@@ -88,7 +78,8 @@ std::string Naming::name(const Values& run) const {
     before += "\n" + name;
     const std::string is = value(run, name);
     const bool standard = preset != presets_.end() && preset->second.count(name) && preset->second.at(name) == is;
-    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(*kind_, name, is);
+    if (parted_.count(before) || !standard)
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, shortened(is));
     before += "=" + is;
   }
   if (text.empty())

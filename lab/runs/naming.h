@@ -1,8 +1,5 @@
 // What runs are called where they stand side by side: by the options in which they differ, in the same words on pages,
-// on the terminal and in tables.
-//
-//   unsorted         a switch that has words for off and on (core/choices.h, Option::words)
-//   encoding=rope    any other option
+// on the terminal and in tables: "encoding=rope".
 #pragma once
 #include <set>
 #include <string>
@@ -15,8 +12,6 @@ namespace poslab {
 // Without those that pages do not name runs by: task, text and seed, which they say themselves, and how often a run is
 // saved and logged.
 Values setting_of(Values);
-// "unsorted"; "" where the option has no words.
-std::string word_for(const Option&, const std::string& value);
 
 // A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others
 // that begin alike.
@@ -27,7 +22,7 @@ std::string shortened(const std::string& value);
 class Naming {
  public:
   explicit Naming(const std::vector<Values>&, const Kind& = strings_kind());
-  // "unsorted lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
+  // "encoding=rope lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
   std::string name(const Values&) const;
   const std::vector<std::string>& differing() const { return differing_; }  // in the order of kept_options()
 

@@ -4,9 +4,7 @@
 
 #include "core/error.h"
 #include "encodings/calibrated.h"
-#include "encodings/encoding.h"
 #include "encodings/sampler.h"
-#include "experiment/choice_table.h"
 #include "lab/files/files.h"
 #include "lab/runs/align.h"
 
@@ -76,10 +74,6 @@ std::string with_spelled_file(const std::string& option, const std::string& valu
     at += 1 + numbers.size();
   }
   return made;
-}
-
-std::string as_typed(const std::string& option, const std::string& value) {
-  return with_usual_lengths(option, with_spelled_file(option, value));
 }
 
 }  // namespace poslab

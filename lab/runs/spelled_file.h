@@ -11,8 +11,5 @@ enum class SpelledFiles { read, none };
 // The value of the option, with what stands in each file in place of its name. Throws BadInput, naming the file and
 // where it can the line, for what is no number that belongs there, for an empty file and for a name that is none.
 std::string with_spelled_file(const std::string& option, const std::string& value);
-// The same of what a person types, not of a file that poslab wrote: lengths that an encoding, a sampler or a
-// temperature leaves open follow the trained length, too.
-std::string as_typed(const std::string& option, const std::string& value);
 
 }  // namespace poslab

@@ -46,7 +46,7 @@ nlohmann::ordered_json typed(const Option& o, const std::string& value) {
 nlohmann::ordered_json config_json(const Choices& c) {
   nlohmann::ordered_json json;
   for (const ChoiceOption& o : kind_of(c).table().options)
-    if (written(o, c)) json[o.option.name] = typed(o.option, c[o.option.name]);
+    if (o.kept) json[o.option.name] = typed(o.option, c[o.option.name]);
   return json;
 }
 

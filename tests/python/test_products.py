@@ -36,5 +36,5 @@ def test_a_new_run_takes_the_usual_engine_and_keeps_it(usual, tmp_path):
     assert json.loads((tmp_path / "naive/result.json").read_text())["products"] == "naive"
     assert json.loads((tmp_path / "own/result.json").read_text())["products"] == "own"
     assert 'products = "naive"' in (tmp_path / "naive/config.toml").read_text()
-    assert "products" not in (tmp_path / "own/config.toml").read_text()
+    assert 'products = "own"' in (tmp_path / "own/config.toml").read_text()
     assert pl.load(run)(np.zeros((1, 4), dtype=np.int32)).shape == pl.load(own)(np.zeros((1, 4), dtype=np.int32)).shape

@@ -81,7 +81,7 @@ def test_rerope_is_the_formula():
 
 SCALED = [({"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
             "original_max_position_embeddings": 16}, "llama3:length=16,pairing=half"),
-          ({"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}, "pi:factor=4,pairing=half"),
+          ({"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}, "pi:factor=4,length=1L,pairing=half"),
           ({"rope_type": "yarn", "factor": 4.0, "rope_theta": 1e4, "original_max_position_embeddings": 16},
            "yarn:factor=4,length=16,pairing=half")]
 

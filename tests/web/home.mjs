@@ -65,7 +65,7 @@ test('a link is one that is read', () => {
   assert.equal(state.d_model, 64);                              // what no link may set is left out
 });
 test('a link keeps positions that are unsorted', () => {
-  const lanes = [{...ROPE, positions: 'randomized', unsorted: true}, {...ROPE}];
+  const lanes = [{...ROPE, positions: 'randomized:unsorted'}, {...ROPE}];
   assert.deepEqual(read_link(link_of({...first_state(), lanes})), {state: {...first_state(), lanes}, problems: []});
 });
 test('the field and the link take the same learning rates', () => {
@@ -75,14 +75,13 @@ test('the field and the link take the same learning rates', () => {
 test('a checkpoint sets what is trained next, and keeps what no field shows', () => {
   const config = {
     ...ROPE, seed: '3', task: 'even_pairs', steps: '50', layers: '3', heads: '1', d_model: '32', batch: '8', lr: '0.01',
-    train_length: '10', max_position: '300', unsorted: 'off', causal: 'on', dropout: '0', clip: '1',
-    rope_pairing: 'half'
+    train_length: '10', max_position: '300', causal: 'on', dropout: '0', clip: '1', resample: 'per_layer'
   };
   const lane = lane_of(config), options = options_of({...first_state(), ...state_of(config)}, lane);
-  for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed', 'rope_pairing'])
+  for (const name of ['layers', 'heads', 'd_model', 'lr', 'max_position', 'causal', 'dropout', 'seed', 'resample'])
     assert.equal(options[name], config[name], name);
   const list = [{name: 'causal', default: 'off'}, {name: 'dropout', default: '0.1'}, {name: 'clip', default: '1'}];
-  set_field(lane, 'encoding', 'alibi');                         // what is of rope alone goes with it
+  set_field(lane, 'positions', 'randomized');                   // what is of the other positions goes with them
   assert.deepEqual(lane.more, {causal: 'on', dropout: '0', clip: '1'});
   assert.equal(more_words(lane, list), 'causal on, dropout 0');
   assert.equal(more_words(ROPE, list), '');

@@ -156,7 +156,7 @@ test('laws of a bias that masks', () => {
 });
 test('results keep the name of what was trained until something else is', () => {
   const lane = Lane.recorded(
-      {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1, unsorted: false}, 0,
+      {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1}, 0,
       {
         tests: [{step: 60, curve: [[20, .6], [40, .5]]}],
         log: [[60, .5, .6, 1]],
@@ -322,8 +322,8 @@ test('a picture that is saved names its lanes as they are spelled', () => {
 });
 test('the options of a lane', () => {
   const options = options_of(
-      first_state(), {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 3, unsorted: true});
-  assert.equal(options.unsorted, 'on');
+      first_state(), {encoding: 'rope', positions: 'randomized:unsorted', temperature: 'none', seed: 3});
+  assert.equal(options.positions, 'randomized:unsorted');
   assert.equal(options.layers, '2');
   assert.ok(Object.values(options).every(value => typeof value === 'string'));
 });

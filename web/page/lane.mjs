@@ -58,9 +58,9 @@ export function by_name(rows) {
 
 // A scheme that has numbers for every distance or slot is named by its beginning.
 const brief = text => text.length > 60 ? `${text.slice(0, 59)}…` : text;
-export function name_of({encoding, positions, temperature = 'none', unsorted}) {
+export function name_of({encoding, positions, temperature = 'none'}) {
   const called = [own_text(encoding) === null ? brief(encoding) : 'your own bias'];
-  if (positions !== 'sequential') called.push(brief(positions) + (unsorted ? ' unsorted' : ''));
+  if (positions !== 'sequential') called.push(brief(positions));
   if (temperature !== 'none') called.push(brief(temperature));
   return called.join(', ');
 }
@@ -138,9 +138,8 @@ export class Lane {
   get config() { return this.about?.config ?? this.run?.config; }
   edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {
-    return Boolean(this.made) && [
-      'encoding', 'positions', 'temperature', 'seed', 'unsorted'
-    ].some(key => String(this.made[key] ?? false) !== String(this.spec[key] ?? false));
+    return Boolean(this.made) &&
+        ['encoding', 'positions', 'temperature', 'seed'].some(key => String(this.made[key]) !== String(this.spec[key]));
   }
   get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }
   get curve() { return this.test.curve; }

@@ -58,7 +58,7 @@ export function same_lanes(a, b) {
 
 function written_lane(lane) {
   const words = [lane.encoding, lane.positions, lane.temperature, lane.seed];
-  return [...words, ...lane.unsorted ? ['unsorted'] : []].map(encodeURIComponent).join('~');
+  return words.map(encodeURIComponent).join('~');
 }
 // The field of the race and the link take the same learning rates.
 export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
@@ -93,8 +93,8 @@ function decoded(text) {
 
 function read_lane(text, say) {
   const words = text.split('~').map(decoded);
-  const [encoding, positions = 'sequential', temperature = 'none', seed = '1', unsorted] = words;
-  if (!encoding || words.includes(null) || words.length > 5 || !['unsorted', undefined].includes(unsorted))
+  const [encoding, positions = 'sequential', temperature = 'none', seed = '1'] = words;
+  if (!encoding || words.includes(null) || words.length > 4)
     return void say(
         `The link has a lane “${text.slice(0, 60)}” that cannot be read; it takes ` +
         'encoding~positions~temperature~seed, as in rope~randomized~none~1. That lane was left out.');
@@ -102,7 +102,7 @@ function read_lane(text, say) {
     return void say(
         `The link has a lane with the seed “${seed.slice(0, 30)}”; a seed is a whole number from 0. ` +
         'That lane was left out.');
-  return {encoding, positions, temperature, seed: Number(seed), ...(unsorted ? {unsorted: true} : {})};
+  return {encoding, positions, temperature, seed: Number(seed)};
 }
 
 // Returns {state, problems}: problems are sentences, one for each part of the link that was not followed.

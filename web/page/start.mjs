@@ -6,6 +6,7 @@ import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
+const UNSORTED = 'randomized:unsorted';
 const STILL = .85;  // more than the most frequent digit of each place gets
 
 // A sentence on the lanes' curves: the smallest share of right digits at a trained length.
@@ -36,14 +37,16 @@ export function start_view(app) {
       limit = longest;
       say(`${lane.name} trains again, from nothing. Its old curve stays as a thin grey line.`);
       lane.train({...app.recorded_state(), length: state.length}, {compare: true});
-      unsorted.hidden = lane.spec.positions !== 'randomized';
+      unsorted.hidden = lane.spec.positions === 'sequential';
     };
-    const unsorted = toggle('unsorted: shuffle them', Boolean(lane.spec.unsorted), on => retrain({unsorted: on}));
-    unsorted.hidden = lane.spec.positions !== 'randomized';
+    const unsorted = toggle(
+        'unsorted: shuffle them', lane.spec.positions === UNSORTED,
+        on => retrain({positions: on ? UNSORTED : 'randomized'}));
+    unsorted.hidden = lane.spec.positions === 'sequential';
     return [
       toggle(
-          'randomize positions', lane.spec.positions === 'randomized',
-          on => retrain({positions: on ? 'randomized' : 'sequential', unsorted: on && lane.spec.unsorted})),
+          'randomize positions', lane.spec.positions !== 'sequential',
+          on => retrain({positions: on ? 'randomized' : 'sequential'})),
       unsorted
     ];
   }

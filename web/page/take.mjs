@@ -100,16 +100,12 @@ export function options_of(state, lane) {
     max_position: state.max_position,
     eval_lengths: '1:100',
     eval_samples: '32',
-    ...(lane.unsorted ? {unsorted: 'on'} : {}),
     ...lane.more
   };
 }
 // Options that the page has no field for; those of a checkpoint or a run stay with its lane, as `more`. Some are of its
 // encoding or its positions, and go with them.
-const OF_FIELD = {
-  encoding: ['relative_mode', 'alibi_symmetric', 'rope_pairing'],
-  positions: ['first_position', 'resample']
-};
+const OF_FIELD = {positions: ['first_position', 'resample']};
 const UNSHOWN =
     [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum', 'cooling'];
 export function set_field(lane, field, value) {
@@ -129,7 +125,6 @@ export const lane_of = config => ({
   positions: config.positions,
   temperature: config.temperature,
   seed: Number(config.seed),
-  unsorted: config.unsorted === 'on',
   more: Object.fromEntries(UNSHOWN.filter(name => name in config).map(name => [name, config[name]]))
 });
 export const state_of = ({task, steps, layers, heads, d_model, batch, lr, train_length, max_position}) => ({

@@ -23,10 +23,8 @@ std::string command_for(const TestedRun& run) {
   if (!run.again.empty()) return escape(run.again + "\n");
   const std::string again = run.folder + "-again";
   if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
-  std::string test;
-  for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
-  return escape(fmt::format("poslab {} --config {}{} --out {}\n", run.kind->command("train"),
-                            shell_path(run.folder + "/config.toml"), test, shell_path(again)));
+  return escape(fmt::format("poslab {} --config {} --out {}\n", run.kind->command("train"),
+                            shell_path(run.folder + "/config.toml"), shell_path(again)));
 }
 
 }  // namespace

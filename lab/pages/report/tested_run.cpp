@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 #include <sstream>
 
-#include "core/ascii.h"
 #include "core/error.h"
 #include "experiment/build.h"
 #include "lab/files/files.h"
@@ -91,28 +89,7 @@ void retested(TestedRun& run, const std::string& option, const std::string& valu
   const bool of_test = option.starts_with("eval_") || option.starts_with("test_");
   const std::string shown = of_test ? option : "test_" + option;
   run.retested[option] = run.config[shown] = value;
-  if (run.test.empty())
-    run.setting[shown] = value;
-  else
-    run.other_test += fmt::format("{}{}={}", run.other_test.empty() ? "" : " ", shown, shortened(value));
-}
-
-// Language models and T5s record no options of their own test, but have its lengths.
-void read_own_lengths(TestedRun& run) {
-  const bool times = run.config.count("eval_times");  // of the trained length
-  const std::string option = times ? "eval_times" : "eval_lengths";
-  if (!run.config.count(option)) return;
-  const double unit = times ? run.train_length : 1;
-  std::set<long> asked, tested;
-  for (const std::string& one : split(run.config[option], '/')) asked.insert(std::lround(unit * ascii::number(one)));
-  std::string lengths;
-  for (const Row& at : run.tested)
-    if (tested.insert(at.length()).second)
-      lengths += fmt::format("{}{}", lengths.empty() ? "" : "/", at.length() / unit);
-  if (tested != asked) retested(run, option, lengths);
-  if (const std::string samples = fmt::format("{}", run.tested.front()["samples"]);
-      samples != run.config["eval_samples"])
-    retested(run, "eval_samples", samples);
+  run.other_test += fmt::format("{}{}={}", run.other_test.empty() ? "" : " ", shown, shortened(value));
 }
 
 void read_pictures(TestedRun& run) {
@@ -170,10 +147,7 @@ std::vector<TestedRun> read_of(TestedRun run) {
   } else {
     of_tasks.push_back(run);
   }
-  for (TestedRun& one : of_tasks) {
-    find_curve(one);
-    if (run.test.empty() && !record_is_last) read_own_lengths(one);
-  }
+  for (TestedRun& one : of_tasks) find_curve(one);
   return of_tasks;
 }
 

@@ -31,9 +31,10 @@ const Artifact causal = {
 std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
   std::vector<std::string> all;
   for (const std::string& one : encodings)
-    for (const std::string& name : one == "all" ? names_of(all_encodings()) : std::vector<std::string>{one})
-      if (const std::string said = as_typed("encoding", name); std::find(all.begin(), all.end(), said) == all.end())
-        all.push_back(said);
+    for (const std::string& name : one == "all" ? names_of(all_encodings()) : std::vector<std::string>{one}) {
+      const std::string full = choose_encoding(with_spelled_file("encoding", name)).spelled();
+      if (std::find(all.begin(), all.end(), full) == all.end()) all.push_back(full);
+    }
   return all;
 }
 
@@ -44,7 +45,7 @@ bool needs_mask(const std::string& encoding) {
 
 Plan trials(const Options& options, const std::vector<std::string>& encodings, bool mask) {
   if (encodings.empty()) return {};
-  ValueLists lists = {{"encoding", encodings}, {"positions", {as_typed("positions", options.positions)}}};
+  ValueLists lists = {{"encoding", encodings}, {"positions", {with_spelled_file("positions", options.positions)}}};
   if (!options.tasks.empty()) lists["task"] = options.tasks;
   if (mask) lists["causal"] = {"on"};
   return trials_at(size(options.size), request(options).settings, lists, {});

@@ -12,7 +12,7 @@ namespace {
 
 Which is(const std::string& task, const Choices& like) {
   return [=](const Choices& c) {
-    return c["task"] == task && c["encoding"] == like["encoding"] && owned_values(c) == owned_values(like);
+    return c["task"] == task && c["encoding"] == like["encoding"];
   };
 }
 
@@ -21,8 +21,7 @@ std::vector<Entry> entries(const Outcomes& outcomes) {
   std::vector<Entry> all;
   for (const Trial& t : outcomes.plan()) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const Entry& e) {
-      return e.trial->config()["encoding"] == t.config()["encoding"] &&
-             owned_values(e.trial->config()) == owned_values(t.config());
+      return e.trial->config()["encoding"] == t.config()["encoding"];
     });
     if (known || !t.impossible.empty()) continue;
     all.push_back({RunSpec(t.config()).scheme.spelled(), &t});

@@ -105,7 +105,7 @@ Section table3(const Outcomes& outcomes, const Choices&) {
   const std::vector<std::string> tasks = outcomes.tasks(), orders = {"unsorted", "sorted"};
   const auto of = [&](const std::string& task, const std::string& order) {
     return outcomes.summary(
-        [&](const Choices& c) { return c["task"] == task && (c["unsorted"] == "on") == (order == "unsorted"); });
+        [&](const Choices& c) { return c["task"] == task && (c["positions"] == out_of_order) == (order != "sorted"); });
   };
   const auto paper = [](const std::string& task, const std::string& order) {
     return paper_value("ruoss2023_table3", task, "rand_sincos_" + order);

@@ -47,23 +47,25 @@ class Trained {
 
   // Accuracy beyond the trained lengths: of a column of table 1, geometric attention, unsorted positions, a pool.
   Beside of(const std::string& task, const Column& c) const {
-    return {summary(task, c, false, pool()).by_seed, paper_value("ruoss2023_table1", task, c.paper) / 100};
+    return {summary(task, c, pool()).by_seed, paper_value("ruoss2023_table1", task, c.paper) / 100};
   }
   Beside geometric(const std::string& task) const {
-    return {summary(task, {"", "geometric", "sequential", "", 0}, false, pool()).by_seed,
+    return {summary(task, {"", "geometric", "sequential", "", 0}, pool()).by_seed,
             paper_value("ruoss2023_table5", task, "geometric") / 100};
   }
   Beside in_order(const std::string& task, bool sorted) const {
     const std::string column = sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted";
-    return {summary(task, columns()[6], !sorted, pool()).by_seed, paper_value("ruoss2023_table3", task, column) / 100};
+    Column c = columns()[6];
+    if (!sorted) c.positions = out_of_order;
+    return {summary(task, c, pool()).by_seed, paper_value("ruoss2023_table3", task, column) / 100};
   }
   Beside with_pool(const std::string& task, double factor) const {
-    return {summary(task, columns()[7], false, int64_t(factor * double(pool()))).by_seed, std::nan("")};
+    return {summary(task, columns()[7], int64_t(factor * double(pool()))).by_seed, std::nan("")};
   }
   // Accuracy at the trained lengths: a figure in the paper, without numbers.
   Beside in_domain(const std::string& task, const Column& c) const {
     Beside one{{}, std::nan("")};
-    for (const Outcome* run : summary(task, c, false, pool()).at_lr) {
+    for (const Outcome* run : summary(task, c, pool()).at_lr) {
       const Choices& config = run->trial->config();
       one.ours[config.whole("seed")] = mean_at(*run, 1, config.whole("train_length"));
     }
@@ -85,10 +87,8 @@ class Trained {
 
  private:
   int64_t pool() const { return defaults_.whole("max_position"); }
-  Summary summary(const std::string& task, const Column& c, bool unsorted, int64_t pool) const {
-    return outcomes_.summary([&](const Choices& one) {
-      return is(task, c)(one) && (one["unsorted"] == "on") == unsorted && one.whole("max_position") == pool;
-    });
+  Summary summary(const std::string& task, const Column& c, int64_t pool) const {
+    return outcomes_.summary([&](const Choices& one) { return is(task, c)(one) && one.whole("max_position") == pool; });
   }
   const Outcomes& outcomes_;
   const Choices& defaults_;

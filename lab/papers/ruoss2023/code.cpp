@@ -24,17 +24,17 @@ std::vector<Choice> choices(const Choices& defaults) {
   const std::string flips = defaults.on("test_dropout") ? "off" : "on";
   return {{"relative",
            "randomized",
-           {{"relative_mode", "offset_table"}},
+           {{"encoding", "relative:mode=offset_table"}},
            "true differences (paper)",
            "a table of sorted offsets"},
           {"relative",
            "randomized",
-           {{"relative_mode", "released"}},
+           {{"encoding", "relative:mode=released"}},
            "true differences (paper)",
            "that table through the clamped lookup (code)"},
           {"relative",
            "randomized",
-           {{"relative_mode", "released"}, {"resample", "per_layer"}},
+           {{"encoding", "relative:mode=released"}, {"resample", "per_layer"}},
            "true differences, drawn once a pass (paper)",
            "the clamped lookup, drawn in every layer (code: both at once)"},
           {"relative", "randomized", {{"resample", "per_layer"}}, once, layers},
@@ -44,11 +44,19 @@ std::vector<Choice> choices(const Choices& defaults) {
            {{"test_dropout", flips}},
            flips == "off" ? "dropout at test (code)" : "no dropout at test",
            flips == "off" ? "no dropout at test" : "dropout at test (code)"},
-          {"alibi", "sequential", {{"alibi_symmetric", "on"}}, "left and right differ by 0.5 (code)", "symmetric"},
-          {"alibi", "randomized", {{"alibi_symmetric", "on"}}, "left and right differ by 0.5 (code)", "symmetric"}};
+          {"alibi",
+           "sequential",
+           {{"encoding", "alibi:symmetric"}},
+           "left and right differ by 0.5 (code)",
+           "symmetric"},
+          {"alibi",
+           "randomized",
+           {{"encoding", "alibi:symmetric"}},
+           "left and right differ by 0.5 (code)",
+           "symmetric"}};
 }
 
-// "relative_mode, resample" or "released, per_layer"
+// "encoding, resample" or "relative:mode=released, per_layer"
 std::string joined(const Choice& c, bool names) {
   std::string all;
   for (const auto& [name, value] : c.options) all += (all.empty() ? "" : ", ") + (names ? name : value);
@@ -59,6 +67,7 @@ std::string joined(const Choice& c, bool names) {
 bool has(const Choices& c, const Choice& choice, const std::vector<Choice>& all, const Choices& defaults) {
   for (const Choice& any : all)
     for (const auto& [name, value] : any.options) {
+      if (name == "encoding") continue;
       const auto set = choice.options.find(name);
       const std::string expected = set == choice.options.end() ? defaults[name] : set->second;
       if (c[name] != expected) return false;
@@ -98,16 +107,17 @@ Section code(const Outcomes& outcomes, const Choices& defaults) {
   int compared = 0, intervals = 0;
   double largest = 0;
   for (const Choice& choice : all) {
-    const auto one = [&](const Choices& c) {
-      return c["encoding"] == choice.encoding && c["positions"] == choice.positions;
+    const auto done = [&](const Choices& c, const Choice& way) {
+      const auto own = way.options.find("encoding");
+      return c["encoding"] == (own == way.options.end() ? choice.encoding : own->second) &&
+             c["positions"] == choice.positions && has(c, way, all, defaults);
     };
-    if (!outcomes.plans([&](const Choices& c) { return one(c) && has(c, choice, all, defaults); })) continue;
+    if (!outcomes.plans([&](const Choices& c) { return done(c, choice); })) continue;
     std::vector<Cell> row = {{choice.encoding}, {choice.positions}, {choice.base}, {choice.other}};
     for (const std::string& task : outcomes.tasks()) {
-      const Summary other = outcomes.summary(
-          [&](const Choices& c) { return c["task"] == task && one(c) && has(c, choice, all, defaults); });
-      const Summary base = outcomes.summary(
-          [&](const Choices& c) { return c["task"] == task && one(c) && has(c, none, all, defaults); });
+      const Summary other =
+          outcomes.summary([&](const Choices& c) { return c["task"] == task && done(c, choice); });
+      const Summary base = outcomes.summary([&](const Choices& c) { return c["task"] == task && done(c, none); });
       const Paired difference = paired(other.by_seed, base.by_seed);
       row.push_back(difference_cell(difference.mean, difference.interval, "",
                                     fmt::format("{} → {}", points(base.mean), points(other.mean))));

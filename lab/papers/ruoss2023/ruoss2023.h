@@ -12,6 +12,7 @@ struct Column {
   int color;          // of the palette: one for each scheme
 };
 const std::vector<Column>& columns();
+inline const char* const out_of_order = "randomized:unsorted";
 std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
 Which is(const std::string& task, const Column&);
 std::vector<Line> of_columns(const std::vector<Column>&);  // in the .csv encoding and positions

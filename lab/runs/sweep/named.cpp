@@ -24,8 +24,7 @@ std::string name_from(const std::string& text, const Choices& c) {
     if (open == std::string::npos) break;
     if (close == std::string::npos) bad_input("a {{ is not closed; write {{task}}");
     const Option& o = kept_option(kind_of(c), text.substr(open + 1, close - open - 1));
-    const std::string value = c[o.name], word = word_for(o, value);
-    name += word.empty() ? value : word;
+    name += c[o.name];
     at = close + 1;
   }
   for (char& c : name)

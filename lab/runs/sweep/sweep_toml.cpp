@@ -8,10 +8,9 @@ namespace {
 
 std::vector<std::string> values(const Kind& kind, const std::string& option, const toml::node& node) {
   std::vector<std::string> all;
-  // A person writes these files: poslab writes plans.
   const auto text = [&](const toml::node& one) {
     if (one.is_array()) bad_input("{} has a list in its list of values; write them as in [1, 2]", option);
-    return as_typed(option, option_text(kind, option, one, SpelledFiles::read));
+    return option_text(kind, option, one, SpelledFiles::read);
   };
   if (const toml::array* list = node.as_array())
     for (const toml::node& one : *list) all.push_back(text(one));
