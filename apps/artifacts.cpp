@@ -110,7 +110,10 @@ Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
 
 ValueLists settings(const Making& m) {
   ValueLists all;
-  for (const std::string& s : m.sets) all = overlaid(std::move(all), setting(s));
+  for (const std::string& s : m.sets)
+    for (const auto& [name, list] : setting(s))
+      if (const auto [at, first] = all.emplace(name, list); !first && at->second != list)
+        bad_input("--set {}: another --set gives {} other values; say it once", s, name);
   return all;
 }
 

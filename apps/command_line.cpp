@@ -122,7 +122,8 @@ Environment:
 const char* help_of_train =
     R"(
 Defaults stand in parentheses. Every option is also a key of --config, spelled with _ for -. Where several say the
-same option, the last of these counts: the preset, --config, the command line, --set.
+same option, the last of these counts: the preset, --config, the command line, --set. None of them may give it two
+values, as --positions randomized:max_position=50 --max-position 60 does.
 
 Examples:
   poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope

@@ -25,7 +25,7 @@ const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
 }
 
 void train_command(const Kind& kind, const TrainWords& w) {
-  Settings of_file, typed = w.typed.settings();
+  Settings of_file, sets;
   if (w.config) of_file = read_toml(read_input(*w.config), *w.config, kind, SpelledFiles::read);
   for (const std::string& s : w.sets) {
     const size_t equals = s.find('=');
@@ -33,10 +33,10 @@ void train_command(const Kind& kind, const TrainWords& w) {
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
     const std::string name = s.substr(0, equals);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
-    typed.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
+    sets.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
   }
   catch_signals();
-  fmt::print("{}\n", train_run(kind, of_file, typed, w.force));
+  fmt::print("{}\n", train_run(kind, of_file, overlaid(kind.table(), w.typed.settings(), sets), w.force));
 }
 
 // "--lengths,--eval-lengths" of eval_lengths

@@ -179,6 +179,10 @@ std::string Option::value(const std::string& text) const {
   return text;
 }
 
+Settings Option::settings(const std::string& text) const {
+  return sets ? sets(text) : Settings{{name, value(text)}};
+}
+
 Spelling read_spelling(const std::string& text) {
   const size_t colon = text.find(':');
   Spelling s{trimmed(text.substr(0, colon)), {}};
@@ -224,16 +228,15 @@ size_t Choices::place(const std::string& option) const {
   return n;
 }
 
-void Choices::set(const std::string& option, const std::string& text) {
+Settings Choices::set(const std::string& option, const std::string& text) {
   if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
   if (const size_t at = place(option); at < options_->size()) {
     const Option& o = (*options_)[at];
     if (text == "on" && !owner_.empty() && o.kind != Option::Kind::toggle && o.kind != Option::Kind::word)
       bad_input("{}: {} has no value; write it as in {}={}", owner_, option, option, o.standard);
-    const auto read = [&] { return o.sets ? o.sets(text) : Settings{{option, o.value(text)}}; };
-    for (const auto& [name, value] : owner_.empty() ? read() : naming(owner_, read))
-      values_[place(name)] = value;
-    return;
+    const Settings all = owner_.empty() ? o.settings(text) : naming(owner_, [&] { return o.settings(text); });
+    for (const auto& [name, value] : all) values_[place(name)] = value;
+    return all;
   }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
     bad_input("{}: \"{}\" stands where the name of an option would; write it as in {}={}, and a list as 0/1/2.5",

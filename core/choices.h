@@ -18,7 +18,7 @@ namespace poslab {
 
 struct Range { double min, max; };   // both included
 struct Lengths { int from, to; };    // both included; written 1:100
-using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text, a later one wins
+using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text
 
 // One option of a thing: a switch, one of some words, a whole number, a number, a list of whole numbers, as 1/2/8, or
 // of numbers, as 1/2.5/8, a length, which is a whole number or a share of the trained length, as 0.5L, or a range of
@@ -46,6 +46,7 @@ struct Option {
   Settings (*sets)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
+  Settings settings(const std::string& text) const;   // sets(text), or the option with its value
 };
 
 bool is_share(const std::string& length);        // "0.5L"
@@ -75,8 +76,9 @@ class Choices {
  public:
   Choices() = default;                                               // of a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Throws BadInput for an option that the owner does not have (did you mean), and for a value that it does not take.
-  void set(const std::string& option, const std::string& text);
+  // Returns the options that it sets, with their values: one, or those of Option::sets. Throws BadInput for an option
+  // that the owner does not have (did you mean), and for a value that it does not take.
+  Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
   int whole(const std::string& option) const;   // throws BadInput for a share, as number() does

@@ -95,21 +95,45 @@ Choices ChoiceTable::defaults(const std::string& owner, const std::vector<Choice
   return {owner, all};
 }
 
+void refuse_two_values(const std::string& option, const Settings::value_type& one, const Settings::value_type& other) {
+  bad_input("{} = {} and {} = {} contradict each other; give {} one value", one.first, one.second, other.first,
+            other.second, option);
+}
+
+void OneSource::add(const std::string& option, const std::string& text) {
+  for (const auto& [name, value] : choices.set(option, text)) {
+    const auto [at, first] = from_.try_emplace(name, Given{option, text, value});
+    const Given& before = at->second;
+    if (before.value != value) refuse_two_values(name, {before.option, before.text}, {option, text});
+    if (first) settings.emplace_back(name, value);
+  }
+}
+
+void OneSource::add(const Settings& all) {
+  for (const auto& [option, text] : all) add(option, text);
+}
+
+Settings overlaid(const ChoiceTable& table, const Settings& below, const Settings& above) {
+  OneSource under(table.standard), over(table.standard);
+  under.add(below), over.add(above);
+  Settings all = under.settings;
+  const auto is_above = [&](const auto& s) {
+    return std::any_of(over.settings.begin(), over.settings.end(), [&](const auto& o) { return o.first == s.first; });
+  };
+  std::erase_if(all, is_above);
+  all.insert(all.end(), over.settings.begin(), over.settings.end());
+  return all;
+}
+
 Choices configure(const ChoiceTable& table, const Settings& settings) {
   Choices c = table.standard;
   for (const auto& [name, value] : settings)
     if (name == "preset") c.set(name, value);
-  Settings all = find("preset", table.presets, c["preset"]).settings;
-  all.insert(all.end(), settings.begin(), settings.end());
-  for (auto now = all.begin(); now != all.end(); ++now) {
-    // A later word for the same thing takes back what this one's own options say.
-    const bool last = std::none_of(now + 1, all.end(), [&](auto& later) { return later.first == now->first; });
-    if (last)
-      c.set(now->first, now->second);
-    else
-      Choices(c).set(now->first, now->second);
-  }
-  return c;
+  OneSource preset(c);
+  preset.add(find("preset", table.presets, c["preset"]).settings);
+  OneSource all(preset.choices);
+  all.add(settings);
+  return all.choices;
 }
 
 Settings kept(const ChoiceTable& table, const Choices& c) {

@@ -42,9 +42,29 @@ Option warmup_option(int standard), cooling_option(double standard);
 ChoiceOption device_option(), accumulate_option();
 // The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
 double cooled(const Choices&, int64_t step);
-// Defaults, then the preset that `settings` names, then `settings`. Throws BadInput: unknown option or name, a number
-// out of range.
-Choices configure(const ChoiceTable&, const Settings&);
+
+// What one source, such as a command line, a file or a call, says of options, each of which gets one value: a spelling
+// may say another option too, as positions = randomized:max_position=50 says max_position.
+class OneSource {
+ public:
+  explicit OneSource(Choices base) : choices(std::move(base)) {}
+  // Throws BadInput: unknown option or name, a number out of range, or an option that already has another value from
+  // this source.
+  void add(const std::string& option, const std::string& text);
+  void add(const Settings&);
+  Choices choices;     // what was added, over the base
+  Settings settings;   // what was added, option by option
+
+ private:
+  struct Given { std::string option, text, value; };
+  std::map<std::string, Given> from_;   // by the option that got the value
+};
+[[noreturn]] void refuse_two_values(const std::string& option, const Settings::value_type& one,
+                                    const Settings::value_type& other);
+// Two sources as one, in which `above` counts where both say an option. Throws BadInput as OneSource.
+Settings overlaid(const ChoiceTable&, const Settings& below, const Settings& above);
+// Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws BadInput as OneSource.
+Choices configure(const ChoiceTable&, const Settings& settings);
 // The pool of positions: its options in a sampler, and in runs that have one pool for all samplers.
 inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_position", "max_position"},
                                                                        {"first", "first_position"}};

@@ -1,5 +1,7 @@
 #include "experiment/config.h"
 
+#include <algorithm>
+
 namespace poslab {
 
 const ChoiceOption& choice_option(const std::string& name) {
@@ -19,7 +21,9 @@ Choices configure(const Settings& settings) {
 }
 
 Settings of_new_run(Settings settings) {
-  settings.insert(settings.begin(), {"products", engine_names[int(usual_engine())]});   // what is said later counts
+  const std::string name = "products";
+  if (std::none_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; }))
+    settings.emplace_back(name, engine_names[int(usual_engine())]);
   return settings;
 }
 

@@ -18,9 +18,9 @@ RunSpec::RunSpec(Choices c) : choices_(std::move(c)) {
 }
 
 RunSpec RunSpec::with(const Settings& settings) const {
-  Choices changed = choices_;
-  for (const auto& [name, text] : settings) changed.set(name, text);
-  return changed;
+  OneSource changed(choices_);
+  changed.add(settings);
+  return changed.choices;
 }
 
 // `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.

@@ -26,7 +26,7 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
-  // The same run under other options, whose spellings are read. Throws BadInput as Choices::set.
+  // The same run under other options, whose spellings are read. Throws BadInput as OneSource.
   RunSpec with(const Settings&) const;
   void set(const std::string& option, const std::string& text) { *this = with({{option, text}}); }
   void move_to(const std::string& device) { choices_.set("device", device); }   // no spelling depends on it

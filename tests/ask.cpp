@@ -28,11 +28,10 @@ std::string refusal(const std::string& name, const std::string& text) {
 }
 
 Choices tiny(const Settings& more = {}) {
-  Settings all = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},
-                  {"max_position", "64"},     {"layers", "2"},          {"heads", "2"},
-                  {"d_model", "16"},          {"train_length", "6"},    {"eval_lengths", "1:9"}};
-  all.insert(all.end(), more.begin(), more.end());
-  return configure(all);
+  const Settings usual = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},
+                          {"max_position", "64"},     {"layers", "2"},          {"heads", "2"},
+                          {"d_model", "16"},          {"train_length", "6"},    {"eval_lengths", "1:9"}};
+  return configure(overlaid(all_choices(), usual, more));
 }
 
 }  // namespace

@@ -100,6 +100,8 @@ void furnish(const TemporaryFolder& folder) {
       {"seeds.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nseeds = \"ten\"\n"},
       {"mixed.toml", "task = \"even_pairs\"\nencoding = [\"rope\", 3]\n"},
       {"none.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nlr = []\n"},
+      {"two.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nmax_position = 60\n"
+                   "positions = \"randomized:max_position=50\"\n"},
       {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
       {"nan.txt", "0\n1\nnan\n3\n"},
       {"questions.jsonl", asked + asked + "{}\n"},

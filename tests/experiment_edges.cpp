@@ -20,10 +20,9 @@ using namespace poslab;
 namespace {
 
 Choices small_run(const Settings& more) {
-  Settings all = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"},       {"heads", "1"},
-                  {"d_model", "8"},           {"batch", "2"},        {"train_length", "6"}, {"eval_lengths", "1:9"}};
-  all.insert(all.end(), more.begin(), more.end());
-  return configure(all);
+  const Settings usual = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"},       {"heads", "1"},
+                          {"d_model", "8"},           {"batch", "2"},        {"train_length", "6"}, {"eval_lengths", "1:9"}};
+  return configure(overlaid(all_choices(), usual, more));
 }
 
 }  // namespace
@@ -135,9 +134,7 @@ TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if a
 
 TEST_CASE("strings: the learning rate falls in the last steps, if any cool, and stays at 0 after them") {
   const auto rates = [](const Settings& more) {  // the learning rates of 4 steps and of one more
-    Settings all = {{"steps", "4"}, {"lr", "0.01"}};
-    all.insert(all.end(), more.begin(), more.end());
-    State state(small_run(all));
+    State state(small_run(overlaid(all_choices(), {{"steps", "4"}, {"lr", "0.01"}}, more)));
     std::vector<double> made;
     for (int64_t step = 0; step < 5; ++step) {
       finish_step(state.config, start_step(state, draw_step(state.config, step)));

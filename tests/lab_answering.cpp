@@ -20,22 +20,21 @@ using namespace poslab::test;
 namespace {
 
 Choices with(const Settings& more) {
-  Settings all = {{"task", "duplicate_string"},
-                  {"encoding", "alibi"},
-                  {"layers", "1"},
-                  {"heads", "2"},
-                  {"d_model", "16"},
-                  {"d_ff", "24"},
-                  {"steps", "30"},
-                  {"batch", "8"},
-                  {"train_length", "5"},
-                  {"eval_lengths", "1:7"},
-                  {"lr", "0.01"},
-                  {"warmup", "1"},
-                  {"eval_samples", "6"},
-                  {"checkpoint_every", "10"}};
-  all.insert(all.end(), more.begin(), more.end());
-  return answering_kind().configure(all);
+  const Settings usual = {{"task", "duplicate_string"},
+                          {"encoding", "alibi"},
+                          {"layers", "1"},
+                          {"heads", "2"},
+                          {"d_model", "16"},
+                          {"d_ff", "24"},
+                          {"steps", "30"},
+                          {"batch", "8"},
+                          {"train_length", "5"},
+                          {"eval_lengths", "1:7"},
+                          {"lr", "0.01"},
+                          {"warmup", "1"},
+                          {"eval_samples", "6"},
+                          {"checkpoint_every", "10"}};
+  return answering_kind().configure(overlaid(answering_kind().table(), usual, more));
 }
 
 // The one-layer model of these choices as it begins, made a second time.

@@ -94,7 +94,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   const std::string text = read_file(file);
   CHECK(holds(text, "# Attention Bias Calibration of a run of reverse_string, relative, after 40 steps"));
   CHECK((holds(text, "\n1.1 ") && holds(text, "\n2.2 ")));
-  run(fmt::format("train{} --encoding calibrated:of=@{} --steps 20 --out {}", tiny_options(), file, second));
+  run(fmt::format("train{} --set encoding=calibrated:of=@{} --set steps=20 --out {}", tiny_options(), file, second));
   std::filesystem::remove(file);
   run("eval " + second + " --lengths 1:12 --samples 4");
   const State state = RunFolder::open(second).load();
@@ -111,7 +111,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
     for (int j = 0; j < T; ++j) sees = sees || head.count(j - i);
     for (int j = 0; j < T && sees; ++j) CHECK((a.data()[i * T + j] > 0) == (head.count(j - i) > 0));
   }
-  Program other(folder, fmt::format("train{} --encoding '{}' --heads 4 --out {}", tiny_options(),
+  Program other(folder, fmt::format("train{} --set 'encoding={}' --set heads=4 --out {}", tiny_options(),
                                     state.config["encoding"], folder / "other"));
   CHECK(other.status() == 2);
   CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, and the model has --layers 2"));

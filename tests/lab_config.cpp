@@ -43,11 +43,9 @@ TEST_CASE("every option survives config.toml") {
   }
 }
 
-TEST_CASE("a preset gives way to a later word, whatever comes first") {
+TEST_CASE("a preset gives way to other options, whatever comes first") {
   CHECK(configure({{"preset", "paper"}})["steps"] == "2000000");
   CHECK(configure({{"steps", "7"}, {"preset", "paper"}})["steps"] == "7");
-  CHECK(configure({{"steps", "7"}, {"steps", "8"}})["steps"] == "8");
-  CHECK(configure({{"preset", "paper"}, {"preset", "example"}})["steps"] == "10001");
   CHECK(configure({{"preset", "example"}}).lengths("eval_lengths").to == 100);
   const Choices released = configure({{"preset", "released"}, {"task", "even_pairs"}});
   check(released);
@@ -126,15 +124,48 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refused({{"test_temperature", "sam"}}), "did you mean \"same\"?"));
 }
 
+TEST_CASE("one source gives an option one value, in one spelling or in two; a source above it counts") {
+  const std::pair<std::string, std::string> pool{"max_position", "60"}, spelled{"positions", "randomized:max_position=50"};
+  for (const Settings& both : {Settings{pool, spelled}, Settings{spelled, pool}}) {
+    const std::string words = refusal([&] { configure(both); });
+    CHECK(holds(words, "2: "));
+    CHECK(holds(words, "max_position = 60"));
+    CHECK(holds(words, "positions = randomized:max_position=50"));
+    CHECK(holds(words, " contradict each other; give max_position one value"));
+  }
+  const Choices equal = configure({{"max_position", "50"}, spelled, {"positions", "randomized"}, {"max_position", "050"}});
+  CHECK(to_toml(equal) == to_toml(configure({spelled})));
+  CHECK(holds(refusal([] { configure({{"positions", "randomized:first=1"}, {"first_position", "0"}}); }),
+              "positions = randomized:first=1 and first_position = 0 contradict"));
+  const RunSpec run = tiny_config();
+  CHECK(holds(refusal([&] { run.with({{"lr", "1"}, {"lr", "2"}}); }), "lr = 1 and lr = 2 contradict"));
+  for (const Kind* kind : all_kinds())
+    CHECK(holds(refusal([&] { kind->configure({{"seed", "1"}, {"seed", "2"}}); }), "seed = 1 and seed = 2 contradict"));
+
+  const std::string toml = "positions = \"randomized:max_position=50\"\n\nmax_position = ";
+  CHECK(holds(refusal([&] { read_toml(toml + "60", "my.toml"); }),
+              "2: my.toml, line 3: positions = randomized:max_position=50 and max_position = 60 contradict"));
+  CHECK(configure(read_toml(toml + "50", "my.toml"))["max_position"] == "50");
+  const std::string grid = "task = \"even_pairs\"\nencoding = \"rope\"\n" + toml;
+  CHECK(holds(refusal([&] { sweep::make_plan(grid + "[50, 60]", "sweep.toml"); }),
+              "2: sweep.toml: positions = randomized:max_position=50 and max_position = 60 contradict"));
+  CHECK(sweep::make_plan(grid + "50", "sweep.toml").size() == 1);
+
+  const auto pool_of = [](const Settings& below, const Settings& above) {
+    return configure(overlaid(all_choices(), below, above))["max_position"];
+  };
+  CHECK(pool_of({spelled}, {pool}) == "60");
+  CHECK(pool_of({pool}, {spelled}) == "50");
+  CHECK(pool_of({spelled}, {{"positions", "randomized"}}) == "50");
+  CHECK(configure({{"preset", "paper"}, {"positions", "randomized:first=0"}})["first_position"] == "0");
+}
+
 TEST_CASE("the pool that a sampler spells is the run's; other options stay with the sampler") {
   const Choices c = configure({{"positions", "randomized:max_position=4096,first=1,unsorted"}});
   CHECK(c["positions"] == "randomized:unsorted");
   CHECK(c["max_position"] == "4096");
   CHECK(c["first_position"] == "1");
   CHECK(configure({{"preset", "tiny"}, {"positions", "randomized:max_position=2048"}})["max_position"] == "2048");
-  // A later word for the positions takes back the options of an earlier one.
-  CHECK(to_toml(configure({{"positions", "randomized:max_position=9"}, {"positions", "randomized"}})) ==
-        to_toml(configure({{"positions", "randomized"}})));
   const std::string shuffled = to_toml(tiny_config({{"positions", "randomized:unsorted"}}));
   CHECK(configure(read_toml(shuffled, "config.toml"))["positions"] == "randomized:unsorted");
 }

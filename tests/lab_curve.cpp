@@ -38,9 +38,8 @@ TEST_CASE("a test while training asks a spread of lengths, and more strings the 
                           {"batch", "128"},       {"train_length", "40"}, {"eval_lengths", "41:500"},
                           {"eval_samples", "500"}};
   const auto samples = [&](int64_t every, Settings more = {}) {
-    more.insert(more.begin(), paper.begin(), paper.end());
     more.emplace_back("test_every", fmt::format("{}", every));
-    return asked(more).samples;
+    return asked(overlaid(all_choices(), paper, more)).samples;
   };
   const std::vector<int> lengths = asked(paper).lengths;
   CHECK(lengths == std::vector<int>{69, 127, 184, 242, 299, 357, 414, 472});

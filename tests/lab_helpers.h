@@ -59,15 +59,12 @@ const Settings tiny = {{"task", "reverse_string"},
                        {"eval_samples", "8"}};
 
 inline Choices tiny_config(const Settings& more = {}) {
-  Settings all = tiny;
-  all.insert(all.end(), more.begin(), more.end());
-  return configure(all);
+  return configure(overlaid(all_choices(), tiny, more));
 }
 
 inline std::string tiny_options(const Settings& more = {}) {
   std::string text;
-  for (const Settings& part : {tiny, more})
-    for (auto& [name, value] : part) text += fmt::format(" {} {}", dashed(name), value);
+  for (auto& [name, value] : overlaid(all_choices(), tiny, more)) text += fmt::format(" {} {}", dashed(name), value);
   return text;
 }
 

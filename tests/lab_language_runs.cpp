@@ -240,7 +240,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   const std::string here = fmt::format("cd '{}';", folder.path), relative = folder / "relative",
                     whole = folder / "whole";
   for (const auto& [text, run] : {std::pair{std::string("numbers.txt"), relative}, {folder / "numbers.txt", whole}}) {
-    Program trains(folder, fmt::format("lm train{} --text {} --steps 1 --out {}", options(), text, run), here);
+    Program trains(folder, fmt::format("lm train{} --set text={} --steps 1 --out {}", options(), text, run), here);
     REQUIRE_MESSAGE(trains.status() == 0, trains.output());
   }
   Program beside(folder, "lm eval " + relative, here);

@@ -40,8 +40,9 @@ class Locale {
 };
 
 void train_in(const std::string& run) {
-  Settings all = test::tiny;
-  all.insert(all.end(), {{"encoding", "yarn:factor=2.5"}, {"positions", "sequential"}, {"lr", "0.0025"}, {"out", run}});
+  const Settings all = overlaid(
+      all_choices(), test::tiny,
+      {{"encoding", "yarn:factor=2.5"}, {"positions", "sequential"}, {"lr", "0.0025"}, {"out", run}});
   const bool shown = std::exchange(Progress::shown, false);
   train_run(strings_kind(), all, {}, false);
   Progress::shown = shown;

@@ -238,9 +238,8 @@ TEST_CASE("help, lists and version") {
 TEST_CASE("a training says what loss and accuracy were on average since it last said something") {
   const TemporaryFolder folder;
   const std::string run = folder / "run", log = folder / "log";
-  Settings all = tiny;
   // Of each string one slot is scored, so that all steps weigh alike.
-  all.insert(all.end(), {{"task", "even_pairs"}, {"out", run}});
+  const Settings all = overlaid(all_choices(), tiny, {{"task", "even_pairs"}, {"out", run}});
   {
     const LogFile in_place_of_stderr(log);
     train_run(strings_kind(), all, {}, false);
@@ -270,8 +269,8 @@ TEST_CASE("a training says what loss and accuracy were on average since it last 
 
 TEST_CASE("a run that takes more memory than there is does not begin") {
   const TemporaryFolder folder;
-  Settings huge = tiny;
-  huge.insert(huge.end(), {{"d_model", "65536"}, {"layers", "256"}, {"out", folder / "run"}});
+  const Settings huge =
+      overlaid(all_choices(), tiny, {{"d_model", "65536"}, {"layers", "256"}, {"out", folder / "run"}});
   CHECK(holds(refusal([&] { train_run(strings_kind(), huge, {}, false); }), "2: about "));
   CHECK(holds(refusal([&] { train_run(strings_kind(), huge, {}, false); }), "of memory is needed"));
   CHECK(!std::filesystem::exists(folder / "run"));

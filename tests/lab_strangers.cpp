@@ -75,8 +75,8 @@ TEST_CASE("paths with blanks, quotes, line breaks, letters of all kinds, bytes t
     CAPTURE(printable(path));
     fs::create_directories(path);
     const std::string run = path + "/run";
-    Settings settings = test::tiny;
-    settings.insert(settings.end(), {{"steps", "2"}, {"eval_lengths", "1:7"}, {"out", run}});
+    const Settings settings =
+        overlaid(all_choices(), test::tiny, {{"steps", "2"}, {"eval_lengths", "1:7"}, {"out", run}});
     CHECK(refusal([&] { train_run(strings_kind(), settings, {}, false); }) == "");
     CHECK(holds(resume_run(run, {}), " is complete: 2 steps"));
     CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:3"}}, {.name = "short"}); }) == "");

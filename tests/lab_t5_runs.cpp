@@ -24,11 +24,7 @@ const Settings tiny_t5 = {
     {"eval_lengths", "24/64"},  {"eval_samples", "8"}, {"steps", "30"},         {"warmup", "5"},
     {"checkpoint_every", "10"}, {"log_every", "5"}};
 
-Choices with(Settings more) {
-  Settings all = tiny_t5;
-  all.insert(all.end(), more.begin(), more.end());
-  return t5::configure(all);
-}
+Choices with(const Settings& more) { return t5::configure(overlaid(t5::all_choices(), tiny_t5, more)); }
 
 std::string words_for(const Settings& settings) {
   std::string text;

@@ -17,10 +17,7 @@ const language::Settings tiny = {{"text", "copy_grammar"}, {"layers", "1"},     
                                  {"key_heads", "1"},       {"d_model", "32"},      {"d_ff", "48"},
                                  {"batch", "8"},           {"train_length", "48"}, {"lr", "0.01"},
                                  {"eval_times", "1/2"},    {"warmup", "5"},        {"eval_samples", "4"}};
-Choices with(language::Settings more) {
-  more.insert(more.begin(), tiny.begin(), tiny.end());
-  return language::configure(more);
-}
+Choices with(const Settings& more) { return language::configure(overlaid(language::all_choices(), tiny, more)); }
 
 Source of_grammar() {
   Source s;

@@ -144,8 +144,7 @@ check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
 # Windows follow the trained length where nothing sets them.
-small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-lengths 1:6
-       --eval-samples 4 --steps 2)
+small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-samples 4 --steps 2)
 check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
 check 'the run says which it is' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
 check 'it is one of 5 positions' "$program" train "${small[@]}" --encoding rerope:window=5 --eval-lengths 1:12 \
@@ -157,7 +156,8 @@ says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
 sed 's/rerope:window=0.5L/rerope/' open/config.toml > left.toml
 check 'a file leaves it open' "$program" train --config left.toml --out left
 check 'which is the same run' cmp open/config.toml left/config.toml
-check 'a window that is too much' says_unreached "$program" train "${small[@]}" --encoding rerope:window=512 --out wide
+check 'a window that is too much' says_unreached "$program" train "${small[@]}" --encoding rerope:window=512 \
+  --eval-lengths 1:6 --out wide
 check 'eval says so, too' says_unreached "$program" eval wide
 check 'and show' says_unreached "$program" show rerope:window=512
 says_unread() {
@@ -275,7 +275,7 @@ check 'the tape of a step' tape
 
 second_stage() {   # what a run looks at is the bias of another, which needs no file any more
   "$program" calibrate straight --samples 4 -o biases.txt && grep -q '^1\.1 ' biases.txt &&
-    "$program" train "${toy[@]}" --encoding calibrated:of=@biases.txt --steps 20 --out biased && rm biases.txt &&
+    "$program" train "${toy[@]}" --set encoding=calibrated:of=@biases.txt --steps 20 --out biased && rm biases.txt &&
     "$program" eval biased --lengths 1:9 --samples 4
 }
 check 'a run with the biases of another' second_stage
@@ -560,8 +560,8 @@ check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
-check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x
-check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --train-length 80 --out x
+check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --set heads=3 --out x
+check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --set train_length=80 --out x
 check 'a folder that is taken' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
 check 'a look inside beyond the pool' refuses 2 '64' "$program" inspect twenty --lengths 8,80 -o x
 check 'a question with a wrong symbol' refuses 2 'its symbols are 0 1' "$program" ask twenty 012

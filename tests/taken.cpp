@@ -71,9 +71,8 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
   for (const Kind* one : all_kinds()) {
     if (one->name != kind) continue;
     Settings all = sizes.at(kind);
-    all.insert(all.begin(), {{"layers", "2"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "3"}});
-    all.insert(all.end(), more.begin(), more.end());
-    return one->make(one->configure(all), std::make_shared<const language::Source>(grammar));
+    all.insert(all.end(), {{"layers", "2"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "3"}});
+    return one->make(one->configure(overlaid(one->table(), all, more)), std::make_shared<const language::Source>(grammar));
   }
   failure("no such kind");
 }

@@ -31,19 +31,18 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
     if (name == "encoding") value = for_hf_model(value, rope, trained), other = true;
   const DecoderSpec& sizes = its.spec;
   const auto text_of = [](int n) { return fmt::format("{}", n); };
-  Settings all = {{"train_length", text_of(trained)},
-                  {"eval_times", "1"},
-                  {"text", ""},
-                  {"encoding", sizes.encoding.spelled()},
-                  {"layers", text_of(sizes.layers)},
-                  {"heads", text_of(sizes.heads)},
-                  {"key_heads", text_of(sizes.key_heads)},
-                  {"d_model", text_of(sizes.d_model)},
-                  {"d_ff", text_of(sizes.d_ff)},
-                  {"biases", sizes.biases ? "on" : "off"},
-                  {"tied", sizes.tied ? "on" : "off"}};
-  all.insert(all.end(), asked.begin(), asked.end());
-  HfRun run{configure(of_new_run(all)), {}, model.net, rope, its.choice};
+  const Settings own = {{"train_length", text_of(trained)},
+                        {"eval_times", "1"},
+                        {"text", ""},
+                        {"encoding", sizes.encoding.spelled()},
+                        {"layers", text_of(sizes.layers)},
+                        {"heads", text_of(sizes.heads)},
+                        {"key_heads", text_of(sizes.key_heads)},
+                        {"d_model", text_of(sizes.d_model)},
+                        {"d_ff", text_of(sizes.d_ff)},
+                        {"biases", sizes.biases ? "on" : "off"},
+                        {"tied", sizes.tied ? "on" : "off"}};
+  HfRun run{configure(of_new_run(overlaid(all_choices(), own, asked))), {}, model.net, rope, its.choice};
   language::check(run.config);
   if (other) run.net = run.net.with_encoding(run.config.scheme);
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature, trained_on(trained));

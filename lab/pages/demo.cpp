@@ -41,9 +41,8 @@ struct DemoRun {
 
 // What the run of these positions is to be. One of other options that is there stays as it is.
 DemoRun planned(const std::string& folder, const std::string& positions, const Settings& more) {
-  Settings all = both;
-  all.insert(all.end(), more.begin(), more.end());
-  all.insert(all.end(), {{"positions", positions}, {"out", folder}});
+  const Settings all = overlaid(all_choices(), both, overlaid(all_choices(), more,
+                                                              {{"positions", positions}, {"out", folder}}));
   const Choices wanted = configure(all);
   const std::string config = folder + "/config.toml";
   if (fs::exists(config) && read_file(config) != to_toml(wanted))

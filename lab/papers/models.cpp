@@ -55,10 +55,14 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
           "--set {}: each table says for itself which; choose among them with --size, and how many seeds with "
           "--set seeds=N",
           text);
-    if (key == "seeds")
-      sets.seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
-    else
-      (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
+    if (key == "seeds") {
+      const int seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
+      if (const int before = sets.seeds.value_or(seeds); before != seeds)
+        refuse_two_values(key, {key, fmt::format("{}", before)}, {key, value});
+      sets.seeds = seeds;
+      continue;
+    }
+    (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
   }
   return sets;
 }
@@ -71,6 +75,9 @@ Settings options(const std::string& words) {
 }
 
 Settings joined(Settings first, const Settings& second) {
+  std::erase_if(first, [&](const auto& one) {
+    return std::any_of(second.begin(), second.end(), [&](const auto& other) { return other.first == one.first; });
+  });
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }

@@ -26,13 +26,13 @@ bool names_a_stranger(const std::string& option, const std::string& value) {
 }  // namespace
 
 Settings read_toml(const std::string& text, const std::string& source, const Kind& kind, SpelledFiles files) {
-  Settings settings;
+  OneSource all(kind.table().standard);
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
       const std::string name(key.str());
       if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
       try {
-        settings.emplace_back(name, option_text(kind, name, node, files));
+        all.add(name, option_text(kind, name, node, files));
       } catch (const BadInput&) {
         const std::string stored = files == SpelledFiles::none ? node.value_or(std::string()) : "";
         if (stored.empty() || !names_a_stranger(name, stored)) throw;
@@ -40,7 +40,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
                   "pl.load, pl.evaluate or pl.resume on the run", name, stored);
       }
     });
-  return settings;
+  return all.settings;
 }
 
 namespace {

@@ -120,9 +120,9 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if
     it seems too large for this machine's memory, or to take more than a month."""
     path = os.fsdecode(run)
-    _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
-    named = {_testing.get(option, option): value for option, value in options.items()}
-    return Run(path, test=_inside.test_run(path, _texts(named), name, force, progress))
+    texts = _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
+    named = [(_testing.get(option, option), text) for option, text in texts]
+    return Run(path, test=_inside.test_run(path, named, name, force, progress))
 
 
 def options():

@@ -47,6 +47,8 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert pl.evaluate(run, samples=16, progress=False).test == ""
     pl.evaluate(run, lengths="1:2", name="short", progress=False)
     assert list(run.tests) == [again.test, "short"] and len(run.tests["short"].lengths) == 2
+    with pytest.raises(ValueError, match="eval_lengths = 1:2 and eval_lengths = 1:3 contradict each other"):
+        pl.evaluate(run, lengths="1:2", eval_lengths="1:3", progress=False)
     rounded = pl.evaluate(run, matmul="bf16", progress=False)
     assert rounded.result["test"] == {"matmul": "bf16"}
     assert list(rounded.lengths["loss"]) != list(run.lengths["loss"])

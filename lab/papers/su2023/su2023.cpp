@@ -107,7 +107,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   const Sets said = read_sets(sets, {"eval_times", "eval_tail", "checkpoint_every"});
   const Settings all = joined(of.options, tests), llama = joined(joined(of.options, of.others), tests_of_llama);
   Setup s{joined(all, said.options), joined(llama, said.options), said.seeds.value_or(of.seeds), of.note};
-  s.llama.emplace_back("unit", "llama");
+  s.llama = joined(s.llama, {{"unit", "llama"}});
   language::check(language::configure(s.all));  // refused now, and not in each run
   if (s.length() < 16)
     bad_input("--set train_length={}: the smallest window of ReRoPE is an eighth of it; take 16 or more", s.length());

@@ -58,12 +58,12 @@ Device device_of(const Trial& t, const Training& how) {
 
 Settings settings_of(const Trial& t, const SweepFolder& folder, const Training& how) {
   Settings all = {{"threads", fmt::format("{}", how.threads)}};
-  if (!has_begun(t, folder)) {
-    all.emplace_back("out", folder.run(t));
-    for (const Option& o : kept_options(kind_of(t.run)))
-      if (const std::string value = t.run[o.name]; !value.empty()) all.emplace_back(o.name, value);
-  }
   if (!how.device.empty()) all.emplace_back("device", how.device);
+  if (has_begun(t, folder)) return all;
+  all.emplace_back("out", folder.run(t));
+  for (const Option& o : kept_options(kind_of(t.run)))
+    if (const std::string value = t.run[o.name]; !value.empty() && (o.name != "device" || how.device.empty()))
+      all.emplace_back(o.name, value);
   return all;
 }
 
