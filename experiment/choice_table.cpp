@@ -8,39 +8,36 @@
 
 namespace poslab {
 
-namespace {
-
-template <class List>
-Option spelling(const std::string& name, const std::string& standard, const std::string& help, const List& list,
-                Settings (*sets)(const std::string&)) {
-  Option o = Option::text(name, standard, help);
-  o.words = names_of(list), o.sets = sets;
-  return o;
-}
-
-}  // namespace
-
 std::string dashed(const std::string& name) {
   std::string dashes = "--" + name;
   std::replace(dashes.begin(), dashes.end(), '_', '-');
   return dashes;
 }
 
+Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
+                      std::vector<std::string> words, SettingsOf sets) {
+  Option o = Option::text(name, standard, help);
+  o.words = std::move(words), o.sets = sets;
+  return o;
+}
 Option encoding_option(const std::string& standard, const std::string& help) {
-  return spelling("encoding", standard, help, all_encodings(), [](const std::string& text) {
+  return spelled_option("encoding", standard, help, names_of(all_encodings()), [](const std::string& text) {
     return Settings{{"encoding", choose_encoding(text).spelled()}};
   });
 }
-Option positions_option() {
-  return spelling("positions", "sequential", "which positions the tokens carry", all_samplers(),
-                  [](const std::string& text) { return Settings{{"positions", choose_sampler(text).spelled()}}; });
+Option positions_option(SettingsOf sets) {
+  const SettingsOf alone = [](const std::string& text) {
+    return Settings{{"positions", choose_sampler(text).spelled()}};
+  };
+  return spelled_option("positions", "sequential", "which positions the tokens carry", names_of(all_samplers()),
+                        sets ? sets : alone);
 }
 Option temperature_option(const std::string& help) {
-  return spelling("temperature", "none", help, all_temperatures(), [](const std::string& text) {
+  return spelled_option("temperature", "none", help, names_of(all_temperatures()), [](const std::string& text) {
     return Settings{{"temperature", choose_temperature(text).spelled()}};
   });
 }
-Option lr_option() { return {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}; }
+Option lr_option(const std::string& help) { return {"lr", 1e-3, {1e-12, 100}, help}; }
 Option warmup_option(int standard) {
   return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
 }
@@ -56,30 +53,29 @@ double cooled(const Choices& c, int64_t step) {
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }
-ChoiceOption device_option() { return {"Running", {"device", names_of(all_devices()), "where kernels run"}}; }
-ChoiceOption accumulate_option() {
-  return {"Training", {"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}};
+Option seed_option(double most) { return {"seed", 0, {0, most}, "of all random numbers"}; }
+std::vector<Option> saving_options(int checkpoint_every, double most) {
+  return {{"checkpoint_every", checkpoint_every, {1, most}, "steps between two checkpoints"},
+          {"log_every", 10, {1, most}, "steps between two lines of metrics.jsonl"}};
 }
-Option seed_option() { return {"seed", 0, {0, 999999999}, "of all random numbers"}; }
 
 ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const std::vector<ChoicePreset>& presets) {
   ChoiceTable table{owner, {}, presets, {}};
   const auto add = [&](const char* group, const std::vector<Option>& options, bool kept = true) {
     for (const Option& o : options) table.options.push_back({group, o, kept});
   };
-  add("What is studied", {{"preset", names_of(presets), "start from these settings; the other options override them"}});
+  add("What is studied", {{"preset", names_of(presets), "the setting to start from; the other options override it"}});
   add("What is studied", own.studied);
   add("Model", own.model);
   add("Training", own.training);
-  table.options.push_back(accumulate_option());
+  add("Training", {{"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}});
   add("Evaluation", own.evaluation);
-  add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
-                  {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
+  add("Running", own.running);
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(matmul_names), std::end(matmul_names));
-  add("Running", {{"matmul", matmuls, "what the factors of products are rounded to"},
+  add("Running", {{"device", names_of(all_devices()), "where kernels run"},
+                  {"matmul", matmuls, "what the factors of products are rounded to"},
                   {"products", engines, "by what a CPU multiplies matrices"}});
-  table.options.push_back(device_option());
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},

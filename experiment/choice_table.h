@@ -29,17 +29,21 @@ struct ChoiceTable {
   Choices standard = defaults(owner, options);
   static Choices defaults(const std::string& owner, const std::vector<ChoiceOption>&);
 };
-// The options of a kind of run, by group. All kinds have `preset` before them, and after them what says how a run is
-// kept: checkpoint_every, log_every, keep_checkpoints, threads and out.
+// The options of a kind of run, by group. All kinds have `preset` before them, and after them accumulate, device,
+// matmul, products, keep_checkpoints, threads and out.
+std::vector<Option> saving_options(int checkpoint_every, double most);
 struct OwnOptions {
-  std::vector<Option> studied, model, training, evaluation;
+  std::vector<Option> studied, model, training, evaluation, running = saving_options(500, 1e9);
 };
 ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std::vector<ChoicePreset>&);
+// Options of all kinds, or of several. sets: what a spelling of positions says, by default the positions alone.
+using SettingsOf = Settings (*)(const std::string& text);
+Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
+                      std::vector<std::string> words, SettingsOf);
 Option encoding_option(const std::string& standard, const std::string& help);
-Option temperature_option(const std::string& help);
-Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
-Option warmup_option(int standard), cooling_option(double standard);
-ChoiceOption device_option(), accumulate_option();
+Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
+Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
+Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
 // The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
 double cooled(const Choices&, int64_t step);
 

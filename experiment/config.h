@@ -1,11 +1,11 @@
-// Every choice that makes a run of a task: one table (experiment/choice_table.h). Which choices fit together is said in
-// experiment/check.cpp; what they build, in experiment/build.h.
+// Every choice that makes a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Which
+// choices fit together is said in experiment/check.cpp; what they build, in experiment/build.h.
 #pragma once
 #include "experiment/run_spec.h"
 
 namespace poslab {
 
-const ChoiceTable& all_choices();                      // experiment/options.cpp
+const ChoiceTable& all_choices();
 const ChoiceOption& choice_option(const std::string& name);
 const Option& option(const std::string& name);   // throws BadInput with did-you-mean
 

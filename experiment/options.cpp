@@ -4,6 +4,7 @@
 #include "encodings/compose.h"
 #include "encodings/temperature.h"
 #include "experiment/build.h"
+#include "experiment/config.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 
@@ -154,83 +155,71 @@ Settings test_temperature_sets(const std::string& text) {
   return of_the_test("test_temperature", all_temperatures(), text, [](auto& t) { return choose_temperature(t); });
 }
 
-Option spelling(const char* name, const char* standard, const char* help, std::vector<std::string> words,
-                Settings (*sets)(const std::string&)) {
-  Option o = Option::text(name, standard, help);
-  o.words = std::move(words), o.sets = sets;
-  return o;
-}
-
 constexpr double most_steps = 4294967295;  // a stream of random numbers has 32 bits for the step (core/random.h)
-
-std::vector<ChoiceOption> make_options() {
-  const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
-                    running = "Running";
-  const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
-      matmuls(std::begin(matmul_names), std::end(matmul_names));
-  std::vector<ChoiceOption> options;
-  const auto add = [&](const std::string& group, const std::vector<Option>& some, bool kept = true) {
-    for (const Option& o : some) options.push_back({group, o, kept});
-  };
-
-  add(what, {{"preset", names_of(presets()), "start from a published setting; the other options override it"},
-             spelling("task", "", "the task to learn", names_of(all_tasks()), task_sets),
-             encoding_option("", "the positional encoding"),
-             spelling("positions", "sequential", "which positions the tokens carry", names_of(all_samplers()),
-                      positions_set),
-             {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table"},
-             {"first_position", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper"}});
-  add(what, {{"resample", names_of(all_resamplings()), "when positions are resampled"}});
-  add(what, {spelling("temperature", "none", "a factor on all logits of a query, by the number of keys",
-                      names_of(all_temperatures()),
-                      [](const std::string& text) {
-                        return Settings{{"temperature", choose_temperature(text).spelled()}};
-                      })});
-
-  add(model, {{"layers", 5, {1, 256}, "number of blocks"},
-              {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
-              {"d_model", 64, {1, 65536}, "width"},
-              {"ffn_multiplier", 4, {1, 64}, "width of the feed-forward layer / d_model"},
-              {"causal", false, "a token sees only earlier ones"},
-              {"dropout", 0.1, {0, 0.99}, "dropout rate"}});
-
-  add(training, {{"steps", 10001, {1, most_steps}, "training steps"},
-                 {"batch", 128, {1, 1 << 20}, "sequences in a step"},
-                 {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam"},
-                 {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"},
-                 {"train_length", 40, {1, 1 << 20}, "longest training input"},
-                 {"curriculum", names_of(all_curricula()), "which length a step uses"},
-                 {"seed", 0, {0, 999999999999999}, "of all random numbers"}});
-  add(training, {cooling_option(0)});
-  options.push_back(accumulate_option());
-
-  add(test, {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
-             {"eval_samples", 512, {1, 1 << 14}, "sequences for each length"},
-             spelling("test_positions", "same", "positions at test; sequential turns randomization off",
-                      with_same(all_samplers()), test_positions_set)});
-  add(test, {spelling("test_temperature", "same", "temperature at test, of a policy without parameters",
-                      with_same(all_temperatures()), test_temperature_sets)});
-  add(test, {{"test_dropout", false, "dropout at test, as in the released code"},
-             {"test_every", 0, {0, most_steps},
-              "steps between two small tests while training, into tests.jsonl; 0: none"}});
-
-  add(running, {{"checkpoint_every", 1000, {1, most_steps}, "steps between two checkpoints"},
-                {"log_every", 10, {1, most_steps}, "steps between two lines of metrics.jsonl"}});
-  options.push_back(device_option());
-  add(running, {{"matmul", matmuls, "what the factors of products are rounded to"},
-                {"products", engines, "by what a CPU multiplies matrices"}});
-  add(running, {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
-                {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
-                Option::text("out", "", "the run folder to make")},
-      false);
-  return options;
-}
 
 }  // namespace
 
 const ChoiceTable& all_choices() {
-  static const ChoiceTable table = {"", make_options(), presets()};
+  static const ChoiceTable table = choice_table(
+      "",
+      {.studied = {spelled_option("task", "", "the task to learn", names_of(all_tasks()), task_sets),
+                   encoding_option("", "the positional encoding"),
+                   positions_option(positions_set),
+                   {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table"},
+                   {"first_position", 0, {0, 1},
+                    "smallest position of the pool: 0 in the released code, 1 in the paper"},
+                   {"resample", names_of(all_resamplings()), "when positions are resampled"},
+                   temperature_option("a factor on all logits of a query, by the number of keys")},
+       .model = {{"layers", 5, {1, 256}, "number of blocks"},
+                 {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
+                 {"d_model", 64, {1, 65536}, "width"},
+                 {"ffn_multiplier", 4, {1, 64}, "width of the feed-forward layer / d_model"},
+                 {"causal", false, "a token sees only earlier ones"},
+                 {"dropout", 0.1, {0, 0.99}, "dropout rate"}},
+       .training = {{"steps", 10001, {1, most_steps}, "training steps"},
+                    {"batch", 128, {1, 1 << 20}, "sequences in a step"},
+                    lr_option("learning rate of Adam"),
+                    clip_option(),
+                    {"train_length", 40, {1, 1 << 20}, "longest training input"},
+                    {"curriculum", names_of(all_curricula()), "which length a step uses"},
+                    seed_option(999999999999999),
+                    cooling_option(0)},
+       .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
+                      {"eval_samples", 512, {1, 1 << 14}, "sequences for each length"},
+                      spelled_option("test_positions", "same", "positions at test; sequential turns randomization off",
+                                     with_same(all_samplers()), test_positions_set),
+                      spelled_option("test_temperature", "same",
+                                     "temperature at test, of a policy without parameters",
+                                     with_same(all_temperatures()), test_temperature_sets),
+                      {"test_dropout", false, "dropout at test, as in the released code"},
+                      {"test_every", 0, {0, most_steps},
+                       "steps between two small tests while training, into tests.jsonl; 0: none"}},
+       .running = saving_options(1000, most_steps)},
+      presets());
   return table;
+}
+
+const ChoiceOption& choice_option(const std::string& name) {
+  std::vector<std::string> known;
+  for (const ChoiceOption& o : all_choices().options) {
+    if (o.option.name == name) return o;
+    known.push_back(o.option.name);
+  }
+  raise<BadInput>(unknown("option", name, known, "`poslab train --help`"));
+}
+
+const Option& option(const std::string& name) { return choice_option(name).option; }
+
+Choices configure(const Settings& settings) {
+  for (const auto& [name, text] : settings) option(name);
+  return configure(all_choices(), settings);
+}
+
+Settings of_new_run(Settings settings) {
+  const std::string name = "products";
+  if (std::none_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; }))
+    settings.emplace_back(name, engine_names[int(usual_engine())]);
+  return settings;
 }
 
 }  // namespace poslab
