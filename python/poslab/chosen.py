@@ -11,6 +11,10 @@ from ._poslab import Tensor, _inside
 from .pictures import plot_view
 
 
+# Where the values of an argument are listed.
+LISTS = {"encoding": "encodings", "positions": "samplers", "temperature": "temperatures", "task": "tasks"}
+
+
 def spelled_value(value):
     """A value as the command line spells it: on, 0.5, 1/2/8."""
     if isinstance(value, (bool, np.bool_)):
@@ -20,6 +24,14 @@ def spelled_value(value):
     if isinstance(value, (list, tuple)):
         return "/".join(spelled_value(v) for v in value)
     return value.name if isinstance(value, type) else str(value)
+
+
+def spelling(**said):
+    """Encodings, samplers and temperatures as the command line spells them: texts, or things of a list."""
+    for name, value in said.items():
+        if value is None:
+            raise ValueError(f"{name} is None; name one of pl.{LISTS[name]}, or leave it out")
+    return {name: str(value) for name, value in said.items()}
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
@@ -118,7 +130,7 @@ class Encoding(Chosen):
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
         compare. force: even if it seems too large for this machine's memory,
         or to take more than a month."""
-        return _inside.view([self.spelled, *map(str, beside)], name, positions=str(positions),
+        return _inside.view([self.spelled, *map(str, beside)], name, **spelling(positions=positions),
                             **numbers(length=length, train_length=train_length, heads=heads, d_model=d_model,
                                       layer=layer, causal=causal, seed=seed, force=force))
 
@@ -144,7 +156,7 @@ class Encoding(Chosen):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
         .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). train_length: what a window of 0.5L is half
         of."""
-        return _inside.Built(self.spelled, str(positions), temperature=str(temperature),
+        return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal, pool=pool,
                                        train_length=train_length, seed=seed))
 
@@ -191,7 +203,9 @@ class Task(Chosen):
 
     def batch(self, sequences, length, *, seed=0, step=0):
         """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
-        output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy."""
+        output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy.
+
+        The same seed and step give the same strings, so a training passes the number of each step."""
         return _inside.task_batch(self.spelled, **numbers(sequences=sequences, length=length, seed=seed, step=step))
 
     def answer(self, text):

@@ -272,6 +272,11 @@ def test_what_cannot_be_done_is_named():
         layer(np.ones((1, 4, 16), "float32"))
     with pytest.raises(ValueError, match="'randomized' is a sampler; give it to the layer when it is made"):
         layer(x_of(1, 4, 16), positions="randomized")
+    for kind in (torch.bfloat16, torch.float16, torch.bool):
+        with pytest.raises(ValueError, match=f"positions are {kind}, which does not hold every position; give whole"):
+            layer(x_of(1, 4, 16), positions=torch.arange(4).to(kind))
+    with pytest.raises(ValueError, match="encoding is None; name one of pl.encodings"):
+        pt.Scheme(None, 16, 2)
     for x in (x_of(4, 16), x_of(1, 4, 8)):
         with pytest.raises(ValueError, match=r"it must be \(batch, time, 16\)"):
             layer(x)

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from .. import _poslab as engine
-from ..chosen import Sampler, numbers, samplers, whole
+from ..chosen import Sampler, numbers, samplers, spelling, whole
 from .bridge import at_one_place, call, of_engine, shared
 
 
@@ -13,13 +13,14 @@ class Scheme(nn.Module):
 
     Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. What they learn
     are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are resampled by
-    next_pass() while training, and are always the same in evaluation. head_dim: d_model / heads if it is not said.
+    next_pass() while training, so call it before each pass of the model: without it all passes have the same ones, as
+    in evaluation. head_dim: d_model / heads if it is not said.
     train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained one."""
 
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=2048, train_length=40, seed=0):
         super().__init__()
-        self.how = {"encoding": str(encoding), "positions": str(positions), "temperature": str(temperature)}
+        self.how = spelling(encoding=encoding, positions=positions, temperature=temperature)
         self.how |= numbers(layers=layers, heads=heads, d_model=d_model, head_dim=0 if head_dim is None else head_dim,
                             causal=causal, pool=pool, train_length=train_length, seed=seed)
         self.passes = 0
@@ -108,6 +109,9 @@ class Scheme(nn.Module):
             raise ValueError("poslab.torch: positions get no gradient, and these want one; give positions.detach()")
         for name in {"positions", "lengths"} & how.keys():
             if isinstance(how[name], torch.Tensor):
+                if how[name].dtype in (torch.bfloat16, torch.float16, torch.bool) or how[name].is_complex():
+                    raise ValueError(f"poslab.torch: {name} are {how[name].dtype}, which does not hold every position; "
+                                     "give whole numbers, or float32")
                 how[name] = how[name].numpy(force=True)
         how |= {"step": step} | {name: whole(name, how[name]) for name in {"layer"} & how.keys()}
         theirs = dict(self.named_parameters(remove_duplicate=False))

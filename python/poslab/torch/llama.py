@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from .. import _poslab as engine
+from ..chosen import spelling
 from .attention import Scheme
 
 KNOWN = ("llama", "mistral", "qwen2", "qwen3")
@@ -42,7 +43,8 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     trained = train_length or config.rope_parameters.get("original_max_position_embeddings")
     trained = trained or config.max_position_embeddings
-    with_usual = engine._inside.each_part(str(encoding), lambda part: _with_usual(part, config, size, trained))
+    encoding = spelling(encoding=encoding)["encoding"]
+    with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
                     train_length=trained, pool=2 ** 20)
