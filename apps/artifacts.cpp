@@ -151,8 +151,6 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   check_figures(m);
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
-  const bool in_python = !m.only_plan && reproduce::drawn_in_python(planned);
-  const std::string python = in_python ? reproduce::python_for_papers() : "";
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
   const auto restored = [&] {
@@ -169,6 +167,8 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     return true;
   };
   if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
+  const bool in_python = !m.only_plan && reproduce::drawn_in_python(planned);
+  const std::string python = in_python ? reproduce::python_for_papers() : "";
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
   if (m.only_plan) {
     fmt::print(

@@ -3,6 +3,7 @@ judged as lab/papers/ladder/ladder.toml registers it."""
 
 import json
 
+import made_up
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,7 +57,7 @@ class Ladder:
     def planned(self, out, *words):
         done = reproduce(out, "ladder", *words, "--plan")
         assert done.returncode == 0, done.stderr
-        return [json.loads(line) for line in (out / "plan.jsonl").read_text().splitlines()]
+        return made_up.plan(out)
 
     @staticmethod
     def about(out):
@@ -80,18 +81,12 @@ class Ladder:
         return 0.9 if opponent == 0 else 0.7, 0.9 if opponent == 2 else 0.5 + shift
 
     def keep(self, trials, ahead):
-        """As `poslab sweep collect --kept` would."""
-        path, lines = self.folder / "kept.jsonl", []
+        kept = []
         for trial in trials:
             near, far = self.results(trial, ahead)
-            accuracy, baselines = [1.0] * 20 + [near] * 20 + [far] * 60, dict(chance=0.5, majority=0.5, content_only=0.6)
-            columns = dict(length=range(1, 101), accuracy=accuracy, unmasked_accuracy=accuracy)
-            columns |= {name: [x] * 100 for name, x in (dict(loss=0.25, samples=32) | baselines).items()}
-            tested = {name: " ".join(map(str, column)) for name, column in columns.items()}
-            result = {"paper_score": 0.5, "baselines": baselines, "seconds": 36.0}
-            lines.append(json.dumps({"id": trial["id"], "result": result, "tested": tested}))
-        path.write_text("\n".join(lines) + "\n")
-        return path
+            accuracy = [1.0] * 20 + [near] * 20 + [far] * 60
+            kept.append(made_up.trial(trial["id"], accuracy, paper_score=0.5, seconds=36.0))
+        return made_up.keep(self.folder / "kept.jsonl", kept)
 
 
 def test_what_is_registered_is_whole(ladder):
@@ -109,8 +104,7 @@ def test_what_is_registered_is_whole(ladder):
 
 def test_the_opponents_of_the_first_stage_are_the_trials_of_table_1(ladder, tmp_path):
     assert reproduce(tmp_path, "ruoss2023:table1", "--plan").returncode == 0
-    table1 = {json.loads(line)["id"] for line in (tmp_path / "plan.jsonl").read_text().splitlines()}
-    assert table1 <= {trial["id"] for trial in ladder.plan}
+    assert {trial["id"] for trial in made_up.plan(tmp_path)} <= {trial["id"] for trial in ladder.plan}
 
 
 @pytest.mark.parametrize("ahead", [0.05, -0.05])
@@ -137,7 +131,7 @@ def test_candidates_are_chosen_at_the_shorter_lengths_and_opponents_at_the_judge
     names = [ladder.registered[kind][n]["name"] for kind, n in (("candidate", 1), ("opponent", 2))]
     chosen = (tmp_path / "chosen.md").read_text()
     assert f"Chosen on 1 of 15 tasks: {task}: {names[0]} against {names[1]}." in chosen
-    assert "(chance 50.0 / 50.0, majority 50.0 / 50.0, content only 60.0 / 60.0)" in chosen
+    assert "(chance 50.0 / 50.0, majority 55.0 / 55.0, content only 70.0 / 70.0)" in chosen
     assert "1 to do." in chosen and "nan" not in said + chosen
 
 

@@ -21,9 +21,9 @@ TOY = ["text=copy_grammar", "merges=0", "layers=2", "heads=2", "key_heads=2", "d
        "train_length=16", "eval_samples=2", "steps=3", "seeds=2"]  # fmt: skip
 
 
-def reproduce(folder, *words, path=os.environ["PATH"]):
+def reproduce(folder, *words, path=os.environ["PATH"], command="reproduce"):
     path = f"{Path(sys.executable).parent}:{path}"
-    command = [PROGRAM, "reproduce", *words, "--out", folder, "--threads", "1", "--jobs", "2"]
+    command = [PROGRAM, command, *words, "--out", folder, "--threads", "1", "--jobs", "2"]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": path})
 
 

@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "experiment/build.h"
-#include "lab/papers/compare/ranking.h"
 #include "lab/runs/spelled_file.h"
 
 namespace poslab::compare {
@@ -18,15 +17,37 @@ const std::vector<std::string> references = {"none", "rope", "alibi"};
 
 namespace {
 
+// The scheme of each trial that can be run, as it is spelled, and the windows of those that have one; the slots of the
+// longest string; and the trials that failed.
+Json about(const Outcomes& outcomes) {
+  Json all = {{"schemes", Json::object()}, {"windows", Json::object()}, {"failed", Json::array()}};
+  int slots = 0;
+  for (const Trial& t : outcomes.plan()) {
+    if (!t.impossible.empty()) continue;
+    const auto scheme = RunSpec(t.config()).scheme;
+    all["schemes"][t.id] = scheme.spelled();
+    if (scheme.choices.has("window")) all["windows"][scheme.spelled()] = scheme.choices.whole("window");
+    slots = std::max(slots, longest(t.config()));
+  }
+  for (const Missing& m : outcomes.missing())
+    if (m.state == TrialState::failed) all["failed"].push_back(m.trial->id);
+  all["slots"] = slots;
+  return all;
+}
+
 const Artifact two_sided = {
-    "compare:ranking", "Accuracy on unseen lengths, ranked",
-    "Every scheme is trained on the same strings and tested on longer ones. Attention sees both sides.", nullptr,
-    ranking};
+    .name = "compare:ranking",
+    .title = "Accuracy on unseen lengths, ranked",
+    .source = "Every scheme is trained on the same strings and tested on longer ones. Attention sees both sides.",
+    .trials = nullptr,
+    .about = about};
 const Artifact causal = {
-    "compare:causal", "Accuracy on unseen lengths, ranked, with a causal mask",
-    "Here a token sees only earlier ones. Some schemes work only like this, so they are compared with each other and "
-    "with a few of the others under the same mask.",
-    nullptr, ranking};
+    .name = "compare:causal",
+    .title = "Accuracy on unseen lengths, ranked, with a causal mask",
+    .source = "Here a token sees only earlier ones. Some schemes work only like this, so they are compared with each "
+              "other and with a few of the others under the same mask.",
+    .trials = nullptr,
+    .about = about};
 
 std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
   std::vector<std::string> all;

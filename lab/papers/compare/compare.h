@@ -1,6 +1,6 @@
 // Many schemes side by side: trained on the same tasks, tested on lengths beyond training, ranked. A comparison is
-// planned, trained and written as the artifacts of a reproduction are (lab/reproduce); what is ours is here: which
-// trials, in which order, and the ranking.
+// planned, trained and written as the artifacts of a reproduction are; which trials, and in which order, is here.
+// python/poslab/papers/compare.py ranks and draws them.
 #pragma once
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 // one. Throws BadInput for an empty one.
 std::vector<std::string> read_spellings(const std::string& text);
 
-// What write() of lab/reproduce has to know of it.
+// The same for write() of lab/papers/reproduce.h.
 reproduce::Request request(const Options&);
 
 }  // namespace poslab::compare

@@ -156,6 +156,7 @@ def write(folder, about, sections):
         "summary": html.escape(about["summary"]),
         "contents": contents,
         "command": html.escape(about["command"]),
+        "program": html.escape(" ".join(about["command"].split()[:2])),
         "made": html.escape(about["made"]),
         "sections": "".join(section_html(name, *both) for name, both in sections.items()),
     }.items():

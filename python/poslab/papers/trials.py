@@ -48,8 +48,10 @@ class Trials:
 
     def of(self, artifact):
         """The trials that an artifact asks for, where it says which."""
+        if "trials" not in artifact:
+            return self
         some = copy.copy(self)
-        some.asked = self.asked.loc[artifact.get("trials", self.asked.index)]
+        some.asked = self.asked.loc[artifact["trials"]]
         return some
 
     @functools.cached_property

@@ -1,0 +1,346 @@
+"""`poslab compare`: encodings side by side, ranked by their accuracy on unseen lengths. about["schemes"] has the
+encoding of each trial that can be run, as it is spelled; about["windows"] has the windows of those with one."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+
+from .page import Cell, Figure, Grid, Section
+from .seeds import NAN, difference, interval, mean, number, span
+from .setting import Setting, baselines, strong, tasks, worth
+from .sweep import BASELINES, done, ends, how_many, mean_at
+
+LEARNED = 0.9  # below it at the trained lengths, accuracy beyond them says little
+FEW = 5  # curves of a chart
+NAMES = 8  # at most, in a sentence
+
+
+class Entry:
+    """An encoding with its results. Scores are fractions, means over the lengths beyond training."""
+
+    def __init__(self, trials, name):
+        asked = trials.asked[trials.asked["scheme"] == name]
+        self.trials, self.name, self.options = trials, name, asked.iloc[0]
+        self.tasks = {task: Setting(trials, scheme=name, task=task) for task in tasks(trials)}
+        failed = asked[asked.index.isin(trials.about["failed"])]["task"]
+        self.failed = any(not self.tasks[task].runs for task in failed)
+
+    @property
+    def runs(self):
+        return sum(setting.runs for setting in self.tasks.values())
+
+    def rank_by(self, counted):
+        """Its means over these tasks, of each seed that is done on all of them."""
+        scores = pd.DataFrame({task: self.tasks[task].by_seed for task in counted}).dropna()
+        self.scores = pd.Series({seed: mean(row) for seed, row in scores.iterrows()}, dtype=float)
+        self.mean, self.interval = mean(self.scores), interval(self.scores)
+
+    def over_runs(self, value, counted):
+        """The mean of each of these tasks over its runs, then of the tasks."""
+        return mean([mean([value(id) for id in self.tasks[task].at_lr.index]) for task in counted])
+
+    def trained(self, counted):
+        """Accuracy at the trained lengths."""
+        at = mean_at(self.trials, "accuracy", (1, int(self.options["train_length"])))
+        return self.over_runs(at.get, counted)
+
+    def step(self, counted):
+        """Seconds of a training step."""
+        results, steps = self.trials.results, self.options["steps"]
+        return self.over_runs(lambda id: results[id].get("seconds", NAN) / steps, counted)
+
+    @functools.cached_property
+    def parameters(self):
+        ids = (id for task in sorted(self.tasks) for id in self.tasks[task].at_lr.index)
+        return next(filter(None, (self.trials.results[id].get("parameters") for id in ids)), NAN)
+
+
+class Ranking:
+    """`counted` are the tasks on which every encoding with a result was tested, save such as failed on one; `ranked`
+    are the encodings that were tested on all of them, the best first, and `unranked` the others, as planned."""
+
+    def __init__(self, trials):
+        asked = trials.asked[trials.asked.index.isin(trials.about["schemes"])]
+        self.trials = trials = trials.of({"trials": asked.index})
+        trials.asked = trials.asked.assign(scheme=trials.asked.index.map(trials.about["schemes"]))
+        entries = [Entry(trials, name) for name in trials.asked["scheme"].unique()]
+        voters = [entry for entry in entries if entry.runs and not entry.failed]
+        self.all_tasks = tasks(trials)
+        self.counted = [t for t in self.all_tasks if voters and all(entry.tasks[t].runs for entry in voters)]
+        for entry in entries:
+            entry.rank_by(self.counted)
+        self.ranked = sorted((e for e in entries if len(e.scores)), key=lambda entry: -entry.mean)
+        self.unranked = [entry for entry in entries if not len(entry.scores)]
+        self.none = next((entry for entry in self.ranked if entry.name == "none"), None)
+        self.tested = [task for task in self.all_tasks if self.baselines(task)]
+
+    @functools.cache
+    def baselines(self, task):
+        return baselines(self.trials, done(self.trials, task=task))
+
+    @functools.cached_property
+    def mean_baselines(self):
+        if not self.counted:
+            return {}
+        return {name: mean([self.baselines(task)[name] for task in self.counted]) for name in BASELINES}
+
+    def ahead(self, entry, task=None):
+        """Of `none`, by equal seeds; empty of `none` itself."""
+        if self.none in (None, entry):
+            return pd.Series(dtype=float)
+        first, second = (e.tasks[task].by_seed if task else e.scores for e in (entry, self.none))
+        return difference(first, second)
+
+    def time(self, entry, counted):
+        """Of a step, in that of `none`."""
+        return entry.step(counted) / self.none.step(counted) if self.none else NAN
+
+    def ties(self, entry):
+        return bool(entry.interval[1] >= self.ranked[0].interval[0])  # of NaN, with one seed: false
+
+
+def on_task(setting):
+    return Cell(number(setting.mean), span(setting.interval))
+
+
+def ranked_grid(r):
+    """A row for each encoding, and between them the baselines at their places."""
+    head = ["encoding", "rank", "seeds", "mean", "minus none", *r.tested, "at trained lengths", "parameters",
+            "time of a step"]  # fmt: skip
+    rows = []
+    for place, e in enumerate(r.ranked, 1):
+        ahead = r.ahead(e)
+        time, parameters = r.time(e, r.counted), e.parameters
+        cells = [
+            Cell(e.name),
+            Cell(str(place)),
+            Cell(str(len(e.scores))),
+            Cell(number(e.mean), span(e.interval), r.ties(e)),
+            Cell(number(mean(ahead), sign="+"), span(interval(ahead), sign="+"), strong(interval(ahead))),
+            *(on_task(e.tasks[task]) for task in r.tested),
+            Cell(number(e.trained(r.counted))),
+            Cell("–" if np.isnan(parameters) else str(parameters)),
+            Cell(number(time, scale=1)),
+        ]
+        rows.append((-e.mean, cells))
+    for name, value in r.mean_baselines.items():
+        of_tasks, dash = [Cell(number(r.baselines(task)[name])) for task in r.tested], Cell("–")
+        cells = [Cell(BASELINES[name]), dash, dash, Cell(number(value)), dash, *of_tasks, dash, dash, dash]
+        rows.append((-value, cells))
+    rows.sort(key=lambda row: row[0])
+    return Grid("Accuracy in % on unseen lengths, with its interval over the seeds", head, [cells for _, cells in rows])
+
+
+def row(r, entry, task, setting_or_entry, ahead, counted, **more):
+    low, high = setting_or_entry.interval
+    (ahead_low, ahead_high), options = interval(ahead), entry.options
+    return {"encoding": entry.name, "positions": options["positions"], "causal": "on" if options["causal"] else "off",
+            "task": task, **more, "mean": setting_or_entry.mean, "interval_low": low, "interval_high": high,
+            "minus_none": mean(ahead), "minus_none_low": ahead_low, "minus_none_high": ahead_high,
+            "trained": entry.trained(counted), "parameters": entry.parameters,
+            "time_of_none": r.time(entry, counted)}  # fmt: skip
+
+
+def data(r):
+    """A row for each encoding and task, and one for the mean of those that count, which alone has a rank."""
+    rows = []
+    for place, e in enumerate(r.ranked + r.unranked, 1):
+        for task in r.tested:
+            s, ahead = e.tasks[task], r.ahead(e, task)
+            counts = {"rank": NAN, "runs": s.runs, "planned": s.planned, "seeds": len(s.by_seed)}
+            rows.append(row(r, e, task, s, ahead, [task], **counts) | s.baselines)
+        if place <= len(r.ranked):
+            runs, planned = (sum(getattr(e.tasks[t], name) for t in r.counted) for name in ("runs", "planned"))
+            counts = {"rank": place, "runs": runs, "planned": planned, "seeds": len(e.scores)}
+            rows.append(row(r, e, "mean", e, r.ahead(e), r.counted, **counts) | r.mean_baselines)
+    return pd.DataFrame(rows)
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def listed(names):
+    return ", ".join(names[:NAMES]) + (f" and {len(names) - NAMES} more" if len(names) > NAMES else "")
+
+
+def first_places(r):
+    best, options, count = r.ranked[0], r.ranked[0].options, len(r.ranked)
+    text = (
+        f"{count} encoding{'s' * (count != 1)} ranked by mean accuracy on the lengths {options['train_length'] + 1} to "
+        f"{ends(options['eval_lengths'])[1]} of {', '.join(r.counted)}: {best.name} is first with "
+        + " ".join([f"{number(best.mean)} %", *span(best.interval)])
+    )
+    for word, e in zip((", then", " and"), r.ranked[1:]):
+        text += f"{word} {e.name} ({number(e.mean)} %)"
+    if np.isnan(best.interval[0]):
+        return f"{text}. It has one seed and so no interval: which of the differences are luck remains open."
+    ties = [e.name for e in r.ranked[1:] if r.ties(e)]
+    if not ties:
+        return f"{text}. No other has an interval that overlaps its own."
+    return f"{text}. Not told apart from it, as their intervals overlap its own: {listed(ties)}."
+
+
+def beside_none(r):
+    differences = [r.ahead(e) for e in r.ranked if e is not r.none]
+    means, intervals = [mean(x) for x in differences], [interval(x) for x in differences]
+    above, below = sum(x > 0 for x in means), sum(x < 0 for x in means)
+    if not r.none or not above + below:
+        return
+    text = f"Ahead of no positions at all ({number(r.none.mean)} %): {above}; behind: {below}."
+    if not np.isnan(r.none.interval[0]):
+        firm = sum(low > 0 for low, _ in intervals), sum(high < 0 for _, high in intervals)
+        text += f" With an interval that excludes zero: {firm[0]} ahead, {firm[1]} behind."
+    yield text
+
+
+def of_task(r, task):
+    mean_of = {e.name: e.tasks[task].mean for e in r.ranked}
+    low, high = min(mean_of, key=mean_of.get), max(reversed(mean_of), key=mean_of.get)
+    b = r.baselines(task)
+    above = sum(x > max(b.values()) for x in mean_of.values())
+    at = ", ".join(f"{text} {number(b[name])}" for name, text in BASELINES.items())
+    return (
+        f"{task}: from {low} ({number(mean_of[low])} %) to {high} ({number(mean_of[high])} %); {at}: {above} of "
+        f"{len(r.ranked)} are above all three."
+    )
+
+
+def not_learned(r):
+    trained = {e.name: e.trained(r.counted) for e in r.ranked}
+    below, lowest = [name for name, x in trained.items() if x < LEARNED], min(trained, key=trained.get)
+    if not below:
+        return f"At the lengths of training all have at least {100 * LEARNED:.0f} %."
+    return (
+        f"At the lengths of training {len(below)} of {len(r.ranked)} have less than {100 * LEARNED:.0f} %, so they "
+        f"have not learned the tasks yet: {listed(below)}; the lowest is {lowest} with {number(trained[lowest])} %."
+    )
+
+
+def windows(r):
+    """Encodings whose window no string here reaches."""
+    slots, all = r.trials.about["slots"], r.trials.about["windows"]
+    wide = [e.name for e in r.ranked + r.unranked if all.get(e.name, 0) >= slots]
+    if wide:
+        yield (
+            f"Their windows are longer than any string here, of at most {slots} slots, so they do not show what they "
+            f"are for: {', '.join(f'{name} ({all[name]})' for name in wide)}. A spelling such as "
+            f"{wide[0].split(':')[0].split()[0]}:window=20 sets another."
+        )
+
+
+def twins(r):
+    """Encodings with equal results, loss and all."""
+    same, losses = {}, r.trials.by_length("loss")
+    for e in r.ranked:
+        results = tuple(tuple(losses.loc[s.at_lr.index].to_numpy().ravel()) for s in e.tasks.values())
+        same.setdefault(results, []).append(e.name)
+    for names in same.values():
+        if len(names) > 1:
+            yield f"Equal to the last digit: {', '.join(names)}. With these options they do the same at these lengths."
+
+
+def remarks(r):
+    yield how_many(r.trials)
+    yield worth(r.trials)
+    left = [task for task in r.all_tasks if task not in r.counted]
+    if r.ranked:
+        yield (
+            "Rank and mean: over those seeds of an encoding that are done on every task that counts, and these are the "
+            "tasks on which every encoding with a result was tested. The difference to none is of equal seeds."
+        )
+        if not np.isnan(r.ranked[0].interval[0]):
+            yield "In bold: an interval that overlaps that of the best, and a difference whose interval excludes zero."
+        if left:
+            yield f"Does not count yet, as it is not done for all: {', '.join(left)}."
+    if open := [e.name for e in r.unranked if not e.runs]:
+        yield f"Without any result yet: {', '.join(open)}."
+    if any(not np.isnan(r.time(e, r.counted)) for e in r.ranked):
+        yield (
+            "Time of a step: that of none is 1. It is from the clock of these runs, and rough where they shared their "
+            "cores with others."
+        )
+    yield from windows(r)
+    yield from twins(r)
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+
+
+def dots(r, name):
+    def draw(canvas):
+        axes, places = canvas.add_subplot(), range(len(r.ranked))
+        for task, marker in zip(r.counted, "osD^vPX*" * len(r.counted)):
+            axes.plot([100 * e.tasks[task].mean for e in r.ranked], places, marker, markersize=3, alpha=0.6, label=task)
+        low, high = (np.array([100 * abs(e.interval[n] - e.mean) for e in r.ranked]) for n in (0, 1))
+        axes.errorbar([100 * e.mean for e in r.ranked], places, xerr=[low, high], fmt="|k", markersize=6, label="mean")
+        for (name, x), style in zip(r.mean_baselines.items(), ("--", "-.", ":")):
+            axes.axvline(100 * x, color="grey", linewidth=0.8, linestyle=style, label=BASELINES[name])
+        axes.set_yticks(places, [e.name for e in r.ranked], fontsize=6)
+        axes.set(xlabel="accuracy on unseen lengths, %", xlim=(0, 100), ylim=(len(r.ranked) - 0.5, -0.5))
+        canvas.legend(loc="outside lower center", ncols=2, fontsize=7)
+
+    caption = (
+        "Accuracy on unseen lengths. A row for each encoding, the best first; a dot for each task; dashed: means of "
+        "what is reached without reading the order of the symbols."
+    )
+    best = " ".join(f"{e.name}: {number(e.mean)} %." for e in r.ranked[:FEW])
+    rows = [
+        {"encoding": e.name, "mean": e.mean, "interval_low": e.interval[0], "interval_high": e.interval[1]}
+        | {task: e.tasks[task].mean for task in r.counted}
+        for e in r.ranked
+    ]
+    alt = f"Accuracy on unseen lengths, by encoding. {best}"
+    return Figure(f"{name}-dots", caption, alt, draw, pd.DataFrame(rows), 36 + 4 * len(r.ranked))
+
+
+def lengths(r, name, task):
+    """Accuracy against length of the best few on a task, and of `none`; nothing if none was tested on it."""
+    shown = sorted((e for e in r.ranked + r.unranked if e.tasks[task].runs), key=lambda e: -e.tasks[task].mean)
+    none = [e for e in shown[FEW:] if e.name == "none"]
+    shown = shown[:FEW] + none
+    at = {column: r.trials.by_length(column) for column in ("accuracy", *BASELINES)}
+    curves = {e.name: at["accuracy"].loc[e.tasks[task].at_lr.index].mean() for e in shown}
+    of = shown[0].tasks[task].at_lr.index
+    baselines = {text: at[column].loc[of].mean() for column, text in BASELINES.items()}
+
+    def draw(canvas):
+        axes = canvas.add_subplot()
+        axes.axvspan(0, shown[0].options["train_length"], color="#8882", linewidth=0)
+        for (label, curve), marker in zip(curves.items(), "osD^vP"):
+            axes.plot(curve.index, 100 * curve, marker=marker, markersize=2, markevery=10, linewidth=1, label=label)
+        for (label, curve), style in zip(baselines.items(), ("--", "-.", ":")):
+            axes.plot(curve.index, 100 * curve, color="grey", linewidth=0.8, linestyle=style, label=label)
+        axes.set(xlabel="length of the input", ylabel="accuracy, %", xlim=(1, None), ylim=(0, 100))
+        canvas.legend(loc="outside lower center", ncols=2, fontsize=7)
+
+    last = ", and none" if shown[-1].name == "none" else ""
+    caption = (
+        f"{task}. The best on this task{last}; mean over the seeds. The shaded lengths were trained on. Dashed: what "
+        "is reached without reading the order of the symbols."
+    )
+    ends = (
+        f"{label}: {number(curve.iloc[0])} % at length {curve.index[0]}, {number(curve.iloc[-1])} % at "
+        f"{curve.index[-1]}."
+        for label, curve in curves.items()
+    )
+    frame = pd.DataFrame(curves | baselines).rename_axis("length").reset_index()
+    alt = f"Accuracy against length, {task}. {' '.join(ends)}"
+    return Figure(f"{name}-lengths-{task}", caption, alt, draw, frame, 75)
+
+
+def ranking(trials, artifact):
+    r, name = Ranking(trials), artifact["name"].split(":")[1]
+    section = Section(["Nothing can be ranked yet."], notes=list(remarks(r)), data=data(r))
+    if r.ranked:
+        section.readings = [first_places(r), *beside_none(r), *(of_task(r, task) for task in r.counted), not_learned(r)]
+        section.grids, section.figures = [ranked_grid(r)], [dots(r, name)]
+    if others := [e for e in r.unranked if e.runs]:
+        rows = [[Cell(e.name), *(on_task(e.tasks[task]) for task in r.tested)] for e in others]
+        caption = "Not ranked, as not all of the tasks that count are done"
+        section.grids.append(Grid(caption, ["encoding", *r.tested], rows))
+    section.figures += [lengths(r, name, task) for task in r.tested]
+    return section
+
+
+DRAW = {"ranking": ranking, "causal": ranking}
