@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// Gives `align` its options. What is returned does it, after parsing.
+// Adds the options of `align`. The returned function runs the command after parsing.
 std::function<void()> add_align(CLI::App* align);
 
 }  // namespace poslab

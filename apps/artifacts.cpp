@@ -159,7 +159,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   restored();
   if (m.only_draw && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
-  const auto second_stages = [&] {  // by what is done now
+  const auto second_stages = [&] {  // of the first stages that are done
     if (!reproduce::add_second_stages(planned, request, runs)) return false;
     trials = reproduce::all_trials(planned);
     restored();

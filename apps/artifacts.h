@@ -1,5 +1,4 @@
-// What `poslab reproduce` and `poslab compare` do with what they have planned: keep the plan, do its trials, draw. And
-// the options that say how.
+// The common part of `poslab reproduce` and `poslab compare`: keep a plan, run its trials, draw. With their options.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -27,11 +26,11 @@ std::string words_again(const Making&);
 // The plan in a file of the folder, which Slurm's tasks read whenever they start: it never loses a trial. BadInput
 // where the file is another plan.
 void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFolder& runs);
-// What the folder has now: how much is done, its pages, and figures where any artifact has one.
+// The state of the folder: how much is done, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// `trials`: those of the artifacts, in the order in which they run; second stages follow. `what`: in an error, what it
-// is that takes no runs.
+// trials: of the artifacts, in the order in which they run; second stages follow. what: the artifact, for an error that
+// it takes no runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);
 

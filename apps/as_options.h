@@ -1,12 +1,12 @@
-// What the floors below say of options, which they call as files and Python do, in the words of the command line.
+// Messages of lower layers, which name options as files and Python do, with the option names of the command line.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
 
 namespace poslab {
 
-// "key_heads = 8 ..." as "--key-heads 8 ...", and max_position as --max-position, of what `command` has. What is said
-// of a line in a file stays.
+// Turns "key_heads = 8 ..." into "--key-heads 8 ...", and max_position into --max-position, for options of `command`.
+// Messages about a line of a file stay.
 std::string as_options(const std::string& message, const CLI::App& command);
 
 }  // namespace poslab

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `ask` its options. What is returned does it, after parsing.
+// Adds the options of `ask`. The returned function runs the command after parsing.
 std::function<void()> add_ask(CLI::App* ask);
 
 }  // namespace poslab

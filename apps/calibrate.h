@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `calibrate` its options. What is returned does it, after parsing.
+// Adds the options of `calibrate`. The returned function runs the command after parsing.
 std::function<void()> add_calibrate(CLI::App* calibrate);
 
 }  // namespace poslab

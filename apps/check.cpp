@@ -56,7 +56,7 @@ Cell stated(const Report& r, bool by_default) {
   return {"-", "", "", r.why_not};
 }
 
-// Who else computed this scheme: the golden files of the source tree that we stand in.
+// Other programs that computed this scheme: the golden files of the source tree around the present folder.
 struct Golden {
   int own = 0;
   std::set<std::string> published = {};

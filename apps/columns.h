@@ -1,4 +1,4 @@
-// Text for a terminal of 100 columns, and what the terminal can show.
+// Text for a terminal of 100 columns, and the capabilities of the terminal.
 #pragma once
 #include <array>
 #include <string>
@@ -9,7 +9,7 @@ namespace poslab {
 // Broken at spaces, so that no line is longer than `width` unless one word is.
 std::vector<std::string> wrapped(std::string text, size_t width);
 bool utf8_terminal();                // as LC_ALL, LC_CTYPE or LANG say
-// Three columns, of which the second and the third are wrapped.
+// Three columns; the second and the third are wrapped.
 std::string in_columns(const std::vector<std::array<std::string, 3>>& rows);
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// All that `poslab` can be asked: the commands, the words that are parsed, and what they ask for done.
+// The command line of `poslab`: declares all commands, parses the words, runs the command.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -12,12 +12,12 @@ namespace poslab {
 class CommandLine {
  public:
   CommandLine();
-  CommandLine(const CommandLine&) = delete;  // commands hold references to what was typed
+  CommandLine(const CommandLine&) = delete;  // commands hold references to the parsed words
   CommandLine& operator=(const CommandLine&) = delete;
   // Prints what --help and --version ask for, and is false if there is nothing else to do. BadInput for words that no
   // command has.
   bool parse(int argc, const char* const* argv);
-  void act();  // what was parsed
+  void act();  // runs the parsed command
   const CLI::App& app() const { return app_; }
   const CLI::App& whole();  // the same with the options of all commands, for those who search them
 

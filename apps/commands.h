@@ -1,4 +1,4 @@
-// The commands of a command: those of `poslab` itself, and those of `poslab lm`.
+// The commands of `poslab` itself, and the subcommands of `poslab lm`.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -17,7 +17,7 @@ class Commands {
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);
   void declare_all();                      // all the same: to search them, or to explain one that was not typed
-  void act(const std::string& full_name);  // what was chosen; BadInput for a word that is no command
+  void act(const std::string& full_name);  // runs the chosen command; BadInput for an unknown one
 
  private:
   void declare(CLI::App*);

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Adds its options and its help. What is returned does it.
+// Adds its options and its help. The returned function runs the command.
 std::function<void()> add_compare(CLI::App* compare);
 
 }  // namespace poslab

@@ -24,7 +24,7 @@ WordList choices_in(const std::string& text) {
   return words.size() < 2 || std::any_of(words.begin(), words.end(), no_word) ? WordList() : words;
 }
 
-// What may follow an option or stand as an argument: names, or nothing if it is a number or a file.
+// The values of an option or an argument: names, or nothing for a number or a file.
 WordList values_of(const CLI::Option& o) {
   const WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
   if (!choices.empty()) return choices;
@@ -34,7 +34,7 @@ WordList values_of(const CLI::Option& o) {
   return {};
 }
 
-// What may stand at an option's or a command's place, and what the help says of it.
+// A candidate, an option or a command, and its help text.
 struct Candidate {
   std::string word, help;
 };
@@ -77,7 +77,7 @@ Candidates after(const WordList& words, const CLI::App& program, bool option) {
     all.push_back({c->get_name(), c->get_description()});
   const auto arguments = command->get_options([](const CLI::Option* o) { return o->get_positional(); });
   for (const CLI::Option* o : arguments) add(all, values_of(*o));
-  if (name == "explain")   // a name may stand alone
+  if (name == "explain")   // a name without its kind is allowed
     for (const ExplainedKind& kind : explained_kinds()) add(all, kind.names());
   return all.empty() && arguments.empty() ? options_in_help(*command) : all;
 }

@@ -1,5 +1,5 @@
-// What it prints stands beside the thing itself: summary, about, formula and options in the lists of tasks, schemes,
-// samplers, policies and presets. The examples are computed.
+// The texts come from the definitions: summary, about, formula and options in the lists of tasks, schemes, samplers,
+// policies and presets. The examples are computed.
 #include "apps/explain.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@
 namespace poslab {
 namespace {
 
-// Names of columns and what stands there.
+// The columns: their names and their values.
 using Rows = std::vector<std::array<std::string, 2>>;
 
 std::string text_of(const Rows& rows) {
@@ -61,8 +61,8 @@ Choices moved(Choices c, const Option& o) {
   return c;
 }
 
-// "alibi, alibi:mode=offset_table,symmetric": alone, unless it has to be told something, and with every option away
-// from its default. One that the others exclude, as `works` finds, stands apart; one that needs a later one stays.
+// "alibi, alibi:mode=offset_table,symmetric": the name alone, unless an option is required, and with every option away
+// from its default. An option that the others exclude, by `works`, gets a spelling of its own.
 std::string spelling(const std::string& name, const std::vector<Option>& options,
                      const std::function<bool(const Choices&)>& works = {}) {
   if (options.empty()) return name;
@@ -154,7 +154,7 @@ std::string learned(const Untrained& u) {
 
 constexpr int drawn_slots = 5;
 
-// What it shows of five slots in a row, in the first layer and head: a row for each query, a column for each key.
+// The matrix of five consecutive slots, in the first layer and head: a row for each query, a column for each key.
 // shares: some of its lengths are shares of these slots.
 std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) {
   constexpr int T = drawn_slots;

@@ -1,4 +1,4 @@
-// `poslab explain [KIND] NAME`: what a task, an encoding, a sampler, a temperature policy or a preset is.
+// `poslab explain [KIND] NAME`: explains a task, an encoding, a sampler, a temperature policy or a preset.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -7,13 +7,13 @@
 
 namespace poslab {
 
-// Gives `explain` its words. What is returned does it, after parsing.
+// Adds the words of `explain`. The returned function runs the command after parsing.
 std::function<void()> add_explain(CLI::App* explain);
 
 // The same, as `poslab list KINDS NAME` asks for it. Throws BadInput with did-you-mean.
 std::string explained(const std::string& kind, const std::string& name);
 
-// What there is to explain: the words that may stand in KIND, which names each has, and what is printed of one.
+// The kinds that can be explained: the word for KIND, the names in it, and a function that prints one.
 struct ExplainedKind {
   std::string name;
   std::vector<std::string> (*names)();

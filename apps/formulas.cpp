@@ -25,7 +25,7 @@ struct NumpyFile {
   std::string name, text, spelling;
 };  // spelling: of the encoding that it computes, or empty
 
-// What stands after `before` up to the next quote.
+// The text from `before` to the next quote.
 std::string quoted(std::string_view text, std::string_view before) {
   const size_t at = text.find(before);
   if (at == std::string_view::npos) return {};
@@ -52,8 +52,8 @@ const NumpyFile& numpy_file(const std::string& name) {
 
 using Matches = std::sregex_iterator;
 
-// Adds the file to a text that runs alone: first the files that it imports from, each once, and what is called by
-// another name than there, `rotated = logits`, or rotary_rope for rotary.rope.
+// Adds the file to a text that runs alone: first the files that it imports, each once, and aliases for renamed imports,
+// `rotated = logits`, or rotary_rope for rotary.rope.
 void add_alone(const NumpyFile& file, std::vector<std::string>& added, std::string& text) {
   static const std::regex import(R"(^from \.(\w*) import ([\w, ]+?) *(#.*)?\n)", std::regex::multiline);
   static const std::regex renamed(R"((\w+) as (\w+))");

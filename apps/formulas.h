@@ -4,8 +4,8 @@
 
 namespace poslab {
 
-// The file for an encoding, what it takes of others after it, and which other files have options of it. A spelling
-// with options gets the file that has just these, or else that of its name. Throws BadInput for a composition and with
+// The file for an encoding, then its imports, and the names of other files for its options. A spelling with options
+// gets the file of these options, or else the file of its name. Throws BadInput for a composition and with
 // did-you-mean.
 std::string in_numpy(const std::string& encoding);
 

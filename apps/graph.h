@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `graph` its options. What is returned does it, after parsing.
+// Adds the options of `graph`. The returned function runs the command after parsing.
 std::function<void()> add_graph(CLI::App* graph);
 
 }  // namespace poslab

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `inspect` its options. What is returned does it, after parsing.
+// Adds the options of `inspect`. The returned function runs the command after parsing.
 std::function<void()> add_inspect(CLI::App* inspect);
 
 }  // namespace poslab

@@ -44,7 +44,7 @@ LmRun open_lm(const std::string& folder, const std::string& device = "cpu") {
   return open_as<language::TextLearner>(language_kind(), folder, device);
 }
 
-// What a model writes may hold bytes that would command a terminal: there they are question marks.
+// A model's text may hold control bytes, which a terminal would obey: question marks replace them.
 std::string shown(std::string text) {
   if (isatty(STDOUT_FILENO))
     for (char& c : text)

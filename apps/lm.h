@@ -5,6 +5,6 @@
 
 namespace poslab {
 
-std::function<void()> add_lm(CLI::App*);   // declares the options; what it returns does it, after parsing
+std::function<void()> add_lm(CLI::App*);   // declares the options; returns the command
 
 }  // namespace poslab

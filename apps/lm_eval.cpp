@@ -26,16 +26,16 @@ namespace {
 
 struct LmEvalWords {
   EvalWords eval;                           // of a run
-  std::string hf, text, positions, length;  // an external checkpoint, and what is asked of it
+  std::string hf, text, positions, length;  // an external checkpoint and its options
 };
 
-// What is tested: the model of a run, or an external checkpoint.
+// The tested model: of a run, or an external checkpoint.
 struct Model {
   std::unique_ptr<const language::TextLearner> learner;
   RunSpec config;                // of the test, with the model's own encoding
   std::optional<HfRope> rope{};  // of a checkpoint: what other encodings leave open
   std::string temperature{};     // of a checkpoint, which it has been opened with; "": none said
-  // These choices with an encoding as it was typed.
+  // These choices with the typed encoding.
   RunSpec with(const std::string& encoding) const {
     RunSpec c = config;
     const std::string full = with_spelled_file("encoding", encoding);

@@ -4,8 +4,8 @@
 
 namespace poslab {
 
-// Whether --hf is said in place of a run. Throws BadInput for both or neither, naming the command, "eval", and for a
-// folder that is none.
+// Whether --hf is given in place of a run. Throws BadInput for both or neither, naming the command, "eval", and for a
+// path that is not a folder.
 bool external(const std::string& run, const std::string& hf, const char* command);
 void use_threads(const std::string& word);  // of --threads: "" or 0 leave them as they are. Throws BadInput
 void add_lm_eval(Commands&);

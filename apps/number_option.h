@@ -14,7 +14,7 @@ T number_of(const T&);
 template <class T>
 T number_of(const std::optional<T>&);
 
-// name: "samples". to: where the number goes once it is typed. standard: what the help has in parentheses, if anything.
+// name: "samples". to: receives the typed number. standard: the default in the help's parentheses, if any.
 template <class To>
 CLI::Option* add_number(CLI::App* c, const std::string& name, To& to, const std::string& help, Range range,
                         const std::string& standard = "") {

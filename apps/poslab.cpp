@@ -1,5 +1,5 @@
 // The program. It turns words into a Choices (experiment/config.h), calls lab/, and turns errors into one line and a
-// status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+// status: 2 for errors of input, 1 for failures of a file or the machine, 128 + signal when stopped.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     // The words after it are the beginning of another command.
     if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
     if (line.parse(argc, argv)) check_environment(), line.act();
-    // What an earlier flush could not write is not there for this one.
+    // Output that an earlier flush failed to write is lost, so this one cannot report it.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) failure("cannot write to the standard output");
   };
   return exit_status(work, say);

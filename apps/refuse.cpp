@@ -16,7 +16,7 @@
 namespace poslab {
 namespace {
 
-// What stands in the help beside an option.
+// An option's text in the help.
 std::string takes(const CLI::App& command, const std::string& option) {
   const CLI::Option* o = command.get_option_no_throw(option);
   return o ? o->get_type_name() : "one";
@@ -49,7 +49,7 @@ std::string encoding_with(const std::string& option, const CLI::App& command) {
   return "";
 }
 
-// A word that no option takes, and is none: what was meant by it.
+// A word that is neither an option nor the value of one: guesses its meaning.
 void refuse_word(const std::string& full, const std::vector<std::string>& known, const CLI::App& command,
                  const std::string& full_name) {
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
@@ -76,7 +76,7 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
   bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
 }
 
-// An option that another command has, or a file, or that is a command: where what is meant is done.
+// An option of another command, a file or a command: names the place where it belongs.
 void refuse_elsewhere(const CLI::App& command, const std::string& full_name, const std::string& word,
                       const std::string& name) {
   if (full_name == "poslab sweep plan") {
@@ -131,7 +131,7 @@ std::vector<std::string> options_of(const CLI::App& command) {
 
 void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   std::vector<std::string> left = command.remaining();
-  std::erase(left, "--");  // what stands after it has been taken as words
+  std::erase(left, "--");  // the words after it are arguments
   if (left.empty()) return;
   for (const CLI::Option* o : command.get_options())  // one that took the next option for its value
     if (!o->empty() && o->results().back().rfind("--", 0) == 0 && o->get_type_name() != "KEY=VALUE")

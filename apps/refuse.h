@@ -6,9 +6,9 @@
 
 namespace poslab {
 
-// Throws BadInput for the first word that `command` left over, with what it is near to.
+// Throws BadInput for the first word that `command` did not take, with the nearest option.
 void refuse_unknown(const CLI::App& command, const std::string& full_name);
-// The subcommand that was chosen; BadInput for a word that is none, and for none at all.
+// The chosen subcommand. Throws BadInput for an unknown or a missing one.
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);
 // BadInput in place of CLI11's words for a missing argument or value. `app`: the program.
 [[noreturn]] void refuse(const CLI::ParseError&, const CLI::App& app);
@@ -17,7 +17,7 @@ void refuse_empty(const CLI::App& command, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
-std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // all but those that poslab starts by itself
+std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // without commands that only poslab itself starts
 std::vector<std::string> commands_of(const CLI::App&);           // their names
 std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as they are typed
 

@@ -1,11 +1,11 @@
-// `poslab reproduce`: a source's tables and figures anew (lab/papers/reproduce.h).
+// `poslab reproduce`: makes the tables and figures of a source again (lab/papers/reproduce.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
 
 namespace poslab {
 
-// Gives `reproduce` its options. What is returned does it, after parsing.
+// Adds the options of `reproduce`. The returned function runs the command after parsing.
 std::function<void()> add_reproduce(CLI::App* reproduce);
 
 }  // namespace poslab

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `rerun` its options. What is returned does it, after parsing.
+// Adds the options of `rerun`. The returned function runs the command after parsing.
 std::function<void()> add_rerun(CLI::App* rerun);
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// The commands that every kind of runs has: train, resume and eval. Their options are those of the kind's table.
+// The commands of every kind of run: train, resume and eval. Their options are in the kind's table.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ struct Words { const char *summary, *footer; };   // of a command's help
 void add_train(Commands&, const Kind&, Words);
 void add_resume(Commands&, const Kind&);
 
-// What was typed after eval. Commands with more to say, such as --hf, read it for themselves.
+// The words after eval. Commands with further options, such as --hf, read these themselves.
 struct EvalWords {
   std::string run;
   TypedChoices tested;
@@ -22,7 +22,7 @@ struct EvalWords {
   bool force = false;
   Settings settings() const { return tested.settings(); }
 };
-void test(const EvalWords&, const Kind&);  // the run, and prints what it came to
+void test(const EvalWords&, const Kind&);  // tests the run and prints the result
 // The options. required: whether a run must be named.
 void add_eval_options(CLI::App*, const Kind&, EvalWords&, bool required);
 void add_eval(Commands&, const Kind&, Words);

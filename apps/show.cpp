@@ -36,7 +36,7 @@ struct ShowWords {
   bool slides = false;
 };
 
-// The width of the terminal, 100 where there is none.
+// The width of the terminal, 100 without one.
 int columns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `show` its words. What is returned does it, after parsing.
+// Adds the words of `show`. The returned function runs the command after parsing.
 std::function<void()> add_show(CLI::App* show);
 
 }  // namespace poslab

@@ -75,7 +75,7 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
   check_room(all, size_t(w.jobs), w.threads ? w.threads : std::max(1, threads() / w.jobs));
 }
 
-// What is asked of all trials alike, before the first one begins.
+// Checks all trials before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
   if (w.population && w.jobs > 1)
     bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
@@ -87,8 +87,7 @@ void check_together(const Plan& plan, const SweepWords& w) {
   }
 }
 
-// A worker's child: the population that the plan lists. What becomes of it stands on the output
-// (lab/runs/sweep/child.h).
+// A worker's child: trains the population in the plan and prints how each trial ended (lab/runs/sweep/child.h).
 void members_command(const SweepWords& w) {
   catch_signals();
   const Plan plan = read_plan(w.file);

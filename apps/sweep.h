@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `sweep` its commands. What is returned runs the one that was chosen, after parsing.
+// Adds the commands of `sweep`. The returned function runs the chosen one after parsing.
 std::function<void()> add_sweep(CLI::App* sweep);
 
 }  // namespace poslab

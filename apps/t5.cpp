@@ -23,7 +23,7 @@ namespace {
 
 struct T5Words {
   EvalWords eval;                                     // of a run
-  std::string hf, task, sizes, questions, positions;  // an external checkpoint, and what it is asked
+  std::string hf, task, sizes, questions, positions;  // an external checkpoint and its questions
 };
 
 // The model with another scheme or temperature. weights: how to find their checksum.

@@ -42,7 +42,7 @@ struct Writer {
   std::function<std::string(const std::vector<int>&)> written;
   std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for one of other weights
   int trained;                                                  // the length, in tokens
-  Choices config = t5::configure({});                           // a run's: by what it multiplies
+  Choices config = t5::configure({});                           // of a run: matmul and products
 };
 
 // encoding: another one in place of the run's; it may read other draws of the positions.

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `view` its options. What is returned does it, after parsing.
+// Adds the options of `view`. The returned function runs the command after parsing.
 std::function<void()> add_view(CLI::App* view);
 
 }  // namespace poslab

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Gives `web` its options. What is returned does it, after parsing.
+// Adds the options of `web`. The returned function runs the command after parsing.
 std::function<void()> add_web(CLI::App* web);
 
 }  // namespace poslab

@@ -1,5 +1,5 @@
-// What the page can ask of the engine: functions from words to JSON and numbers. web/lab.mjs makes methods of them. A
-// file a subject; each hands its functions to the only list, in web/exports.cpp.
+// The engine's functions for the page, from words to JSON and numbers. web/lab.mjs turns them into methods. One file
+// per subject; each adds its functions to the only list, in web/exports.cpp.
 #pragma once
 #include <map>
 #include <memory>
@@ -16,7 +16,7 @@ class Request {
  public:
   Request(std::vector<std::string> words, std::vector<float> numbers)
       : numbers(std::move(numbers)), words_(std::move(words)) {}
-  const std::string& next();                     // the next word. Throws Failure if there is none
+  const std::string& next();                     // the next word. Throws Failure at the end
   bool more() const { return at_ < words_.size(); }
   int whole(const std::string& name, int least, int most);         // the next word. Throws BadInput, naming it
   std::vector<int> lengths();                    // the next word, "20 40 80": at least one. Throws BadInput

@@ -1,4 +1,4 @@
-// What there is to choose from, from the program's own lists.
+// The choices on the page, from the program's own lists.
 #include "encodings/compose.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"

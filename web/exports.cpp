@@ -1,5 +1,5 @@
-// The door to JavaScript: one function, `call`, whose words and numbers lie in buffers of ours. An error comes back as
-// its text, and leaves everything as it was.
+// The interface to JavaScript: one function, `call`, whose words and numbers are in our buffers. An error returns its
+// text and changes nothing.
 #include <algorithm>
 #include <cstdint>
 #include <new>

@@ -1,4 +1,4 @@
-// What the page is told, as JSON. Only written: what the page asks comes as words (web/calls.h).
+// Answers to the page, as JSON. It is only written; the page's calls are words (web/calls.h).
 #pragma once
 #include <initializer_list>
 #include <string>

@@ -1,5 +1,5 @@
-// Looking into a trained model: what positions training has met, what it says of a string and where it looks, how
-// dispersed its attention is.
+// Inspection of a trained model: the positions seen in training, its answer and attention for a string, and the
+// dispersion of its attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::
   return choose_temperature(spelled, run_values(s.config));
 }
 
-// Words: the string, positions ("" for those of the test), a temperature ("" for the model's own), silenced heads as
-// "layer head layer head".
+// Words: the string, positions ("" for the test's), a temperature ("" for the model's own), silenced heads as "layer
+// head layer head".
 Response ask_it(Request& request) {
   const State& s = model(request);
   const Task& t = task(s.config["task"]);

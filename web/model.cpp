@@ -1,4 +1,4 @@
-// A model in training: made, stepped, tested, and taken apart into what a checkpoint holds.
+// A model in training: construction, steps, tests, and its parts for a checkpoint.
 #include <fmt/format.h>
 
 #include "core/most_parameters.h"
@@ -22,7 +22,7 @@ std::map<int, std::unique_ptr<State>>& models() {
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
-// A page has an address space of 4 GB, of which the program and what is fragmented take some.
+// A page has an address space of 4 GB, minus the program and fragmented memory.
 void check_memory(const RunSpec& c) {
   constexpr double most = 3e9;
   if (const double needed = footprint(string_load(c)).bytes(); needed > most)
@@ -31,7 +31,7 @@ void check_memory(const RunSpec& c) {
               c["train_length"], c["d_model"]);
 }
 
-// What a checkpoint has of it, in the order of its numbers: the weights, then Adam's moments.
+// Its tensors in a checkpoint, in the order of their numbers: the weights, then Adam's moments.
 struct Part {
   std::string name;
   Tensor values;
@@ -44,7 +44,7 @@ std::vector<Part> parts(const State& s) {
   return all;
 }
 
-// Options whose values are not those of the preset: what a command line has to say.
+// Options that differ from the preset, which a command line must name.
 Json said(const Choices& c) {
   const Choices preset = configure({{"preset", c["preset"]}});
   std::vector<Json> all;

@@ -1,5 +1,5 @@
-// A scheme by itself, as `poslab show` and `poslab explain` have it: its matrix of positions, and what it says of
-// itself. Layers and heads count from 0.
+// A scheme without a model, as in `poslab show` and `poslab explain`: its matrix of positions and its texts. Layers and
+// heads count from 0.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -91,7 +91,7 @@ Response matrix(Request& request) {
           cells(*d.layers, d.shape, *d.sample, d.c.whole("layer"), d.c.whole("head"))};
 }
 
-// The same of a trained model's own scheme, at positions of its test. Words: model, slots, layer, head.
+// The same for a trained model's own scheme, at positions of its test. Words: model, slots, layer, head.
 Response matrix_of_model(Request& request) {
   const State& s = model(request);
   const int slots = request.whole("length", 1, 1024), layer = request.whole("layer", 0, s.config.whole("layers") - 1);

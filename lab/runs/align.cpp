@@ -105,7 +105,7 @@ Alignment of_run(const AlignRequest& r) {
 Alignment of_checkpoint(const AlignRequest& r) {
   t5::English e = t5::english(r.task, r.questions);
   e.sizes = all_lengths(r.how), e.samples = r.samples;
-  e.seed = align_seed;  // those of a file are the same questions, their documents in another order
+  e.seed = align_seed;  // with a file, the same questions with their documents in another order
   t5::check(e);
   const t5::HfModel model = t5::open_hf_model(r.hf);
   const std::string weights = weights_checksum(map_weights(r.hf));

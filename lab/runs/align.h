@@ -25,7 +25,7 @@ struct AlignRequest {
   bool force = false;       // even if it seems too large for the memory, or to take a month
   std::string task = {}, questions = {};  // of a checkpoint, as in lab/runs/t5/questions.h
 };
-// The seed of the questions that a checkpoint is aligned on; `poslab t5 eval --hf` asks those of other seeds.
+// The seed of the questions for alignment of a checkpoint; `poslab t5 eval --hf` asks questions of other seeds.
 constexpr uint64_t align_seed = uint64_t(1) << 32;
 
 // With a bar on stderr. Throws BadInput where run or checkpoint is missing, was trained with a temperature of its own,

@@ -13,7 +13,7 @@
 
 namespace poslab {
 
-// A model in training, whatever it is: what a checkpoint is made of.
+// The parts of a model in training, of any kind, that go into a checkpoint.
 struct Saved {
   const Params& params;
   const Adam& adam;

@@ -19,7 +19,7 @@ std::string preset_of(const Values& run) {
   return preset == run.end() ? std::string("none") : preset->second;
 }
 
-// Those of kept_options() in their order, then names that it does not know.
+// The names in kept_options(), in its order, then unknown names.
 std::vector<std::string> names_in(const Kind& kind, const std::vector<Values>& runs) {
   std::set<std::string> present;
   for (const Values& run : runs)

@@ -9,8 +9,8 @@
 
 namespace poslab {
 
-// Without those that pages do not name runs by: task, text and seed, which they say themselves, and how often a run is
-// saved and logged.
+// Without options that do not name a run on pages: task, text and seed, which a page shows itself, and the intervals of
+// checkpoints and log lines.
 Values setting_of(Values);
 
 // A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others

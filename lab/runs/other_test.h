@@ -15,7 +15,7 @@ namespace poslab {
 
 struct OtherTest {
   std::string name;  // NAME, as the user says it; "": made from the options
-  Values options;    // those of test_options() that differ
+  Values options;    // of test_options(), if they differ
 };
 
 Values differing(const Choices& own, const Choices& tested);  // of test_options()
@@ -23,7 +23,7 @@ Values differing(const Choices& own, const Choices& tested);  // of test_options
 // Gives it a name under which nothing else is lost. Throws BadInput: a name that no file can have, or that a test under
 // other options has already, or a name where no option differs.
 void find_name(const std::string& folder, OtherTest&);
-// The record is completed from result.json by what trained the run. tested: the run's options, with those of the test.
+// Completes the record with the training's program and machine from result.json. tested: the options of run and test.
 void write_other_test(const std::string& folder, const OtherTest&, const std::string& csv, RunRecord,
                       const Choices& tested);
 
@@ -32,7 +32,7 @@ std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": 
 bool is_of_a_test(const std::string& file);         // eval-NAME.csv or eval-NAME.json
 std::vector<std::string> other_tests(const std::string& folder);  // names, in their order
 
-// What is typed to do it again: `poslab eval runs/r1 --lengths 1:40 --name short`.
+// The command that repeats it: `poslab eval runs/r1 --lengths 1:40 --name short`.
 std::string test_command(const Kind&, const std::string& folder, const OtherTest&);
 
 }  // namespace poslab

@@ -9,7 +9,7 @@ namespace poslab {
 // A kind of file, by what one that is there already has to be if it is to be replaced.
 struct Output {
   std::string ending, what;     // ".html", "a page"; "" of a command that writes one kind under any name
-  std::string begins, holds{};  // how such a file begins, and what stands somewhere in it
+  std::string begins, holds{};  // the beginning of such a file, and a text that it contains
 };
 Output html_output(const std::string& command);         // "poslab report"
 Output svg_output(const std::string& what);        // "the chart of accuracy alone"
@@ -20,8 +20,8 @@ Output csv_output(const std::string& first_columns);    // "length,set,"
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
 // Throws BadInput where a folder is asked for and the name is that of a page or a picture.
 void check_names_folder(const std::string& option, const std::string& path);
-// The same of a folder into which a command writes files of these names, and the page index.html or README.md, `own`,
-// by which its earlier output is known. A run's folder is refused.
+// The same for a folder of files with these names. The page `own`, index.html or README.md, shows that it is earlier
+// output of the same command. A run's folder is refused.
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
                          const std::vector<std::string>& names = {});
 

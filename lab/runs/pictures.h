@@ -1,5 +1,5 @@
-// What a trained model looks like from inside, kept in the run folder as pictures.json for the report: the position
-// matrices of its scheme and the attention maps of one test string at a trained and at the longest tested length.
+// Pictures of a trained model, kept in the run folder as pictures.json for the report: the position matrices of its
+// scheme and the attention maps of one test string at a trained and at the longest tested length.
 //
 //   {"positions": {"layers": [[M of each head] of each layer], "before": likewise, "reading": "..."},
 //    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted",
@@ -8,8 +8,8 @@
 // M = {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low);
 //   a few have "values", too, the numbers themselves
 //
-// Position matrices: what the scheme makes of a pair of slots (encodings/picture.h), with the weights of this run;
-// heads or layers that are alike come once. "before": with the weights that training began with, if they differ.
+// Position matrices: the scheme's value for each pair of slots (encodings/picture.h), with the weights of this run;
+// equal heads or layers come once. "before": with the initial weights, if they differ.
 //
 // Attention rows are the last `queries` slots, columns all slots; a cell is the maximum over block x block slots.
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace poslab {
 
-// Strings and positions are those that range evaluation meets first at these lengths; dropout is off. Throws Failure if
-// the file cannot be written.
+// Strings and positions are the first of range evaluation at these lengths; dropout is off. Throws Failure if the file
+// cannot be written.
 void write_pictures(const RunFolder&, const State&);
 
 }  // namespace poslab

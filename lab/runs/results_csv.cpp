@@ -16,7 +16,7 @@ std::string header_of(const std::vector<Column>& columns) {
   return text;
 }
 
-// Whether the text is what the column takes. A number may be nan or inf.
+// Whether the text is a value of the column. A number may be nan or inf.
 bool read_as(const Column& c, const std::string& text, Row::Cell& cell) {
   if (c.type == Column::Type::word) return cell = text, !text.empty();
   double x;

@@ -1,5 +1,5 @@
-// A test as a table on disk: eval.csv of a run folder, eval-NAME.csv of other tests (lab/runs/other_test.h), and what
-// is written for -o. Its first line names the columns, which are those of the run's kind.
+// A test as a table on disk: eval.csv of a run folder, eval-NAME.csv of other tests (lab/runs/other_test.h), and files
+// for -o. Its first line names the columns of the run's kind.
 #pragma once
 #include <string>
 

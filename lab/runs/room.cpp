@@ -16,7 +16,7 @@ namespace {
 
 // What products of these sizes reach on a core of today, about (docs/speed.md); machines differ by a factor of 3.
 constexpr double flops_a_thread = 50e9;
-// Below both, nobody waits or wonders.
+// Below both, no estimate is needed.
 constexpr double few_seconds = 10, few_bytes = 1e9;
 
 double bytes_there(Device d) { return d == Device::cpu ? machine_bytes() : backend(d).free_bytes(); }

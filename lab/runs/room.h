@@ -20,7 +20,7 @@ std::string estimate(const RunSpec&, int64_t done = 0);  // of the steps after t
 double estimated_seconds(const RunSpec&, int threads);  // of training and testing it
 constexpr double month = 30 * 86400.;                   // longer runs are refused, as they are hardly meant
 
-// What is computed with a trained model.
+// A use of a trained model.
 struct Use {
   std::string what;       // "testing"
   Taken takes;            // besides the model

@@ -41,7 +41,7 @@ struct Opened {
   std::shared_ptr<Learner> learner;
   std::optional<RunFolder> run;  // absent of an external checkpoint
   std::string text;              // to be looked at in place of the test's; "": none
-  // Of input where nobody says a length: 0 of a run, which has its own. A checkpoint's may be more than a page holds.
+  // The default length of inputs: 0 for a run, which has its own. A checkpoint's own may be too long for a page.
   int usual_length = 0;
 };
 // text: what is to be looked at; of an external checkpoint also the name of a file or folder, from which its test's

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a killed creation has left there may go. A run that was trained has a clock.jsonl, too.
+// Removes the remains of an interrupted creation. A trained run has a clock.jsonl, too, and is kept.
 void check_leftovers(const std::string& partial) {
   std::error_code error;
   bool ours = !fs::is_symlink(partial, error);
@@ -85,7 +85,7 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
   RunFolder run(partial, path);                    // its lock goes along when the folder gets its name
-  check_leftovers(partial);  // once more: now nobody else makes a run there
+  check_leftovers(partial);  // once more: now no other process makes a run there
   for (const auto& left : fs::directory_iterator(partial)) fs::remove_all(left.path());
   write_new_folder(path, [&](const std::string& folder) {
     write_file(folder + "/metrics.jsonl", "");

@@ -1,4 +1,4 @@
-// What a run came to, as result.json keeps it. Absent: not measured.
+// The result of a run, as in result.json. Absent: not measured.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ struct RunRecord {
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
 };
 
-void add_origin(RunRecord&, Engine, Matmul);  // this program, on this machine, and by what the run multiplies
+void add_origin(RunRecord&, Engine, Matmul);  // this program, this machine, and the run's engine and precision
 void add_clock(RunRecord&, double seconds);  // of its steps
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
 RunRecord record_before(const std::string& path);

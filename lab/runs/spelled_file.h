@@ -1,12 +1,12 @@
-// Numbers of the user's own in a file: `given:at=@FILE`, `calibrated:of=@FILE` and `aligned:FILE` become the numbers
-// that stand in it, so that a run does not depend on the file.
+// A user's own numbers from a file: `given:at=@FILE`, `calibrated:of=@FILE` and `aligned:FILE` are replaced by the
+// numbers in it, so that a run does not depend on the file.
 #pragma once
 #include <string>
 
 namespace poslab {
 
-// Whether such names are looked up. What a run or a plan keeps has the numbers and names no file, so that one that
-// comes from a stranger reads none here.
+// Whether such names are looked up. A kept run or plan has the numbers and names no file, so that one from a stranger
+// reads no file here.
 enum class SpelledFiles { read, none };
 // The value of the option, with what stands in each file in place of its name. Throws BadInput, naming the file and
 // where it can the line, for what is no number that belongs there, for an empty file and for a name that is none.

@@ -1,7 +1,7 @@
 // The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h)
-//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...]}, by which another text is refused
+//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...]}, to recognize another text
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"
@@ -17,8 +17,8 @@ struct NewText {
 };
 // Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
 NewText new_text(const Choices&);
-// As it was when the run began. All of the text is read before its first window, and one that is gone or has changed is
-// refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
+// The text as at the beginning of the run. Before the first window all of the text is read, and a missing or changed
+// text is refused; generation alone needs only the tokens. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
 // The content of text.json, of a run that reads no grammar. Throws Failure.

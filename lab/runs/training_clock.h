@@ -13,8 +13,8 @@ class TrainingClock {
  public:
   // Runs from here on. step: that of the checkpoint.
   TrainingClock(const RunFolder&, int64_t step);
-  // Of the steps that led to the present state: what was lost in a kill and is done again counts once. Absent where
-  // clock.jsonl is missing or damaged.
+  // Of the steps that led to the present state: steps lost in a kill and repeated count once. Absent if clock.jsonl is
+  // missing or damaged.
   std::optional<double> seconds() const;
   void pause();
   void resume();

@@ -25,7 +25,7 @@ std::string metrics_line(const StepResult& s) {
   return line.dump();
 }
 
-// What the next step needs, drawn on a thread of its own; with one thread for all, when it is due.
+// Draws the next step's batch on a thread of its own; with one thread for all, when the step begins.
 class DrawnAhead {
  public:
   explicit DrawnAhead(const Learner& of) : of_(of) { draw(of.adam().step); }

@@ -1,5 +1,5 @@
-// A scheme whose window is longer than any string does what another one does, and one that reads no positions does the
-// same with each sampler: people are told so.
+// Notes for users: a scheme whose window is longer than any string equals another scheme, and a scheme that reads no
+// positions is the same with each sampler.
 #pragma once
 #include <string>
 

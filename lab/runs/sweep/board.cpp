@@ -87,8 +87,8 @@ void Board::draw(const std::vector<const Trial*>& ours) {
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > max_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));
-  if (lines_) tell(stderr, "\033[{}A", lines_);  // up to where the table stands
-  tell(stderr, "\033[J");                        // nothing of it stays
+  if (lines_) tell(stderr, "\033[{}A", lines_);  // up to the first line of the table
+  tell(stderr, "\033[J");                        // clears the table
   for (const std::string& line : table) tell(stderr, "{}\n", printable(line).substr(0, columns() - 1));
   lines_ = table.size();
 }

@@ -88,7 +88,7 @@ Child Child::of_one(const std::vector<std::string>& words, const std::string& lo
   return child;
 }
 
-// Files in memory rather than pipes: a child whose parent is gone can write on, and nobody waits for a reader.
+// Files in memory rather than pipes: a child can go on writing after its parent is gone, and never waits for a reader.
 Child Child::of_several(const std::vector<std::string>& words, const std::string& input,
                         const std::vector<int>& kept) {
   const OpenFile in = opened(nameless_file());
@@ -101,7 +101,7 @@ Child Child::of_several(const std::vector<std::string>& words, const std::string
 }
 
 void Child::look() {
-  if (!end_) end_ = ended(process_);        // first: what it said before its end is there then
+  if (!end_) end_ = ended(process_);        // first, so that all output before the end is there
   if (!output_) return;
   char part[4096];
   for (ssize_t n; (n = ::pread(*output_, part, sizeof part, off_t(read_))) > 0; read_ += size_t(n))

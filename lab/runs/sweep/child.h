@@ -16,25 +16,25 @@ pid_t start_poslab(const std::vector<std::string>& words, const std::string& log
 
 struct End {
   int status;  // 0 .. 128
-  int signal;  // 0, or by which signal it ended, or said (128 + signal) that it was stopped
+  int signal;  // 0, or the signal that ended it, also from an exit status of 128 + signal
 };
 std::optional<End> ended(pid_t child);  // empty: it still runs
 
-std::string last_line(const std::string& path);        // of a log, not counting empty ones; "" if there is none
-std::string why_failed(End, const std::string& said);  // what the program said last, or how it ended after that
+std::string last_line(const std::string& path);        // of a log, without empty ones; or ""
+std::string why_failed(End, const std::string& said);  // the program's last line, or how it ended
 
-// A process that does one trial, or one that trains a population and says how each of it ended.
+// A process that runs one trial, or one that trains a population and prints how each trial ended.
 class Child {
  public:
   // As start_poslab().
   static Child of_one(const std::vector<std::string>& words, const std::string& log, int kept);
-  // Its input is this text. On its output stand lines "ID STATUS", a trial and the exit status that a process of its
-  // own would have had.
+  // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status that a process for it alone
+  // would have had.
   static Child of_several(const std::vector<std::string>& words, const std::string& input,
                           const std::vector<int>& kept);
   pid_t process() const { return process_; }
-  void look();                                            // what became of it since
-  std::optional<End> end_of(const std::string& id) const;  // as it was said, or of the process; empty: not yet
+  void look();                                            // reads its new output
+  std::optional<End> end_of(const std::string& id) const;  // from its output, or of the process; empty: not yet
   bool said_of(const std::string& id) const { return reported_.count(id); }
   const std::string& last_words() const { return words_; }  // the last other line of a population's output
 

@@ -16,8 +16,8 @@ class Claim {
  public:
   // Empty if someone else has it. Throws Failure where the file system has no locks.
   static std::optional<Claim> take(const std::string& folder, const std::string& id);
-  // Waits until nobody else has it, and says so after a second. what: "draws what is in", of who has it. Throws
-  // Interrupted.
+  // Waits until no other process has it, with a message after a second. what: "draws what is in", the other's work.
+  // Throws Interrupted.
   static Claim wait(const std::string& folder, const std::string& id, const std::string& what);
   int file() const { return *file_; }  // a child that has it open holds the claim too
 

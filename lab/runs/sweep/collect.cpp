@@ -26,7 +26,7 @@ json cell(const std::optional<T>& value) {
   return value ? cell(*value) : json();
 }
 
-// An option's value: a number as one, all else as it is spelled.
+// An option's value: numbers as numbers, all else as spelled.
 json cell(const Choices& c, const Option& o) {
   const std::string value = c[o.name];
   return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
@@ -45,7 +45,7 @@ std::vector<json> cells_of(const Row& row) {
   return all;
 }
 
-// The scores of a trial: as result.json has them, if it does, as it knows all digits of what was tested.
+// The scores of a trial: from result.json if it has them, because it keeps all digits.
 std::vector<json> scores_of(const Kind& kind, const Trial& t, const RunRecord& r, const Results& tested) {
   const Row scores = kind.scores(t.run, tested);
   std::vector<json> all = cells_of(scores);
@@ -86,7 +86,7 @@ struct Result {
   RunRecord record;
   std::vector<json> scores;
   std::vector<std::vector<json>> lengths;  // without what tells which trial it is
-  std::string reason;                      // why there is none
+  std::string reason;                      // why there is no result
 };
 
 Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, const Kind& kind) {

@@ -14,8 +14,8 @@
 //   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
 //
 // Scores and baselines as in result.json and eval.csv (fractions; nats a token), without the noise of the last digits
-// that a mean leaves. Switches are on or off. What a trial does not have (yet) is empty in CSV and null elsewhere.
-// Seconds are those of training, in all processes that worked on the trial, tests left out (lab/runs/training_clock.h).
+// that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is empty in CSV and null elsewhere.
+// Seconds are training time in all processes that worked on the trial, without tests (lab/runs/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 using ColumnNames = std::map<std::string, std::string>;  // "ID COLUMN" and its cells, or the other way round
 
-// {"length": "1 2 3", ...} of a table; a column that stands in `known` by its name there.
+// {"length": "1 2 3", ...} of a table; a column that is in `known` by its name there.
 Json transposed(const std::string& csv, const std::string& id, ColumnNames& known) {
   std::istringstream lines(csv);
   std::string line;
@@ -148,7 +148,7 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
     const auto kept = all.find(t.id);
     if (kept == all.end() || fs::exists(folder.run(t))) continue;
     const std::optional<Claim> claim = Claim::take(folder.path(), t.id);
-    if (!claim || fs::exists(folder.run(t))) continue;  // somebody trains it now
+    if (!claim || fs::exists(folder.run(t))) continue;  // another process trains it
     const std::string making = folder.run(t) + ".partial";
     make_folder(making);
     write_file(making + "/eval.csv", kept->second.tested);

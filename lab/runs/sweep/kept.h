@@ -1,12 +1,12 @@
-// What trials came to, without their run folders: small enough to be committed, and all that a sweep needs to go on
-// and that tables are drawn from. A line of JSON for each finished trial, columns as they stand in its eval.csv:
+// The results of trials without their run folders: small enough to be committed, and all that a sweep needs to go on
+// and tables need. A line of JSON for each finished trial, with the columns of its eval.csv:
 //
 //   {"id": "9c51f0...", "result": {"paper_score": 0.51, ..., "commit": "0123abc", "seconds": 11.2},
 //    "tested": {"length": "1 2 3", "accuracy": "1.000000 0.968750 0.937500", "majority": "= 41b884... majority"}}
 //
 // "= ID COLUMN" is the column of a line before: baselines do not depend on the encoding. A trial with further tests
 // has "tests", too: tables like "tested", by the name of their file. The plan has the options, by id. Weights, curves
-// over steps and pictures are not kept: what looks inside a model has to train it again.
+// over steps and pictures are not kept: a look inside a model requires training it again.
 #pragma once
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without its config, "" if there was none; eval.csv as it was
+  std::string result, tested;  // result.json without its config, or ""; eval.csv
   std::map<std::string, std::string> tests;  // further ones, by their file
 };
 // By id. Throws BadInput where there is no such file, Failure with the line where it is damaged.
@@ -24,7 +24,7 @@ std::map<std::string, Kept> read_kept(const std::string& path);
 // Adds the finished trials of the plan that the file, which may not be there, does not have. Its lines stay. Returns
 // how many it has added.
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
-// The lines of all trials that are trained, with those of their tests that are done.
+// The lines of all trained trials, with their finished tests.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.
 // Returns how many.

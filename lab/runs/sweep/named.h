@@ -1,4 +1,4 @@
-// What a sweep's folder has for readers, beside the trials: its plan, and links with readable names.
+// The readable part of a sweep's folder, besides the trials: its plan, and links with names.
 //
 //   plan.jsonl     the plans that were run here, put together
 //   named/NAME     a link to the trial's folder
@@ -26,13 +26,13 @@ struct PlacedPlan {
 PlacedPlan find_sweep(const std::string& path);
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path&);  // in order, without links
 
-// Gives each trial that can be run a name from a template: {option} stands for the option's value or word. Characters
-// that do not suit a file's name become "_". Throws BadInput: no such option, two trials of one name.
+// Gives each trial that can be run a name from a template: {option} becomes the option's value or word. Characters that
+// do not suit a file's name become "_". Throws BadInput: no such option, two trials of one name.
 void name_trials(Plan&, const std::string& text);
-bool names_a_file(const std::string&);  // as those that name_trials() gives
+bool names_a_file(const std::string&);  // whether name_trials() could have given it
 
 using TrialNames = std::map<std::string, const Trial*>;
-TrialNames names_of(const Plan&);  // those that it has; throws BadInput: two trials of one name
+TrialNames names_of(const Plan&);  // the names in the plan; throws BadInput: two trials of one name
 // Links named/NAME -> ../ID for the trials that have a folder. Throws Failure.
 void link_names(const TrialNames&, const SweepFolder&);
 

@@ -33,14 +33,14 @@ struct Trial {
 using Plan = std::vector<Trial>;  // all trials of one kind
 const Kind& kind_of(const Plan&);
 
-// The id does not depend on the commit: a rerun after a pull goes on with what is there. (Which commit trained a
-// trial is in its result.json.) Nor on options at their default, so that a new option changes no id. It does on the
-// format of checkpoints, which changes when an old state would not go on the same.
+// The id does not depend on the commit, so that a rerun after a pull continues old trials (result.json names the commit
+// of the training), nor on options at their defaults, so that a new option changes no id. It depends on the format of
+// checkpoints, which changes when an old state would go on differently.
 std::string trial_id(const Choices&);
 
-// What is tried of some options: name and values, each as configure() takes it (lab/runs/values.h).
+// The values of some options in a sweep: names and values for configure() (lab/runs/values.h).
 using ValueLists = std::map<std::string, std::vector<std::string>>;
-ValueLists overlaid(ValueLists lists, const ValueLists& above);  // those of `above` in place of those of `lists`
+ValueLists overlaid(ValueLists lists, const ValueLists& above);  // values of `above` replace values of `lists`
 std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
 
 // The product of all lists, the last option (in the order of kept_options()) varying fastest, and a further product for
@@ -58,10 +58,10 @@ ValueLists read_lists(const std::string& toml, const std::string& source);
 std::string plan_lines(const Plan&);
 // Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
 Plan read_plan(const std::string& path);
-Plan plan_of(const std::string& lines, const std::string& source);  // the same of the text of one
+Plan plan_of(const std::string& lines, const std::string& source);  // the same for a plan's text
 
-// Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: those of settings that are
-// the same but for them.
+// Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: names of settings that
+// differ in other options.
 Naming naming(const Plan&, const std::set<std::string>& without = {});
 
 struct Shard {

@@ -37,7 +37,7 @@ void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
   tell(log_of_thread(), "{}\n", said);
 }
 
-// What the program's main function does with one run.
+// Runs one trial, like the program's main function.
 int status_of(const Trial& t, const SweepFolder& folder, const Training& how) {
   std::optional<LogFile> log;
   return exit_status(

@@ -1,8 +1,7 @@
 // Several trials trained together by one process: a population. On a GPU each is trained by a thread of its own with a
-// queue of its own (core/platform/own_queue.h). The steps of these models are too small to fill a GPU, and those of
-// different queues run at the same time; the processor's part of the steps runs on as many cores as there are. Nothing
-// is shared, so each trial gets the bits that it gets alone, whatever trains beside it, and trials may differ in any
-// option.
+// queue of its own (core/platform/own_queue.h). The steps of these models are too small to fill a GPU, and steps of
+// different queues run at the same time; the processor's part of the steps uses all cores. Nothing is shared, so each
+// trial gets the same bits as alone, and trials may differ in any option.
 //
 // On a CPU one trial fills all cores, and trials are trained one after the other. With POSLAB_DEBUG also on a GPU, as
 // times of kernels that run at once would mean nothing.

@@ -1,4 +1,4 @@
-// One trial of a committed table, trained once more and compared with what the table keeps of it.
+// One trial of a committed table, trained once more and compared with the table.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace poslab::sweep {
 
-// Whether the columns of two tables of accuracy by length are equal to the digit; where not, `said` names the lengths.
-// Below stands what else differs of what trained them: commit, instruction set, numerics, processor.
+// Whether the columns of two tables of accuracy by length are equal to the digit; if not, `said` names the lengths,
+// then other differences between the trainings: commit, instruction set, numerics, processor.
 struct Repeated {
   bool equal;
   std::string said;

@@ -68,7 +68,7 @@ struct Running {
   Clock::time_point start;
 };
 
-// What asks a process to stop, or tells it to: it is not the trial's fault.
+// Signals that stop a process from outside, through no fault of the trial.
 bool stops(int signal) {
   for (int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGKILL})
     if (signal == one) return true;
@@ -237,7 +237,7 @@ class Worker {
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
     } else if (process_died) {
-      // One of them may have ended it, and nobody knows which: in halves they go on, so that it fails alone at last.
+      // One trial, unknown which, may have ended the process: halves of the population go on, until it fails alone.
       journal_.write("stopped", t, why_failed(end, r.child->last_words()));
       together_[r.trial] = (r.together + 1) / 2;
       open_.push_back(r.trial);

@@ -12,7 +12,7 @@ struct Work {
   int jobs = 1;
   int threads = 0;     // of each trial; 0: the cores divided by the trials that run at once
   bool retry = false;  // try failed ones again
-  bool force = false;  // also those that seem too large for the memory, or to take a month
+  bool force = false;  // also trials that seem too large for the memory, or to take a month
   int population = 0;  // so many trials in one process, of `poslab train`; 0: each in a process of its own
   std::string device = {};  // "": that of each trial
 };

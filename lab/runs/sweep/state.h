@@ -1,4 +1,4 @@
-// What has become of the trials of a plan, from the files of FOLDER and its locks alone, at any time:
+// The state of the trials of a plan at any time, from the files and locks of FOLDER alone:
 //
 //   ID/           a run folder (lab/runs/run_folder.h); with its last file, and those of its tests, the trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
@@ -47,7 +47,7 @@ struct Counts {
   int operator[](TrialState s) const { return of[size_t(s)]; }
 };
 Counts count(const std::vector<TrialState>&);
-std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do"; what is zero is left out
+std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do", without zeros
 
 // The states of a plan, and the table of `poslab sweep status`. Where there is no folder yet, all is to do.
 std::vector<TrialState> states(const Plan&, const SweepFolder&);

@@ -15,11 +15,11 @@ std::vector<DocumentQuestion> read_questions(const std::string& path);
 
 struct English {
   Chosen<Retrieval> task;
-  std::vector<int> sizes;                        // what they count, the task says
+  std::vector<int> sizes;                        // in the task's unit
   int samples = 16;                              // questions of each size, their answers evenly from front to back
   uint64_t seed = 0;
   std::string file{};                         // of the questions, in place of made-up ones
-  std::vector<DocumentQuestion> questions{};  // those of its lines, one after the other
+  std::vector<DocumentQuestion> questions{};  // one per line of the file
 };
 // task: as it is spelled; file: "" for made-up questions. Throws BadInput: there is no such task, or it takes no file.
 English english(const std::string& task, const std::string& file);
@@ -37,11 +37,10 @@ struct AtSize {
   std::string task;
   int size = 0, tokens = 0;                      // tokens of the longest prompt, its end included
   int64_t samples = 0;
-  double accuracy = 0;                           // as the benchmark scores what the model says
+  double accuracy = 0;                           // by the benchmark's rule for the model's text
   double accuracy_of_place[places] = {};         // NaN where no answer stood
 };
-// Of what the model says greedily, in at most 64 tokens, under these positions of the encoder, with a bar. Throws
-// Interrupted.
+// Of greedy answers, at most 64 tokens, under these positions of the encoder, with a progress bar. Throws Interrupted.
 std::vector<AtSize> ask(const HfModel&, const English&, const Chosen<Sampler>& positions);
 Taken asking_takes(const HfModel&, const English&);
 std::string to_csv(const std::vector<AtSize>&);  // task,size,tokens,samples,accuracy,accuracy_1,...,accuracy_8
