@@ -21,6 +21,8 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
     return "a layer of unit = gau has one head and no biases; choose unit = llama";
   if (is("growing") && c["shortest"] == c["train_length"])
     return fmt::format("all contexts have train_length = {}; choose a smaller shortest", c["train_length"]);
+  if (is("accumulate") && c.has("batch") && c.whole("accumulate") > c.whole("batch"))
+    return fmt::format("batch = {} has no more parts than sequences; choose at most as many", c["batch"]);
   if (is("cooling") && c.number("cooling") * c.number("steps") <= 1)
     return fmt::format("of steps = {} it is no whole step; choose a larger share", c["steps"]);
   return "";
