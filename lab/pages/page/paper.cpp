@@ -74,11 +74,6 @@ Drawn panel(const Chart& c, double width) {
   return {names.shapes + plot(c, {48, width - 12, top, bottom, std::max(3, int(width / 80))}), bottom + under_axes};
 }
 
-Drawn panel(const DotPlot& p, double width) {
-  const Drawn names = legend(keys(p), width);
-  return {names.shapes + moved(0, names.height, plot(p, width)), names.height + plot_height(p)};
-}
-
 // A number beside the bar: three digits are more than colours tell.
 std::string at_bar(double v) { return number(std::abs(v) < 1000 ? ascii::number(fmt::format("{:.3g}", v)) : v); }
 
@@ -137,8 +132,7 @@ Drawn panel(const HeatMap& m, double width) {
 
 const std::string& title_of(const Panel& p) {
   if (const auto* m = std::get_if<HeatMap>(&p)) return m->name;
-  if (const auto* c = std::get_if<Chart>(&p)) return c->title;
-  return std::get<DotPlot>(p).title;
+  return std::get<Chart>(p).title;
 }
 
 std::vector<PanelRow> rows_of(const std::vector<Panel>& all, double millimetres) {
@@ -207,11 +201,6 @@ std::string paper_csv(const std::vector<Panel>& all) {
           const bool has = band != c.band.end();
           add(title, c.name, say(at.x), at.y, has ? band->low : std::nan(""), has ? band->high : std::nan(""));
         }
-    if (const auto* dots = std::get_if<DotPlot>(&p))
-      for (const DotRow& r : dots->rows) {
-        for (size_t n = 0; n < r.dots.size(); ++n) add(title, dots->kinds[n], r.name, r.dots[n]);
-        add(title, "mean", r.name, r.mean, r.low, r.high);
-      }
     if (const auto* m = std::get_if<HeatMap>(&p))
       for (int i = 0; i < m->rows; ++i)
         for (int j = 0; j < m->cols; ++j)

@@ -1,4 +1,4 @@
-// Figures for papers: charts, dots and matrices at the width that a column or a page has in print, with letters of 8
+// Figures for papers: charts and matrices at the width that a column or a page has in print, with letters of 8
 // points. As SVG, which a converter makes PDF and PNG of (lab/files/converter.h); as LaTeX, which draws them with
 // pgfplots in the type of the paper; and their numbers. All have the colours and lines of svg.css.
 #pragma once
@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "lab/pages/page/chart.h"
-#include "lab/pages/page/dots.h"
 #include "lab/pages/page/heat_map.h"
 
 namespace poslab::page {
 
-using Panel = std::variant<Chart, DotPlot, HeatMap>;
+using Panel = std::variant<Chart, HeatMap>;
 const std::string& title_of(const Panel&);
 
 constexpr double column_mm = 84, page_mm = 174;

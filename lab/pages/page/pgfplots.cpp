@@ -154,44 +154,6 @@ std::string panel(const Chart& c, double width, bool titled) {
   return made + axis_end;
 }
 
-std::string panel(const DotPlot& p, double width, bool titled) {
-  const size_t rows = p.rows.size();
-  std::vector<std::string> ticks, names;
-  for (size_t n = 0; n < rows; ++n)
-    ticks.push_back(fmt::format("{}", n + 1)), names.push_back("{" + tex(p.rows[n].name) + "}");
-  std::string made = axis(
-      p, width, 3.6 * double(rows) + 22, titled,
-      fmt::format("xlabel={{{} (\\%)}}, xmin=0, xmax=100, xmajorgrids, ymajorgrids=false, y dir=reverse, ymin=0.4, "
-                  "ymax={}.6,\n  ytick={{{}}}, yticklabels={{{}}}, legend columns={}",
-                  tex(p.x_label), rows, fmt::join(ticks, ","), fmt::join(names, ","), legend_columns(keys(p), width)));
-  int baseline = 0;
-  std::string lines;
-  for (const auto& [name, value] : p.lines)
-    lines += fmt::format(
-        "\\addplot[{}, line width=.9pt{}] coordinates {{({:.5g},0.4)({:.5g},{}.6)}};\n"
-        "\\addlegendentry{{{}}}\n",
-        color(Curve::baseline), dashes(Curve::baseline, baseline++), 100 * value, 100 * value, rows, tex(name));
-  const std::string ink = color(drawn_as("middle").at("stroke"));
-  for (size_t n = 0; n < rows; ++n)
-    if (std::isfinite(p.rows[n].low))
-      made += fmt::format(
-          "\\addplot[{}, opacity=.18, line width=4pt, forget plot] coordinates {{({:.5g},{})({:.5g},{})}};\n", ink,
-          100 * p.rows[n].low, n + 1, 100 * p.rows[n].high, n + 1);
-  const auto marks = [&](const std::string& look, const std::string& name, auto&& value) {
-    std::string at;
-    for (size_t n = 0; n < rows; ++n)
-      if (const double v = value(p.rows[n]); std::isfinite(v)) at += fmt::format("({:.5g},{})", 100 * v, n + 1);
-    if (!at.empty())
-      made +=
-          fmt::format("\\addplot[only marks, {}] coordinates {{{}}};\n\\addlegendentry{{{}}}\n", look, at, tex(name));
-  };
-  for (size_t k = 0; k < p.kinds.size(); ++k)
-    marks(fmt::format("{}, mark=*, mark size=1.6pt, fill opacity=.8", color(int(k))), p.kinds[k],
-          [&](const DotRow& r) { return k < r.dots.size() ? r.dots[k] : std::nan(""); });
-  marks(ink + ", mark=|, mark size=4pt, line width=1.2pt", "mean", [](const DotRow& r) { return r.mean; });
-  return made + lines + axis_end;
-}
-
 // A cell that is masked is left out, as its number is nan.
 std::string panel(const HeatMap& m, double width, bool) {
   const bool ranged = m.shades.high > m.shades.low;
