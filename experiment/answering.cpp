@@ -197,10 +197,9 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   std::vector<TestPart> test(const RunSpec& c) const override {
     answering::check(at_temperature_of(state.config, c));
     const Decoder net = language::tested_net(state.net, state.params, state.config, c);
-    const auto [from, to] = c.lengths("eval_lengths");
     const double samples = c.whole("eval_samples");
     std::vector<TestPart> all;
-    for (int length = from; length <= to; ++length)
+    for (const int length : every_length(c))
       all.push_back({fmt::format("length {}", length), samples * slots(c, length),
                      forward(c, length, samples).of(passes * samples), [=] { return evaluate(net, c, length); }});
     return all;
@@ -351,6 +350,7 @@ const Kind& answering_kind() {
       .configure = answering::configure,
       .check = answering::check,
       .longest = answering::longest,
+      .tested_lengths = every_length,
       .make = [](const RunSpec& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
         return std::make_unique<answering::AnsweringLearner>(answering::State(c));
       },

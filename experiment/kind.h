@@ -25,6 +25,7 @@ struct Kind {
   Choices (*configure)(const Settings&);   // throws BadInput
   void (*check)(const RunSpec&);           // likewise, if the choices do not fit together
   int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
+  std::vector<int> (*tested_lengths)(const Choices&);   // of the rows of a test, in their order
   // text: what a run reads whose options name one; absent for others
   std::unique_ptr<Learner> (*make)(const RunSpec&, std::shared_ptr<const language::Source> text);
 

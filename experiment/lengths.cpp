@@ -1,6 +1,7 @@
 #include "experiment/lengths.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.h"
 #include "experiment/build.h"
@@ -8,6 +9,13 @@
 namespace poslab {
 
 std::vector<int> paper_lengths(const RunSpec& c) { return {c.whole("train_length"), c.whole("train_length") * 15 / 4}; }
+
+std::vector<int> every_length(const Choices& c) {
+  const auto [from, to] = c.lengths("eval_lengths");
+  std::vector<int> all(size_t(to - from + 1));
+  std::iota(all.begin(), all.end(), from);
+  return all;
+}
 
 void check_lengths(const RunSpec& c, const std::vector<int>& lengths, const std::string& command) {
   const int max_slots = room(c, test_sampler(c));

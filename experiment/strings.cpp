@@ -44,6 +44,7 @@ const Kind& strings_kind() {
       .configure = configure,
       .check = check,
       .longest = longest,
+      .tested_lengths = every_length,
       .make = make_strings,
       .columns = string_columns(),
       .collected = {"length", "accuracy", "samples", "chance", "majority", "content_only"},
@@ -58,10 +59,9 @@ std::vector<TestPart> StringsLearner::test(const RunSpec& c) const {
   const auto tested = std::make_shared<State>(state);
   check(tested->config = c);
   tested->test_net();  // a temperature of another model is refused
-  const auto [from, to] = c.lengths("eval_lengths");
   const double samples = c.whole("eval_samples");
   std::vector<TestPart> all;
-  for (int length = from; length <= to; ++length)
+  for (const int length : every_length(c))
     all.push_back({fmt::format("length {}", length), samples * slots(c, length),
                    string_forward(c, length, samples).of(samples), [=] { return row_of(evaluate(*tested, length)); }});
   return all;

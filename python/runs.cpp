@@ -2,6 +2,7 @@
 // bits.
 #include "lab/files/progress.h"
 #include "lab/runs/other_test.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/whole_run.h"
 #include "python/long_call.h"
@@ -73,6 +74,8 @@ void add_runs(nb::module_& m) {
       },
       "path"_a, "options"_a, "name"_a, "force"_a, "progress"_a);
   m.def("other_tests", &other_tests, "path"_a);
+  m.def("check_test", [](const std::string& path, const std::string& name) { read_test(path, name); }, "path"_a,
+        "name"_a);
 }
 
 }  // namespace poslab::python

@@ -32,7 +32,10 @@ std::string plan(const ValueLists& lists, const std::vector<ValueLists>& also, c
 
 // Lines of JSON: of the trials, and of the lengths.
 std::pair<std::string, std::string> tables(const std::string& folder) {
-  const Collected all = long_call([&] { return collect(read_plan(kept_plan(folder)), SweepFolder(folder)); });
+  const Collected all = long_call([&] {
+    const PlacedPlan sweep = find_sweep(folder);
+    return collect(sweep.plan, SweepFolder(sweep.folder));
+  });
   return {to_json_lines(all.trials), to_json_lines(all.lengths)};
 }
 

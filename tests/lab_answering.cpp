@@ -248,7 +248,7 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   Program straight(folder, words("straight"));
   REQUIRE_MESSAGE(straight.status() == 0, straight.output());
   CHECK(holds(straight.output(), "whole answers: "));
-  const Results all = read_test(folder / "straight");
+  const Results all = read_test(folder / "straight").rows;
   REQUIRE(all.size() == 7);
   double trained = 0;
   for (int n = 0; n < 5; ++n) trained += all[size_t(n)]["exact_match"] / 5;

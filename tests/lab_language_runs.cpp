@@ -122,7 +122,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   for (const Trial& t : plan) CHECK(contents(torn + "/" + t.id) == contents(straight + "/" + t.id));
 
   const Collected all = collect(plan, SweepFolder(torn));
-  const Row last = read_test(torn + "/" + plan[0].id)[1];
+  const Row last = read_test(torn + "/" + plan[0].id).rows[1];
   REQUIRE(last.length() == 64);
   const auto column = [&](const std::string& name) {
     const auto& names = all.trials.columns;
@@ -139,13 +139,15 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   const std::string page = folder / "report.html";
   CHECK(report::write({torn}, page).empty());
   const std::string html = read_file(page), csv = read_file(folder / "report-lengths.csv");
-  for (const Trial& t : plan)
-    for (const Row& at : read_test(torn + "/" + t.id)) {
+  for (const Trial& t : plan) {
+    const Results tested = read_test(torn + "/" + t.id).rows;
+    for (const Row& at : tested) {
       CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at["loss"])));
       CHECK(holds(html, fmt::format("data-name=\"accuracy\">{:.1f}&#8239;%</td>", 100 * at["accuracy"])));
       CHECK(holds(csv, fmt::format("{},{},{},{}", at["samples"], at["loss"], at["accuracy"],
                                    at["bits_per_byte"])));
     }
+  }
   for (const char* part : {"encoding=rope", "encoding=alibi", "2 language models", "copy_grammar", "class=\"trained\"",
                            "64 tokens", "poslab lm train", "How positions are encoded"})
     CHECK_MESSAGE(holds(html, part), part);

@@ -5,6 +5,7 @@
 
 #include "lab/pages/report/report.h"
 #include "lab/runs/output.h"
+#include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -139,6 +140,61 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
   for (const std::string& command : {train, eval}) run_in(folder, command.substr(7, command.size() - 8));
   for (const char* file : {"/eval.csv", "/eval-counted.csv"})
     CHECK(read_file(run + file) == read_file(run + "-again" + file));
+}
+
+TEST_CASE("a run's files that were changed or cut off are refused by name, by every command that reads them") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r";
+  const Settings kept = {{"steps", "20"}, {"test_every", "10"}, {"checkpoint_every", "10"}, {"keep_checkpoints", "on"}};
+  run_in(folder, "train" + tiny_options(kept) + " --out " + run);
+  run_in(folder, "eval " + run + " --lengths 7:12 --name far");
+  const auto with = [&](const std::string& name, const std::function<std::string(std::string)>& change,
+                        const std::function<void()>& action) {
+    const std::string before = read_file(run + "/" + name);
+    write_file(run + "/" + name, change(before));
+    const std::string said = refusal(action);
+    write_file(run + "/" + name, before);
+    return said;
+  };
+  const auto draws = [&] { report::write({run}, folder / "page.html"); };
+  const auto without_last_line = [](std::string text) {
+    text.pop_back();
+    return text.substr(0, text.rfind('\n') + 1);
+  };
+  const auto replaced = [](std::string from, std::string to) {
+    return [=](std::string text) { return text.replace(text.find(from), from.size(), to); };
+  };
+  CHECK(refusal(draws) == "");
+  CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), draws),
+              "2: " + run + "/config.toml says d_model = 32, and " + run + "/result.json d_model = 16: one of them"));
+  CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), [&] { open_run(run); }),
+              "2: " + run + "/config.toml was changed after the run began"));
+  CHECK(holds(with("eval.csv", without_last_line, draws),
+              "1: " + run + "/eval.csv has 8 rows and its test 9: it lacks length 9; restore them from a copy, or test "
+                            "again with `poslab eval " + run + "`"));
+  CHECK(holds(with("eval-far.csv", without_last_line, draws),
+              "1: " + run + "/eval-far.csv has 5 rows and its test 6: it lacks length 12; restore them from a copy, or "
+                            "test again with `poslab eval " + run + " --lengths 7:12 --name far`"));
+  CHECK(holds(with("result.json", replaced("\"paper_score\": 0.", "\"paper_score\": 0.9"), draws),
+              "1: the paper_score of " + run + "/result.json is 0.9"));
+  CHECK(holds(with("metrics.jsonl", without_last_line, draws),
+              "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
+  CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
+              "/eval.csv has 80 samples at length 1, and its test 8; restore them"));
+  CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
+              "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
+  CHECK(holds(with("result.json", replaced("\"steps_per_second\": ", "\"steps_per_second\": 9"), draws),
+              "1: the steps_per_second of " + run + "/result.json is 9"));
+  // A training does not go on after lines that are missing.
+  fs::copy(run, folder / "earlier", fs::copy_options::recursive);
+  fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",
+           fs::copy_options::overwrite_existing);
+  CHECK(holds(run_in(folder, "ask " + folder / "earlier" + " 01"),
+              "/checkpoint.safetensors is of step 10, and the run was tested at step 20: `poslab resume "));
+  fs::remove(run + "/result.json");
+  for (const char* name : {"metrics.jsonl", "tests.jsonl"})
+    CHECK(holds(with(name, without_last_line, [&] { resume_run(run, {}); }), fmt::format("{} is cut off", name)));
+  CHECK(refusal([&] { resume_run(run, {}); }) == "");
 }
 
 TEST_CASE("other tests: one of a step that the run has left behind is passed over") {

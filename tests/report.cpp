@@ -50,9 +50,9 @@ std::string make_run(const Folder& folder, const std::string& name, const std::s
                                          "\"{}\"\ntrain_length = 4\nlr = 0.001\n{}",
                                          positions, more));
   std::string metrics, eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
-  for (int step = 0; step < 50; ++step)
+  for (int step = 1; step <= 50; ++step)
     metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step,
-                           .7 / (1 + step));
+                           .7 / step);
   for (int length = 1; length <= 8; ++length)
     eval += fmt::format("{0},{1},{1},0.25,512,0.5,0.5,0.6\n", length, length <= 4 ? 1. : beyond);
   write(run / "metrics.jsonl", metrics);
@@ -233,7 +233,8 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   passed = report::write({folder.path.string()}, out);  // a folder of runs
   CHECK(passed.size() == 1);
 
-  const std::string lists = "task = \"even_pairs\"\nencoding = \"relative\"\nseeds = 2\n";
+  const std::string lists =
+      "task = \"even_pairs\"\nencoding = \"relative\"\ntrain_length = 4\nlr = 0.001\nseeds = 2\n";
   const sweep::Plan plan = sweep::make_plan(lists, "sweep.toml");
   const std::string file = (folder.path / "plan.jsonl").string(), trials = (folder.path / "runs" / "sweep").string();
   write(file, sweep::plan_lines(plan));
@@ -338,6 +339,9 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
          "/metrics.jsonl is damaged: line 2 reads \"{\"step\":1,\"lo\", which is no object with the numbers step, "
          "loss; remove the line, or restore the file from a copy");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":\"low\"}\n", "line 1 reads");
+  broken("metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n",
+         "/metrics.jsonl is cut off: its last line is of step 49, and the run had one of step 50; restore it from a "
+         "copy");
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");
   broken("eval.csv", header, "no length");
@@ -434,7 +438,7 @@ TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
 TEST_CASE("report: a diverged loss leaves a shorter curve") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75);
-  write(fs::path(run) / "metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"loss\":null}\n");
+  write(fs::path(run) / "metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n{\"step\":50,\"loss\":null}\n");
   const std::string html = page_of(folder, {run});
   CHECK(holds(html, "0.5 at the start, 0.5 at the end"));
   CHECK_FALSE(holds(html, "nan"));

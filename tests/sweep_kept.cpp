@@ -1,9 +1,11 @@
 // Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
 #include "core/platform/isa.h"
 #include "experiment/numerics.h"
+#include "lab/runs/config_toml.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/kept.h"
+#include "lab/runs/sweep/named.h"
 #include "lab/runs/sweep/rerun.h"
 #include "lab/runs/sweep/run.h"
 #include "tests/lab_learners.h"
@@ -27,7 +29,7 @@ void make_up(const SweepFolder& folder, const Trial& t) {
                    0.125 * length,
                    {0.5, 0.1 * length, 0.75}});
   RunRecord r;
-  r.paper_score = 0.5 + double(t.config().count("seed"));
+  r.paper_score = paper_score(t.run, all)->accuracy;
   r.commit = "0123abc", r.numerics = "00c0ffee", r.seconds = 12.5;
   write_file(folder.run(t) + "/eval.csv", to_csv(all));
   write_file(folder.result(t), to_json(r, t.run));
@@ -64,6 +66,72 @@ TEST_CASE("sweep kept: finished trials come back from the file alone, to the dig
   // A file that is written from restored folders is the same.
   CHECK(keep(sweep.plan, after, folder / "again.jsonl") == 2);
   CHECK(read_file(folder / "again.jsonl") == both);
+}
+
+TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are not those of the test, are refused") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 1\n");
+  const SweepFolder before(folder / "before"), after(folder / "after");
+  make_up(before, sweep.plan[0]);
+  const std::string file = folder / "kept.jsonl";
+  keep(sweep.plan, before, file);
+  const std::string good = read_file(file);
+  const auto said = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    write_file(file, text);
+    return refusal([&] { restore(sweep.plan, after, file); });
+  };
+  const std::string begins = fmt::format("1: {} is damaged: trial {}: ", file, sweep.plan[0].id);
+  CHECK(said("\"paper_score\":0.", "\"paper_score\":0.9") ==
+        begins + "the paper_score of its \"result\" is 0.958000, and that of its \"tested\" is 0.580000; take the "
+                 "file from the commit before or from a copy");
+  CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows and its test 9: it lacks length 9"));
+  CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
+  CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // of a trained length: no score knows it
+}
+
+TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it is taken") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 3\n");
+  const SweepFolder runs(folder / "runs");
+  for (const Trial& t : sweep.plan) make_up(runs, t), write_file(runs.run(t) + "/config.toml", to_toml(t.run));
+  const auto& [a, b, c] = std::tie(sweep.plan[0], sweep.plan[1], sweep.plan[2]);
+  CHECK(to_string(count(states(sweep.plan, runs))) == "3 done");
+  keep_plan({a, b}, runs);  // as if its last line had been lost
+  CHECK(refusal([&] { find_sweep(runs.path()); }) ==
+        fmt::format("2: {0}/plan.jsonl lacks the trial {1}, which is in its folder: lines of it were lost; give the "
+                    "plan that it was made of to `poslab sweep run PLAN --out {0}` again, or remove the folder {1}",
+                    runs.path(), c.id));
+  keep_plan(sweep.plan, runs);
+  CHECK(find_sweep(runs.path()).plan.size() == 3);
+  std::filesystem::rename(runs.run(a), folder / "x");
+  std::filesystem::rename(runs.run(b), runs.run(a));
+  std::filesystem::rename(folder / "x", runs.run(b));
+  CHECK(to_string(count(states(sweep.plan, runs))) == "1 done, 2 failed");
+  const std::string why = fmt::format(
+      "{} is of another trial, {}: seed = 1, and this one has 0; put the folder of trial {} there, or remove this one "
+      "and run the sweep again", runs.run(a), b.id, a.id);
+  CHECK(holds(status(sweep.plan, runs), why));
+  CHECK(refusal([&] { collect(sweep.plan, runs); }) == "2: " + why);
+  CHECK(keep(sweep.plan, runs, folder / "kept.jsonl") == 1);
+  Program trains(folder, sweep.run(runs.path(), "--retry"));
+  CHECK(trains.status() == 1);
+  CHECK(holds(trains.output(), "1 done, 2 failed"));
+
+  // The configuration alone, and one that cannot be read.
+  const std::string config = runs.run(c) + "/config.toml", text = read_file(config);
+  write_file(config, text + "\nlr = 3\n");
+  CHECK(holds(refusal([&] { runs.must_fit(c); }), "config.toml, line "));
+  std::string edited = text;
+  edited.replace(edited.find("seed = 2"), 8, "seed = 7");
+  write_file(config, edited);
+  CHECK(holds(refusal([&] { runs.must_fit(c); }), "seed = 7, and this one has 2; put"));
+  std::filesystem::remove(config);  // as a file of --kept leaves it: result.json says which trial it is
+  CHECK(refusal([&] { runs.must_fit(c); }) == "");
+  std::filesystem::copy(runs.run(a) + "/result.json", runs.run(c) + "/result.json",
+                        std::filesystem::copy_options::overwrite_existing);
+  CHECK(holds(refusal([&] { runs.must_fit(c); }), "is of another trial, " + b.id));
 }
 
 TEST_CASE("sweep kept: what somebody has begun stays as it is") {

@@ -27,6 +27,13 @@ int longest(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
+// Plain, then repeated.
+std::vector<int> tested_lengths(const Choices& c) {
+  std::vector<int> all = eval_lengths(c);
+  for (const int length : eval_lengths(c)) all.push_back(length);
+  return all;
+}
+
 std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const Source> text) {
   State state(c, text->tokens());
   return std::make_unique<TextLearner>(std::move(state), std::move(text));
@@ -199,6 +206,7 @@ const Kind& language_kind() {
                             .configure = language::configure,
                             .check = language::check,
                             .longest = language::longest,
+                            .tested_lengths = language::tested_lengths,
                             .make = language::make,
                             .columns = language::text_columns(),
                             .collected = {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},

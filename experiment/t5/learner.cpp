@@ -30,6 +30,13 @@ int longest_tested(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
+std::vector<int> tested_lengths(const Choices& c) {
+  std::vector<int> all;
+  for (size_t task = 0; task < choose_retrievals(c["tasks"]).size(); ++task)
+    for (const int length : eval_lengths(c)) all.push_back(length);
+  return all;
+}
+
 std::unique_ptr<Learner> make(const RunSpec& c, std::shared_ptr<const language::Source>) {
   return std::make_unique<QuestionLearner>(State(c));
 }
@@ -198,6 +205,7 @@ const Kind& t5_kind() {
                             .configure = t5::configure,
                             .check = t5::check,
                             .longest = t5::longest_tested,
+                            .tested_lengths = t5::tested_lengths,
                             .make = t5::make,
                             .columns = t5::question_columns(),
                             .collected = {"task", "length", "accuracy", "loss", "samples"},

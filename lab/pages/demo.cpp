@@ -109,7 +109,8 @@ std::string demo(const std::string& folder, const Settings& more) {
   const std::vector<std::string> runs = {trained(plans[0]), trained(plans[1])};
   const std::string page = folder + "/demo.html";
   for (const char* ending : {".html", ".svg", ".csv"}) report::write(runs, folder + "/demo" + ending);
-  const std::vector<AtLength> plain = at_lengths(read_test(runs[0])), randomized = at_lengths(read_test(runs[1]));
+  const std::vector<AtLength> plain = at_lengths(read_test(runs[0]).rows),
+                              randomized = at_lengths(read_test(runs[1]).rows);
   std::string table = "accuracy in %                      without understanding:\n"
                       "length     plain  randomized    chance  majority  content only\n";
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)

@@ -129,8 +129,10 @@ std::string Models::file(const std::string& model, int seed, const std::string& 
 BySeed Models::found(const std::string& model, const std::string& file_name, const Find& find) const {
   BySeed all;
   for (int seed = 0; seed < seeds_; ++seed)
-    if (const std::string path = file(model, seed, file_name); fs::exists(path))
+    if (const std::string path = file(model, seed, file_name); fs::exists(path)) {
+      SweepFolder(folder_ + "/runs").must_fit(of(model).by_seed[size_t(seed)]);
       if (const std::optional<double> x = find(path)) all[seed] = *x;
+    }
   return all;
 }
 

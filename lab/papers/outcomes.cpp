@@ -8,8 +8,8 @@ namespace poslab::reproduce {
 namespace {
 
 Outcome outcome(const Trial& t, const SweepFolder& folder) {
-  Outcome o{&t, folder.run(t), std::nan(""), at_lengths(read_results(folder.run(t) + "/eval.csv", kind_of(t.run))),
-            read_record(folder.result(t))};
+  const auto [rows, record] = read_test(folder.run(t), t.run);
+  Outcome o{&t, folder.run(t), std::nan(""), at_lengths(rows), record};
   if (o.record.paper_score) o.score = *o.record.paper_score;
   return o;
 }

@@ -44,7 +44,9 @@ SmallTests::SmallTests(const RunFolder& run, const Learner& learner) : learner_(
   const RunSpec& c = learner.config();
   if (!c.has("test_every") || c.count("test_every") == 0) return;
   test_ = small_test(c);
-  lines_.emplace(run, "tests.jsonl", learner.adam().step);
+  const int64_t step = learner.adam().step;
+  lines_.emplace(run, "tests.jsonl", step);
+  must_reach(lines_->last(), step / c.count("test_every") * c.count("test_every"), run.file("tests.jsonl"));
 }
 
 bool SmallTests::due() const {

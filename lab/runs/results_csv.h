@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiment/kind.h"
+#include "lab/runs/run_record.h"
 
 namespace poslab {
 
@@ -11,7 +12,19 @@ std::string header_of(const Kind&);              // "length,set,samples,loss,...
 std::string to_csv(const Results&);
 // At least one row. Throws BadInput where there is no such file, Failure with the line where it is damaged.
 Results read_results(const std::string& path, const Kind&);
-// Those of a run folder: its own test, or that of this name.
-Results read_test(const std::string& folder, const std::string& name = "");
+
+// A test and its record: eval.csv and result.json, or eval-NAME.csv and eval-NAME.json.
+struct RecordedTest {
+  Results rows;
+  RunRecord record;
+};
+// Of a run folder its own test, or that of this name; also of an external checkpoint. Throws as read_results() and
+// read_record(), and Failure where they contradict each other: lengths that the test had and the table lacks, scores
+// that are not those of the table. BadInput where the record is of another run than config.toml.
+RecordedTest read_test(const std::string& folder, const std::string& name = "");
+// The same of a folder without config.toml, as a sweep restores it: the own test of a run of this configuration.
+RecordedTest read_test(const std::string& folder, const Choices& config);
+// Throws Failure as read_test() does. csv, json: for messages.
+void check_test(const RecordedTest&, const Choices& tested, const std::string& csv, const std::string& json);
 
 }  // namespace poslab

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/profile.h"
 #include "core/stop.h"
@@ -9,6 +10,7 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
+#include "lab/files/shell.h"
 #include "lab/hub/hf_run.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
@@ -16,19 +18,6 @@
 #include "lab/runs/unreached.h"
 
 namespace poslab {
-namespace {
-
-// config.toml is there to be read, and what a checkpoint says counts: who changed the one is told so. A run may move to
-// another device.
-void must_be_unchanged(const RunFolder& run, const Kind& kind, const Choices& c) {
-  const std::string path = run.file("config.toml");
-  Choices written = kind.configure(read_toml(read_file(path), path, kind));
-  written.set("device", c["device"]);
-  if (to_toml(written) != to_toml(c))
-    bad_input("{} was changed after the run began; restore it, or train anew with another --out", path);
-}
-
-}  // namespace
 
 std::string checkpoint_bytes(const Learner& l) {
   const Choices& c = l.config();
@@ -49,17 +38,30 @@ Run create_run(const RunSpec& c) {
   return {folder, std::move(learner)};
 }
 
+namespace {
+
+// An earlier checkpoint in the place of the last one: what is looked at is not what was tested.
+void tell_earlier(const RunFolder& run, int64_t step) {
+  const std::optional<int64_t> tested = record_before(run.file("result.json")).steps;
+  if (tested && *tested != step)
+    tell(log_of_thread(),
+         "{} is of step {}, and the run was tested at step {}: `poslab resume {}` goes on from there\n",
+         run.checkpoint(), step, *tested, shell_path(run.path()));
+}
+
+}  // namespace
+
 Run open_run(const std::string& path, const std::string& device, const Kind* of,
              const std::function<void(const RunSpec&)>& before) {
   const RunFolder folder = RunFolder::open(path);
   const Kind& kind = of ? *of : kind_of_folder(folder.path());
   const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
-  RunSpec c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
+  RunSpec c = folder.config(saved, kind);
   if (!device.empty()) c.move_to(device);
-  must_be_unchanged(folder, kind, c);
   if (before) before(c);
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
   saved.read_into(learner->params(), learner->adam());
+  tell_earlier(folder, learner->adam().step);
   return {folder, std::move(learner)};
 }
 

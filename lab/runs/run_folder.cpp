@@ -147,13 +147,23 @@ RunFolder::RunFolder(std::string path, const std::string& named) : path_(std::mo
     failure("{} is in use: another poslab works in it; wait until it ends, or name another folder", named);
 }
 
+RunSpec RunFolder::config(const Checkpoint& saved, const Kind& kind) const {
+  const std::string path = file("config.toml");
+  const RunSpec c = kind.configure(read_toml(saved.config(), checkpoint(), kind));
+  Choices written = kind.configure(read_toml(read_file(path), path, kind));
+  if (c.has("device")) written.set("device", c["device"]);  // a run may move
+  if (to_toml(written) != to_toml(c))
+    bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER", path,
+              shell_path(path));
+  return c;
+}
+
 State RunFolder::load(const std::string& device) const {
-  State state = checkpoint_state(read_file(checkpoint()), checkpoint(), device);
-  Choices written = configure(read_toml(read_file(file("config.toml")), file("config.toml")));
-  written.set("device", state.config["device"]);   // a run may move
-  if (to_toml(written) != to_toml(state.config))
-    bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
-              file("config.toml"), shell_path(file("config.toml")));
+  const Checkpoint saved(read_file(checkpoint()), checkpoint());
+  RunSpec c = config(saved, strings_kind());
+  if (!device.empty()) c.move_to(device);
+  State state(c);
+  saved.read_into(state.params, state.adam);
   return state;
 }
 
@@ -174,8 +184,8 @@ StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : 
   size_t keep = 0;
   for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
     const Json line = try_json(std::string_view(text).substr(keep, end - keep));
-    if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
-    before_ = text.substr(keep, end - keep);
+    if (!line.is_object() || !line.value("step", Json()).is_number_integer() || line["step"] > step) break;
+    before_ = text.substr(keep, end - keep), last_ = line["step"];
   }
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
@@ -194,6 +204,12 @@ void StepLog::sync() {
   confirm(file_, path_);
 }
 
+void must_reach(int64_t last, int64_t step, const std::string& path) {
+  if (last > 0 && last < step)
+    failure("{} is cut off: its last line is of step {}, and the run had one of step {}; restore it from a copy", path,
+            last, step);
+}
+
 std::vector<Json> read_steps(const std::string& path, const std::vector<std::string>& numbers) {
   std::vector<Json> all;
   std::istringstream lines(read_file(path));
@@ -206,6 +222,9 @@ std::vector<Json> read_steps(const std::string& path, const std::vector<std::str
       failure("{} is damaged: line {} reads \"{}\", which is no object with the numbers step{}{}; remove the line, or "
               "restore the file from a copy",
               path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
+    if (!all.empty() && entry["step"] <= all.back()["step"])
+      failure("{} is damaged: line {} is of step {}, and the line before of step {}; restore the file from a copy",
+              path, all.size() + 1, entry["step"].dump(), all.back()["step"].dump());
     all.push_back(std::move(entry));
   }
   return all;

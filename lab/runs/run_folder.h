@@ -24,6 +24,9 @@
 
 namespace poslab {
 
+class Checkpoint;
+struct Kind;
+
 class RunFolder {
  public:
   static void check_free(const std::string& path);  // BadInput if create() would refuse it
@@ -45,6 +48,8 @@ class RunFolder {
   std::vector<int64_t> kept_steps() const;  // of all kept checkpoints, in order; none of a run that keeps the newest
   // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
   State load(const std::string& device = "") const;
+  // Of the newest checkpoint, which counts. BadInput where config.toml, which is there to be read, says another thing.
+  RunSpec config(const Checkpoint&, const Kind&) const;
 
  private:
   RunFolder(std::string path, const std::string& named);   // named: as the user knows it
@@ -63,17 +68,22 @@ class StepLog {
   ~StepLog();
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
+  int64_t last() const { return last_; }                 // the step of the last line that was kept; 0 if there is none
   const std::string& before() const { return before_; }  // the last line that was kept; "" if there is none
   void line(const std::string& json);
   void sync();  // on disk; called before a checkpoint that counts on these lines
 
  private:
   std::string path_, before_, waiting_;
+  int64_t last_ = 0;
   int file_ = -1;
 };
 
 // The lines of such a file. Throws Failure, with file and line, for a line that is no object with a number "step" and
-// a number or null under each of these names.
+// a number or null under each of these names, and for a step that does not rise.
 std::vector<nlohmann::ordered_json> read_steps(const std::string& path, const std::vector<std::string>& numbers);
+// Failure where the last line of such a file is of step `last`, before the step that it must have. One without lines
+// is of a run that came as a checkpoint alone.
+void must_reach(int64_t last, int64_t step, const std::string& path);
 
 }  // namespace poslab

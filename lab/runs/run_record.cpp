@@ -101,7 +101,11 @@ RunRecord read_record(const std::string& path) {
   try {
     const json result = try_json(text);
     RunRecord record;
-    if (result.is_object()) return each_field(record, Read{result}), record;
+    if (result.is_object()) {
+      each_field(record, Read{result});
+      record.config = result.value("config", json());
+      return record;
+    }
   } catch (const json::exception&) {}
   const std::filesystem::path file(path);
   failure("{} is damaged; test {} again, by `poslab eval`, lm eval or t5 eval{}", path, file.parent_path().string(),

@@ -52,6 +52,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
   const int64_t total = c.count("steps"), first = learner.adam().step, checkpoint_every = c.count("checkpoint_every"),
                 log_every = c.count("log_every");
   StepLog metrics(run, "metrics.jsonl", first);
+  must_reach(metrics.last(), first / log_every * log_every, run.file("metrics.jsonl"));
   TrainingClock clock(run, first);
   SmallTests tests(run, learner);
   DrawnAhead drawn(learner);

@@ -58,6 +58,8 @@ class Run:
 
     def rows(self, name):
         """A table of the folder, such as eval.csv: a list of dicts."""
+        if name == "eval.csv" and os.path.exists(self.file("result.json")):
+            _inside.check_test(self.path, self.test)
         return read_csv(self.file(name))
 
     @property
@@ -65,8 +67,13 @@ class Run:
         """Loss, accuracy and the gradient's norm by step: likewise."""
         path = self.file("metrics.jsonl")
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-        return table([_parsed(line, f"line {number} of {path}", "remove the line, or restore the file from a copy")
-                      for number, line in enumerate(lines, 1)])
+        steps = [_parsed(line, f"line {number} of {path}", "remove the line, or restore the file from a copy")
+                 for number, line in enumerate(lines, 1)]
+        done = self.result.get("steps") or 0 if os.path.exists(self.file("result.json")) else 0
+        if steps and steps[-1]["step"] < done:
+            raise ValueError(f"{path} is cut off: its last line is of step {steps[-1]['step']}, and the run had one of "
+                             f"step {done}; restore it from a copy")
+        return table(steps)
 
     def _repr_html_(self):
         done = os.path.exists(self.file("result.json"))

@@ -132,8 +132,11 @@ std::vector<TestedRun> read_of(TestedRun run) {
   if (const std::string& last = record_is_last ? record : csv; !fs::exists(last))
     bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, run.kind->last_file,
               run.kind->command("resume"), shell_path(run.folder));
-  run.all = read_results(csv, *run.kind);
-  run.record = read_record(record);
+  auto [rows, read] = read_test(run.folder, run.test);
+  run.all = std::move(rows), run.record = std::move(read);
+  if (run.test.empty() && run.record.steps)
+    must_reach(run.training.empty() ? 0 : int64_t(run.training.back().step), *run.record.steps,
+               run.folder + "/metrics.jsonl");
   if (run.test.empty()) read_pictures(run);
   if (run.config.count("text")) describe_text(run);
   std::vector<TestedRun> of_tasks;
@@ -155,10 +158,9 @@ std::vector<TestedRun> read_of(TestedRun run) {
 std::vector<TestedRun> tests_of_checkpoint(const std::string& folder) {
   std::vector<TestedRun> all;
   for (const std::string& name : other_tests(folder)) {
-    const std::string path = folder + "/" + json_of_test(name);
-    RunRecord record = read_record(path);
-    const Choices tested = config_of(language_kind(), try_json(read_file(path))["config"]);
-    all.push_back(tested_run(folder, tested, read_results(folder + "/" + csv_of_test(name), language_kind()),
+    auto [rows, record] = read_test(folder, name);
+    const Choices tested = config_of(language_kind(), record.config);
+    all.push_back(tested_run(folder, tested, std::move(rows),
                              test_command(language_kind(), folder, {name, record.test})));
     all.back().test = name, all.back().record = std::move(record);
   }

@@ -24,13 +24,14 @@ using nlohmann::json;
 constexpr std::string_view place = R"(<script type="application/json" id="runs">[]</script>)";
 
 // [[step, loss, accuracy, gradient_norm], ...]: some 300 of the steps that were logged, null where training diverged.
-json log_of(const RunFolder& run) {
+json log_of(const RunFolder& run, int64_t steps) {
   std::vector<json> all;
   for (const Json& entry : read_steps(run.file("metrics.jsonl"), {"loss"})) {
     json row = json::array();
     for (const char* name : {"step", "loss", "accuracy", "grad_norm"}) row.push_back(json(entry.value(name, Json())));
     all.push_back(row);
   }
+  if (!all.empty()) must_reach(all.back()[0], steps, run.file("metrics.jsonl"));
   const size_t apart = std::max<size_t>(1, all.size() / 300);
   json some = json::array();
   for (size_t n = (all.size() + apart - 1) % apart; n < all.size(); n += apart) some.push_back(all[n]);
@@ -50,14 +51,14 @@ json run_json(const std::string& path) {
     bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
               run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
   const State state = run.load();
-  const Results tested = read_test(run.path());
+  const Results tested = read_test(run.path()).rows;
   json config, baselines;
   for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];
   for (const char* name : {"chance", "majority", "content_only"}) baselines[name] = curve_of(tested, name);
   return {{"name", fs::path(run.path()).filename().string()},
           {"config", config},
           {"step", state.adam.step},
-          {"log", log_of(run)},
+          {"log", log_of(run, state.adam.step)},
           {"curve", curve_of(tested, "accuracy")},
           {"baselines", baselines},
           {"checkpoint", data_uri("application/octet-stream", read_file(run.checkpoint()))}};

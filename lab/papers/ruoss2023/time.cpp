@@ -50,6 +50,7 @@ std::vector<Test> tests(const Outcome& o, int trained) {
       if (entry.at("lengths")[i] > trained) beyond.push_back(entry.at("accuracies").at(i));
     all.push_back({entry.at("step"), entry.at("seconds"), poslab::mean(beyond)});
   }
+  if (o.record.steps && !all.empty()) must_reach(all.back().step, *o.record.steps, o.folder + "/tests.jsonl");
   return all;
 }
 

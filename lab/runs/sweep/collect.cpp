@@ -93,8 +93,8 @@ Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, co
   const std::vector<json> none(kind.score_columns->size());
   if (state != TrialState::done) return {{}, none, {}, folder.reason(t, state)};
   try {
-    Result all{read_record(folder.result(t)), {}, {}, ""};
-    const Results tested = read_results(folder.run(t) + "/eval.csv", kind);
+    const auto [tested, record] = read_test(folder.run(t), t.run);
+    Result all{record, {}, {}, ""};
     all.scores = scores_of(kind, t, all.record, tested);
     for (const Row& row : tested) all.lengths.push_back(collected(kind, row));
     return all;
@@ -136,6 +136,7 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   const std::vector<TrialState> known = states(plan, folder);
   for (size_t i = 0; i < plan.size(); ++i) {
     const Trial& t = plan[i];
+    folder.must_fit(t);
     const auto& [r, scores, lengths, reason] = result_of(t, known[i], folder, kind);
     const bool lost = known[i] == TrialState::done && !reason.empty();
     const std::string name = names.name(values_of(t.run));

@@ -34,7 +34,8 @@ struct Collected {
   Table trials, lengths;
 };
 
-// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder.
+// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder, or if
+// one in it is of another trial.
 Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_json_lines(const Table&);  // an object for each row

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/runs/results_csv.h"
 
 namespace poslab::sweep {
 namespace {
@@ -66,6 +67,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
 
 std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& known) {
+  folder.must_fit(t);
   Json line = {{"id", t.id}};
   if (const std::string result = if_there(folder.result(t)); !result.empty()) {
     line["result"] = parse_json(result, folder.result(t));
@@ -161,6 +163,14 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
       Json result = parse_json(kept->second.result, path);
       result["config"] = config_json(t.run);
       write_file(making + "/result.json", result.dump(2) + "\n");
+    }
+    try {
+      RecordedTest test{read_results(making + "/eval.csv", kind_of(t.run)), {}};
+      if (fs::exists(making + "/result.json")) test.record = read_record(making + "/result.json");
+      check_test(test, t.run, "its \"tested\"", "its \"result\"");
+    } catch (const Failure& e) {
+      fs::remove_all(making);
+      failure("{} is damaged: trial {}: {}; take the file from the commit before or from a copy", path, t.id, e.what());
     }
     fs::rename(making, folder.run(t));  // a trial is there as a whole or not at all
     ++restored;

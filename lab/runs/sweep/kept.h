@@ -27,7 +27,7 @@ size_t keep(const Plan&, const SweepFolder&, const std::string& path);
 // The lines of all trained trials, with their finished tests.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.
-// Returns how many.
+// Returns how many. Throws Failure where a trial's rows are not those of its test, or its scores not those of its rows.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);
 
 }  // namespace poslab::sweep

@@ -7,6 +7,7 @@
 #include "core/ascii.h"
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/files/shell.h"
 #include "lab/runs/output.h"
 
 namespace poslab::sweep {
@@ -46,6 +47,24 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return all;
 }
 
+namespace {
+
+// A plan that was cut off at the end of a line is still a plan, but its folder has more trials.
+void must_have_all(const Plan& plan, const std::string& folder) {
+  std::set<std::string> ids;
+  for (const Trial& t : plan) ids.insert(t.id);
+  for (const fs::path& at : folders_in(folder)) {
+    const std::string name = at.filename();
+    const bool id = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == name.npos;
+    if (id && fs::exists(at / "config.toml") && !ids.count(name))
+      bad_input("{0} lacks the trial {1}, which is in its folder: lines of it were lost; give the plan that it was made "
+                "of to `poslab sweep run PLAN --out {2}` again, or remove the folder {1}",
+                kept_plan(folder), name, shell_path(folder));
+  }
+}
+
+}  // namespace
+
 PlacedPlan find_sweep(const std::string& path) {
   const bool folder = fs::is_directory(path);
   if (folder && !fs::exists(kept_plan(path)))
@@ -68,6 +87,7 @@ PlacedPlan find_sweep(const std::string& path) {
                             : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
   if (found.size() == 1 && (!folder || !fs::equivalent(found[0], path)))
     sweep.folder = fs::proximate(found[0]).string();
+  if (folder && sweep.folder == path) must_have_all(sweep.plan, path);
   return sweep;
 }
 

@@ -117,8 +117,6 @@ class Worker {
   }
 
  private:
-  bool finished(const Trial& t) const { return folder_.steps_left(t) == 0 || fs::exists(folder_.failed(t)); }
-
   void forget_failures() {
     for (const Trial* t : open_)
       if (fs::exists(folder_.failed(*t)))
@@ -130,13 +128,13 @@ class Worker {
     for (size_t left = open_.size(); left > 0; --left) {
       const Trial* t = open_.front();
       open_.pop_front();
-      if (finished(*t)) continue;
+      if (folder_.settled(*t)) continue;
       std::optional<Claim> claim = Claim::take(folder_.path(), t->id);
       if (!claim) {
         open_.push_back(t);
         continue;
       }
-      if (finished(*t)) continue;  // while we claimed it
+      if (folder_.settled(*t)) continue;  // while we claimed it
       return Claimed{t, *claim};
     }
     return {};

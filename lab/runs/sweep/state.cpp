@@ -1,11 +1,14 @@
 #include "lab/runs/sweep/state.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/printable.h"
 #include "lab/files/shell.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/run_record.h"
 
 namespace poslab::sweep {
 namespace fs = std::filesystem;
@@ -21,12 +24,57 @@ std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
   return left;
 }
 
+namespace {
+
+// The configuration in a trial's folder; a restored one has it in result.json alone. Absent where there is none yet.
+std::optional<Choices> config_in(const std::string& run, const std::string& result, const Kind& kind) {
+  if (const std::string path = run + "/config.toml"; fs::exists(path))
+    return kind.configure(read_toml(read_file(path), path, kind));
+  if (!fs::exists(result)) return {};
+  const nlohmann::ordered_json config = read_record(result).config;
+  return config.empty() ? std::nullopt : std::optional(config_of(kind, config));
+}
+
+// As a training is told: lengths that an encoding leaves open are then spelled.
+Choices as_trained(Choices c) {
+  for (const Option& o : kept_options(poslab::kind_of(c)))
+    if (const std::string value = c[o.name]; !value.empty()) c.set(o.name, with_usual_lengths(o.name, value));
+  return c;
+}
+
+}  // namespace
+
+std::string SweepFolder::misfit(const Trial& t) const {
+  const std::string remedy =
+      fmt::format("put the folder of trial {} there, or remove this one and run the sweep again", t.id);
+  try {
+    std::optional<Choices> found = config_in(run(t), result(t), poslab::kind_of(t.run));
+    if (!found) return "";
+    if (found->has("device")) found->set("device", t.run["device"]);  // a run may move
+    if (const std::string id = trial_id(*found); id == t.id || id == trial_id(as_trained(t.run))) return "";
+    for (const Option& o : kept_options(poslab::kind_of(t.run)))
+      if ((*found)[o.name] != t.run[o.name])
+        return fmt::format("{} is of another trial, {}: {} = {}, and this one has {}; {}", run(t), trial_id(*found),
+                           o.name, (*found)[o.name], t.run[o.name], remedy);
+    return "";
+  } catch (const std::exception& e) { return fmt::format("{}; {}", e.what(), remedy); }
+}
+
+bool SweepFolder::settled(const Trial& t) const {
+  return fs::exists(failed(t)) || !misfit(t).empty() || steps_left(t) == 0;
+}
+
+void SweepFolder::must_fit(const Trial& t) const {
+  if (const std::string why = misfit(t); !why.empty()) bad_input("{}", why);
+}
+
 // The claim is looked at first: whoever works on a trial leaves its result or its failure before letting go, so a trial
 // that is free now and has neither was in the middle, or not begun, at that moment. Whether it is held counts last: a
 // population lets go when all of it have ended.
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);
+  if (!misfit(t).empty()) return TrialState::failed;
   if (steps_left(t) == 0) return TrialState::done;
   if (fs::exists(failed(t))) return TrialState::failed;
   if (held) return TrialState::running;
@@ -36,6 +84,7 @@ TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
 std::string SweepFolder::reason(const Trial& t, TrialState s) const {
   if (s == TrialState::impossible) return t.impossible;
   if (s != TrialState::failed) return "";
+  if (const std::string why = misfit(t); !why.empty()) return why;
   try {
     const std::string text = read_file(failed(t));
     return text.substr(0, text.find('\n'));

@@ -3,7 +3,7 @@
 //   ID/           a run folder (lab/runs/run_folder.h); with its last file, and those of its tests, the trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
 //   ID.log        what its process said; removed when it is done
-//   ID.failed     why it failed
+//   ID.failed     why it failed; a folder ID that is of another trial has failed without it
 //   claims        who works on what (lab/runs/sweep/claim.h)
 //   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
 #pragma once
@@ -28,6 +28,10 @@ class SweepFolder {
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
   std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::kind_of(t.run).last_file; }
   bool trained(const Trial&) const;
+  // Why its folder is not that of this trial, with the remedy: another one was moved there, or its configuration was
+  // changed. "": it is, or there is none.
+  std::string misfit(const Trial&) const;
+  bool settled(const Trial&) const;  // done, failed or a misfit: nobody works on it
   std::vector<const TrialTest*> untested(const Trial&) const;  // tests that have left no file yet
   size_t steps_left(const Trial& t) const { return size_t(!trained(t)) + untested(t).size(); }  // 0: it is done
   std::string log(const Trial& t) const { return run(t) + ".log"; }
@@ -36,6 +40,7 @@ class SweepFolder {
 
   TrialState state(const Trial&, const Claims&) const;
   std::string reason(const Trial&, TrialState) const;  // of a failed or impossible one; "" of others
+  void must_fit(const Trial&) const;                   // throws BadInput for a misfit
 
  private:
   std::string path_;
