@@ -151,7 +151,7 @@ RunSpec RunFolder::config(const Checkpoint& saved, const Kind& kind) const {
   const std::string path = file("config.toml");
   const RunSpec c = kind.configure(read_toml(saved.config(), checkpoint(), kind));
   Choices written = kind.configure(read_toml(read_file(path), path, kind));
-  if (c.has("device")) written.set("device", c["device"]);  // a run may move
+  written.set("device", c["device"]);  // a run may move
   if (to_toml(written) != to_toml(c))
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER", path,
               shell_path(path));

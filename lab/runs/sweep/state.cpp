@@ -50,7 +50,7 @@ std::string SweepFolder::misfit(const Trial& t) const {
   try {
     std::optional<Choices> found = config_in(run(t), result(t), poslab::kind_of(t.run));
     if (!found) return "";
-    if (found->has("device")) found->set("device", t.run["device"]);  // a run may move
+    found->set("device", t.run["device"]);  // a run may move
     if (const std::string id = trial_id(*found); id == t.id || id == trial_id(as_trained(t.run))) return "";
     for (const Option& o : kept_options(poslab::kind_of(t.run)))
       if ((*found)[o.name] != t.run[o.name])
