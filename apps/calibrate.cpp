@@ -33,7 +33,7 @@ void run(CalibrateWords w) {
   fmt::print("{}: {} heads of {} layers look at {:.1f} distances each{}\n"
              "train with it: poslab train --encoding {} ...\n",
              w.out, made.heads, made.layers, double(distances) / double(made.of_heads.size()),
-             empty ? fmt::format("; {} look everywhere alike and have no bias", empty) : "",
+             empty ? fmt::format("; in {} no distance stands out, so they have no bias", empty) : "",
              shell_word("calibrated:of=@" + w.out));
 }
 

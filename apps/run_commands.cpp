@@ -24,6 +24,20 @@ const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
   return nullptr;
 }
 
+// The values of a file count, so a preset beside it on the command line must not contradict them.
+void check_preset(const Kind& kind, const std::string& file, const Settings& of_file, const Settings& typed) {
+  const auto last = std::find_if(typed.rbegin(), typed.rend(), [](auto& s) { return s.first == "preset"; });
+  if (last == typed.rend()) return;
+  Settings of_preset = find("preset", kind.table().presets, last->second).settings;
+  of_preset.emplace_back("preset", last->second);
+  for (const auto& [name, value] : of_file)
+    for (const auto& [same, other] : of_preset)
+      if (name == same && value != other)
+        bad_input("--preset {} beside --config {}: the file says {} = {}, which would count; leave out --preset, or "
+                  "say what shall differ with --set",
+                  last->second, file, name, value);
+}
+
 void train_command(const Kind& kind, const TrainWords& w) {
   Settings of_file, sets;
   if (w.config) of_file = read_toml(read_input(*w.config), *w.config, kind, SpelledFiles::read);
@@ -32,11 +46,14 @@ void train_command(const Kind& kind, const TrainWords& w) {
     if (equals == std::string::npos || equals == 0)
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
     const std::string name = s.substr(0, equals);
+    if (name == "config") bad_input("--set {}: a file of options stands alone, as in --config FILE", s);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
     sets.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
   }
+  const Settings typed = overlaid(kind.table(), w.typed.settings(), sets);
+  if (w.config) check_preset(kind, *w.config, of_file, typed);
   catch_signals();
-  fmt::print("{}\n", train_run(kind, of_file, overlaid(kind.table(), w.typed.settings(), sets), w.force));
+  fmt::print("{}\n", train_run(kind, of_file, typed, w.force));
 }
 
 // "--lengths,--eval-lengths" of eval_lengths

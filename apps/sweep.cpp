@@ -109,7 +109,13 @@ void run_command(const SweepWords& w) {
   check_together(plan, w);
   if (!w.force) check_room(plan, shard, w);
   const SweepFolder folder(path);
-  if (!w.kept.empty()) restore(plan, folder, w.kept);
+  if (!w.kept.empty()) {
+    const auto kept = read_kept(w.kept);
+    if (std::none_of(plan.begin(), plan.end(), [&](const Trial& t) { return kept.count(t.id); }))
+      bad_input("--kept {}: of its {} none is in this plan; leave it out, or name the file of this sweep", w.kept,
+                counted(kept.size(), "trial"));
+    restore(plan, folder, w.kept);
+  }
   keep_plan(plan, folder);
   const std::vector<TrialState> all = run_shard(
       plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});

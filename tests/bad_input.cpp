@@ -112,6 +112,9 @@ void furnish(const TemporaryFolder& folder) {
       {"lm-option.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nmerges = 3\n"},
       {"lm-unknown.toml", "command = \"lm train\"\nencodin = \"rope\"\n"},
       {"lm-command.toml", "command = \"lm eval\"\n"},
+      {"blank.jsonl", "\n"},
+      {"other.jsonl", "{\"id\": \"0123456789abcdef\", \"tested\": {\"length\": \"1\"}}\n"},
+      {"alignment.json", "{\"format\": \"poslab alignment 1\"}\n"},
       {"sweep.toml", "task = \"even_pairs\"\nencoding = [\"rope\", \"none\"]\nsteps = 20\n"},
   };
   for (const auto& [name, text] : files) write_file(folder / name, text);

@@ -171,7 +171,12 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
       holds(with_changed("config.toml", other), "2: " + path + "/config.toml was changed after the run began"));
   CHECK(holds(with_changed("text.json", "{}"), "1: " + path + "/text.json is damaged"));
   CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is no vocabulary"));
-  CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())), "another version of poslab wrote it"));
+  CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())),
+              "1: " + path + "/vocabulary.json is not the one that the run was trained with; restore it from a copy"));
+  std::string moved = read_file(path + "/text.json");
+  moved.replace(moved.find("/texts"), 6, "/other");
+  CHECK(holds(with_changed("text.json", moved), fmt::format("1: {}/text.json is of the text {}, and the run was trained "
+                                                            "on {}; ", path, folder / "other", folder / "texts")));
   CHECK(holds(with_changed("checkpoint.safetensors", "short"), "it is cut off after 5 bytes"));
   for (const char* files : {"1", "[1]", R"([{"bytes": 100}])", R"([{"path": "0.txt", "bytes": "1", "checksum": ""}])"})
     CHECK_MESSAGE(holds(with_changed("text.json", fmt::format(R"({{"text": "a", "files": {}}})", files)),

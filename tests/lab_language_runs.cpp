@@ -244,7 +244,15 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   for (const auto& [text, run] : {std::pair{std::string("numbers.txt"), relative}, {folder / "numbers.txt", whole}}) {
     Program trains(folder, fmt::format("lm train{} --set text={} --steps 1 --out {}", options(), text, run), here);
     REQUIRE_MESSAGE(trains.status() == 0, trains.output());
+    CHECK(holds(trains.output(), "warmup = 100 is longer than steps = 1, so the learning rate does not reach lr = "));
   }
+  Program merges(folder, fmt::format("lm train{} --text numbers.txt --steps 1 --merges 60000 --out merged", options()),
+                 here);
+  CHECK(holds(merges.output(), "merges = 60000: no further pair of tokens recurs in the text after "));
+  make_folder(folder / "copies");
+  for (int n = 0; n < 20; ++n) write_file(fmt::format("{}/copies/{}.txt", folder.path, n), numbers);
+  Program copies(folder, fmt::format("lm train{} --text copies --steps 1 --out copied", options()), here);
+  CHECK(holds(copies.output(), " files of the test are in the training text, too, as "));
   Program beside(folder, "lm eval " + relative, here);
   CHECK_MESSAGE(beside.status() == 0, beside.output());
   const auto refused = [&](const std::string& words) {
@@ -252,6 +260,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
     CHECK(p.status() == 2);
     return p.output();
   };
+  CHECK(refused("lm eval " + whole + " --times 4096").starts_with("poslab: no file has "));  // before all that it tests
   CHECK(refused("lm eval " + relative) ==
         "poslab: " + relative +
             " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "

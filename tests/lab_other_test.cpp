@@ -45,6 +45,8 @@ TEST_CASE("other tests: what cannot be kept or changes nothing is named before t
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "1"}, {"dropout", "0"}}) + " --out " + run);
+  Program of_gpu(folder, "train" + tiny_options({{"steps", "1"}}) + " --out " + folder / "g", "POSLAB_BLOCK_KERNEL=1");
+  CHECK(holds(of_gpu.output(), "POSLAB_BLOCK_KERNEL=1 changes nothing here: it is of runs on a GPU\n"));
   CHECK(holds(run_in(folder, "eval " + run + " --test-dropout on", 2),
               "--test-dropout on changes nothing: dropout = 0 drops nothing; train with a dropout above 0"));
   fs::permissions(folder.path, fs::perms::all), fs::permissions(run, fs::perms(0555));

@@ -86,6 +86,8 @@ Row row_of(const AtLength& at) {
 }
 
 std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_ptr<const Source> text) {
+  Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
+  for (const int length : eval_lengths(c)) text->window(true, length + 1, rng);
   std::vector<TestPart> all;
   for (const bool repeated : {false, true})
     for (const int length : eval_lengths(c))

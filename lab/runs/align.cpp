@@ -17,6 +17,7 @@
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"
 #include "lab/runs/t5/questions.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab {
 namespace {
@@ -95,6 +96,7 @@ Alignment of_run(const AlignRequest& r) {
   must_be_plain(r.run, test["temperature"]);
   if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (!r.tasks.empty()) test.set("tasks", r.tasks);
+  tell_untrained(test, r.how.shortest, "--short");
   Alignment made =
       with_bar(l.probed(test, all_lengths(r.how), r.samples, "align"), r.how, use_of(l, "aligning"), r.force);
   made.temperatures.weights = weights_checksum(l.params());
@@ -157,6 +159,8 @@ AlignedTemperatures read_alignment(const std::string& path) {
     AlignedTemperatures a{count(model, "layers"), count(model, "heads"), model.at("weights"), shortest.at("keys"), {}};
     for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});
     return read_aligned(text_of(a));
+  } catch (const Json::exception&) {
+    bad_input("{} is no file of temperatures, or not a whole one; `poslab align` writes such files", path);
   } catch (const std::exception& e) {
     bad_input("{} is no file of temperatures, {}; `poslab align` writes such files", path, e.what());
   }

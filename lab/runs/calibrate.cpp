@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lab/files/files.h"
 #include "lab/files/version.h"
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"
 #include "lab/runs/run_folder.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab {
 
@@ -15,6 +18,7 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
   check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
   const RunSpec& c = state.config;
+  tell_untrained(c, how.length, "--length");
   begin({.what = "calibrating",
          .takes = calibration_takes(c, how),
          .with = fmt::format("length {}", how.length ? how.length : c.whole("train_length")),
@@ -22,6 +26,8 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
          .device = state.params.device()},
         force);
   const Calibration made = calibrate(state, how);
+  if (std::all_of(made.of_heads.begin(), made.of_heads.end(), [](const SlotBiases& head) { return head.empty(); }))
+    bad_input("--deviations {}: no distance of any head stands out so far; ask for less", how.deviations);
   const std::string text = fmt::format(
       "# Attention Bias Calibration of a run of {}, {}, after {} steps, by {}.\n"
       "# {} strings of length {}; the {} of the attention along a diagonal{}; mean + {} standard deviations are kept.\n"

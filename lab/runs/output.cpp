@@ -51,6 +51,7 @@ Output csv_output(const std::string& first_columns) { return {"", "", first_colu
 
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
   if (path.starts_with("/dev/") || path.starts_with("/proc/")) return;
+  if (path == "-") bad_input("{} -: it takes the name of a file; /dev/stdout is the standard output", option);
   std::error_code error;
   if (path.empty() && kinds.front().ending.empty()) bad_input("{} '': name the file to write", option);
   if (fs::is_directory(path, error)) bad_input("cannot write {}: it is a folder; choose another path", path);
@@ -69,6 +70,7 @@ void check_output(const std::string& option, const std::string& path, const std:
 
 void check_names_folder(const std::string& option, const std::string& path) {
   const fs::path name(path);
+  if (path == "-") bad_input("{} -: it takes the name of a folder, and this is none; name one", option);
   for (const char* ending : {".html", ".svg", ".pdf", ".png", ".csv"})
     if (name.extension() == ending && !fs::is_directory(name))
       bad_input("{} {}: a folder is written here, with index.html in it; name it without {}, as in {} {}", option,

@@ -49,7 +49,7 @@ void check_leftovers(const std::string& partial) {
 }  // namespace
 
 void RunFolder::check_free(const std::string& path) {
-  if (path.empty()) bad_input("which folder should hold the run? Say --out FOLDER");
+  if (path.empty() || path == "-") bad_input("which folder should hold the run? Say --out FOLDER");
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path, error))
     bad_input("{} exists already, and is no folder; choose another --out", path);

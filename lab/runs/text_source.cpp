@@ -3,11 +3,14 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 
+#include "core/checksum.h"
 #include "lab/files/corpus.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/printable.h"
+#include "lab/files/progress.h"
 
 namespace poslab {
 namespace {
@@ -16,8 +19,14 @@ using language::Source;
 
 constexpr int64_t read_for_merges = 32 << 20;  // bytes
 
-TextRecord record_of(const Corpus& c) {
-  TextRecord r{c.path, {}};
+std::string checksum_of_bytes(const std::string& bytes) {
+  Checksum all;
+  all.add(bytes.data(), bytes.size());
+  return all.digits();
+}
+
+TextRecord record_of(const Corpus& c, const std::string& vocabulary) {
+  TextRecord r{c.path, {}, checksum_of_bytes(vocabulary)};
   for (const TextFile& f : c.text.files) r.files.push_back({f.path, f.bytes, checksum_of(c.text, f)});
   return r;
 }
@@ -26,7 +35,7 @@ std::string to_json(const TextRecord& r) {
   Json files = Json::array();
   for (const TextRecord::File& f : r.files)
     files.push_back({{"path", f.path}, {"bytes", f.bytes}, {"checksum", f.checksum}});
-  return Json{{"text", r.path}, {"files", files}}.dump() + "\n";
+  return Json{{"text", r.path}, {"files", files}, {"vocabulary", r.vocabulary}}.dump() + "\n";
 }
 
 // "a/b.txt has 12 bytes, and had 10", of the first file that differs; "" if none does. Contents are read last.
@@ -45,6 +54,26 @@ std::string difference(const Corpus& now, const TextRecord& then) {
     if (const TextFile& f = now.text.files[n]; checksum_of(now.text, f) != then.files[n].checksum)
       return f.path + " has other bytes, though as many";
   return "";
+}
+
+// Files of the test that are copies of training files: their loss is that of a text that was seen.
+void tell_copies(const Corpus& corpus, const TextRecord& all) {
+  if (all.files.size() < 2) return;  // one file has both sides
+  std::set<std::string> of_test;
+  for (const TextFile& f : test_text(corpus.text).files) of_test.insert(f.path);
+  std::map<std::pair<int64_t, std::string>, std::string> trained;
+  for (const TextRecord::File& f : all.files)
+    if (!of_test.count(f.path)) trained.emplace(std::pair(f.bytes, f.checksum), f.path);
+  size_t copies = 0;
+  std::string example;
+  for (const TextRecord::File& f : all.files)
+    if (const auto same = trained.find({f.bytes, f.checksum}); of_test.count(f.path) && same != trained.end()) {
+      ++copies;
+      example = fmt::format("{} has the bytes of {}", f.path, same->second);
+    }
+  if (copies)
+    tell(log_of_thread(), "{} of {} files of the test are in the training text, too, as {}: remove such copies\n",
+         copies, of_test.size(), example);
 }
 
 TextSource of_grammar() { return std::make_shared<Source>(Source{.grammar = CopyGrammar{}}); }
@@ -68,9 +97,16 @@ NewText new_text(const Choices& c) {
   }
   const Corpus corpus = open_corpus(c["text"].empty() ? compilers_headers() : c["text"]);
   Vocabulary v;
-  if (const int merges = c.whole("merges"))
+  if (const int merges = c.whole("merges")) {
     v = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
-  const RunFolder::Files files = {{"vocabulary.json", to_json(v)}, {"text.json", to_json(record_of(corpus))}};
+    if (const size_t found = v.merges().size(); found < size_t(merges))
+      tell(log_of_thread(), "merges = {}: no further pair of tokens recurs in the text after {}, so the vocabulary has "
+                            "{} tokens\n", merges, found, 256 + found);
+  }
+  const std::string vocabulary = to_json(v);
+  const TextRecord record = record_of(corpus, vocabulary);
+  tell_copies(corpus, record);
+  const RunFolder::Files files = {{"vocabulary.json", vocabulary}, {"text.json", to_json(record)}};
   const TextSource text = of_corpus(corpus, std::move(v));
   Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
   for (const int length : language::eval_lengths(c)) text->window(true, length + 1, rng);
@@ -83,7 +119,13 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (!c.has("text")) return {};
   if (c["text"] == "copy_grammar") return of_grammar();
   const TextRecord then = text_of(run.path());
-  Vocabulary v = vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json"));
+  const std::string vocabulary = read_file(run.file("vocabulary.json"));
+  Vocabulary v = vocabulary_of(vocabulary, run.file("vocabulary.json"));
+  if (!c["text"].empty() && then.path != c["text"])
+    failure("{}/text.json is of the text {}, and the run was trained on {}; restore it from a copy", run.path(),
+            then.path, c["text"]);
+  if (!then.vocabulary.empty() && then.vocabulary != checksum_of_bytes(vocabulary))
+    failure("{}/vocabulary.json is not the one that the run was trained with; restore it from a copy", run.path());
   if (std::error_code error; !std::filesystem::exists(then.path, error)) {
     const std::string why = fmt::format(
         "{} was trained on the text {}, and {}", run.path(), then.path,
@@ -116,7 +158,8 @@ TextRecord text_of(const std::string& folder) {
   const auto damaged = [&] { failure("{} is damaged; restore it from a copy, or train again", path); };
   const Json at = try_json(read_file(path));
   if (!at.is_object() || !at.value("text", Json()).is_string() || !at.value("files", Json()).is_array()) damaged();
-  TextRecord r{at["text"], {}};
+  const Json vocabulary = at.value("vocabulary", Json());
+  TextRecord r{at["text"], {}, vocabulary.is_string() ? vocabulary.get<std::string>() : ""};
   for (const Json& f : at["files"]) {
     const auto text = [&](const char* key) {
       if (!f.is_object() || !f.value(key, Json()).is_string()) damaged();

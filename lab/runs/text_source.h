@@ -1,7 +1,8 @@
 // The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h)
-//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...]}, to recognize another text
+//   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...], "vocabulary"}, by which another text
+//                         and other tokens are refused; "vocabulary" is the checksum of that file
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"
@@ -30,6 +31,7 @@ struct TextRecord {
   };
   std::string path;
   std::vector<File> files;
+  std::string vocabulary;                        // checksum of vocabulary.json; "" of a run that is older than this
   int64_t bytes() const;
 };
 TextRecord text_of(const std::string& folder);

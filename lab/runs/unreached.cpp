@@ -24,4 +24,10 @@ void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler
     tell(log_of_thread(), "{}\n", line);
 }
 
+void tell_untrained(const Choices& c, int length, const char* option) {
+  if (length > c.whole("train_length"))
+    tell(stderr, "{} {} is beyond the trained lengths, up to {}: what is taken there was never trained\n", option,
+         length, c["train_length"]);
+}
+
 }  // namespace poslab

@@ -11,5 +11,7 @@ namespace poslab {
 std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
 // Says it on stderr, a line.
 void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
+// Says on stderr that the attention of an input of this length, which an option asks for, was never trained.
+void tell_untrained(const Choices&, int length, const char* option);
 
 }  // namespace poslab

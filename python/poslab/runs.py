@@ -98,11 +98,13 @@ def train(*unnamed, force=False, progress=True, trace=None, **options):
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
-    for name in ("task", "encoding"):
-        if isinstance(options.get(name), (list, tuple)):
-            raise ValueError(f"{name} is {options[name]!r}, and train makes one run; pl.sweep takes lists")
+    for name, value in options.items():
+        if isinstance(value, (list, tuple)):
+            span = ', and a range of lengths is text, as "1:100"' if name == "eval_lengths" else ""
+            raise ValueError(f"{name} is {value!r}, and train makes one run; pl.sweep takes lists{span}")
     texts = _texts(options)
-    seen = _inside.train_run(texts, switch("force", force), switch("progress", progress), patterns(trace))
+    how = switch("force", force), switch("progress", progress), patterns(trace)
+    seen = _as_written(options, lambda: _inside.train_run(texts, *how))
     return Run(dict(texts)["out"], seen)
 
 
@@ -129,7 +131,21 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     path = os.fsdecode(run)
     texts = _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
     named = [(_testing.get(option, option), text) for option, text in texts]
-    return Run(path, test=_inside.test_run(path, named, name, force, progress))
+    return Run(path, test=_as_written(options, lambda: _inside.test_run(path, named, name, force, progress)))
+
+
+def _as_written(options, call):
+    """call(); where it refuses a value, the message has it as it was written in Python."""
+    try:
+        return call()
+    except ValueError as e:
+        text = str(e)
+        for value in options.values():
+            if not isinstance(value, str):
+                text = text.replace(f'"{spelled_value(value)}"', repr(value))
+        if text == str(e):          # which may be of the caller's own function
+            raise
+        raise ValueError(text) from None
 
 
 def options():
@@ -141,5 +157,7 @@ def _texts(options, allowed=None):
     for name in options:
         if allowed is not None and name not in allowed:
             raise ValueError(_inside.unknown("option", name, list(allowed)))
+        if options[name] is None:
+            raise ValueError(f"{name} is None; leave it out for its default, or give a value")
     return [(name, os.fspath(value) if hasattr(value, "__fspath__") else spelled_value(value))
             for name, value in options.items()]

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/files/shell.h"
 #include "lab/runs/sweep/named.h"
 
 namespace poslab::sweep {
@@ -16,6 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 Trial read_trial(const std::string& line) {
+  if (line.find_first_not_of(" \t\r") == line.npos) bad_input("it is empty; remove it");
   ordered_json all = try_json(line);
   if (!all.is_object() || !all.contains("id"))
     bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
@@ -73,6 +75,9 @@ std::string plan_lines(const Plan& plan) {
 Plan read_plan(const std::string& path) { return plan_of(read_input(path), path); }
 
 Plan plan_of(const std::string& all, const std::string& source) {
+  if (source.ends_with(".toml"))
+    bad_input("{0} describes a sweep and is no plan; make one with `poslab sweep plan {0} > plan.jsonl`",
+              shell_path(source));
   Plan plan;
   std::map<std::string, size_t> lines;
   std::istringstream text(all);
