@@ -165,11 +165,11 @@ def cross():
 def example():
     rows = [r for r in table("ruoss2023-example/table1.csv") if r["best"]]
     near = [r for r in rows if abs(float(r["best"]) - float(r["paper"])) <= 0.05]
-    agree, of, clear = paper_says("ruoss2023-example/table1.md")
-    assert 2 * int(agree) <= int(of)
+    agree, of, _, unlearned = paper_says("ruoss2023-example/table1-verdicts.csv")
     yield (
-        f"{len(near)} of {len(rows)} accuracies are within five points of the paper's, and {agree} of {of} differences "
-        "between randomized and counted positions have its sign, no more than a coin would give."
+        f"{len(near)} of {len(rows)} accuracies are within five points of the paper's. It has randomized positions "
+        f"ahead of counted ones by 2 points or more in {of + unlearned} comparisons: {unlearned} of them are not "
+        f"learned here, and {agree} of the other {of} have its sign."
     )
 
     def pair(task, encoding):

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "lab/files/files.h"
-#include "lab/papers/paper.h"
-#include "lab/papers/ruoss2023/ruoss2023.h"
+#include "lab/papers/artifact.h"
 
 namespace poslab::test {
 
@@ -47,19 +46,6 @@ inline std::vector<nlohmann::json> row(const Table& table, const std::vector<nlo
   for (const auto& row : table.rows)
     if (std::equal(begin.begin(), begin.end(), row.begin())) return row;
   return {};
-}
-
-// The paper's own number, spread a little over the seeds.
-inline double as_in_the_paper(const Trial& t) {
-  const Choices config = t.config();
-  const std::string task = config["task"];
-  const auto spread = [&](double percent) { return percent / 100 - 0.001 * double(config.count("seed")); };
-  if (config["encoding"] == "geometric") return spread(paper_value("ruoss2023_table5", task, "geometric"));
-  if (config["positions"] == ruoss2023::out_of_order)
-    return spread(paper_value("ruoss2023_table3", task, "rand_sincos_unsorted"));
-  for (const ruoss2023::Column& c : ruoss2023::columns())
-    if (ruoss2023::is(task, c)(config)) return spread(paper_value("ruoss2023_table1", task, c.paper));
-  return 0.5;
 }
 
 }  // namespace poslab::test

@@ -7,15 +7,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <thread>
 
 #include "core/random.h"
 #include "experiment/numerics.h"
 #include "lab/papers/origin.h"
-#include "lab/papers/paper.h"
 #include "lab/papers/pivot.h"
-#include "lab/papers/ruoss2023/ruoss2023.h"
 #include "tests/lab_helpers.h"
 #include "tests/made_runs.h"
 
@@ -183,7 +180,7 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   }
   const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
   CHECK(outcomes.done().size() == 12);
-  const Summary plain = outcomes.summary(ruoss2023::is("even_pairs", ruoss2023::columns()[4]));
+  const Summary plain = outcomes.summary([](const Choices& c) { return c["positions"] == "sequential"; });
   CHECK(plain.runs == 6);
   CHECK(plain.best == doctest::Approx(0.8));
   CHECK(plain.best_lr == 1e-4);
@@ -191,161 +188,27 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   CHECK(plain.mean == doctest::Approx(0.6));
   CHECK(plain.deviation == doctest::Approx(0.1));
   CHECK(plain.at_lr.size() == 3);
-  const Summary random = outcomes.summary(ruoss2023::is("even_pairs", ruoss2023::columns()[9]));
+  const Summary random = outcomes.summary([](const Choices& c) { return c["positions"] == "randomized"; });
   const Paired difference = paired(random.by_seed, plain.by_seed);
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
   CHECK(difference.interval.low == doctest::Approx(0.2));  // every seed says the same: pairing takes their spread out
 }
 
-TEST_CASE("reproduce: what is done in part is marked, and not judged") {
+TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of the other") {
   const TemporaryFolder folder;
-  const auto table = [&](const Request& request, const std::function<bool(const Trial&)>& done) {
-    const std::vector<Planned> planned = plan(request);
-    for (const Trial& t : all_trials(planned)) {
-      std::filesystem::remove_all(SweepFolder(folder / "runs").run(t));
-      if (done(t)) make_run(folder / "runs", t, as_in_the_paper(t));
-    }
-    std::filesystem::create_directories(folder / "runs");
-    write(planned, request, folder.path, "");
-    return read_file(folder / (planned[0].artifact->name.substr(planned[0].artifact->name.find(':') + 1) + ".md"));
-  };
-  const Request two{{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
-  const std::string half =
-      table(two, [](const Trial& t) { return t.config().number("lr") == 1e-3 || t.config()["encoding"] == "sincos"; });
-  CHECK(holds(half, "| 100.0 (3 of 6 runs, 100.0, 0.0)"));  // not bold: what is missing may be better
-  CHECK(holds(half,
-              "1 of 1 comparisons agree: 1 with an interval above zero, 0 in the sign of the mean only. Not complete "
-              "yet: 1 more."));
-  CHECK(holds(half, "(not all runs, ["));
-  CHECK(holds(half, "Of several learning rates, means, differences and tests have the one whose mean is best"));
-  const std::string lone =
-      table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
-  CHECK(holds(lone, "| **50.4** (50.4, 0.0) |"));
-  CHECK_FALSE(holds(lone, "omparisons"));  // of what?
-  CHECK_FALSE(holds(lone, "Of several learning rates"));
-  CHECK_FALSE(holds(lone, "Randomized minus plain"));
-  const Request against{{"ruoss2023:table1"}, "tiny", {"odds_first"}, {"learned", "alibi"}, {{"task", {"odds_first"}}}};
-  CHECK(holds(table(against, [](auto&) { return false; }), "No comparison of randomized positions with plain ones"));
+  const std::string runs = folder / "out/runs";
+  std::filesystem::create_directories(runs);
+  const auto other = Claim::take(runs, sweep::claimed_to_draw);
+  REQUIRE(other);
+  Program waits(folder, fmt::format("reproduce gap_shift:gaps --out {}/out", folder.path));
+  const auto said = [&] { return read_file(folder / "output"); };
+  while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + folder.path))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  waits.send(SIGINT);
+  CHECK(waits.status() == 130);
+  CHECK(holds(said(), "stopped while another poslab draws what is in " + runs + "; try again"));
 }
-
-TEST_CASE("reproduce: where nothing is done yet every artifact says so") {
-  const TemporaryFolder folder;
-  const Request request{{"ruoss2023:all"}, "tiny", {}, {}, {}};
-  const std::vector<Planned> planned = plan(request);
-  std::filesystem::create_directories(folder / "runs");
-  const std::string said = write(planned, request, folder.path, "poslab reproduce ruoss2023:all");
-  CHECK(said == fmt::format("0 of {0} trials are done; {0} to do.", all_trials(planned).size()));
-  for (const Artifact* each : artifacts({"ruoss2023"})) {
-    const Artifact& e = *each;
-    INFO(e.name);
-    const std::string text = read_file(folder / (e.name.substr(e.name.find(':') + 1) + ".md"));
-    CHECK_FALSE(holds(text, "nan"));
-    CHECK_FALSE(holds(text, "could not be drawn"));
-    CHECK(holds(text, e.trials ? " to do." : "| R-Relative | 100.0 | 100.0 |"));  // coverage takes no training
-  }
-  CHECK(
-      holds(read_file(folder / "table1.md"), "No comparison of randomized positions with plain ones is complete yet."));
-  for (const char* name : {"code.md", "claims.md"})
-    CHECK(holds(read_file(folder / name), "No comparison can be made of the runs that are done."));
-  const Request one{{"ruoss2023:coverage"}, "tiny", {}, {}, {}};
-  CHECK(write(plan(one), one, folder.path, "poslab reproduce ruoss2023:coverage").empty());
-  const Request none{{"ruoss2023:table1", "ruoss2023:fig5"}, "tiny", {}, {"rope"}, {}};
-  write(plan(none), none, folder.path, "poslab reproduce ruoss2023:table1 ruoss2023:fig5 --encodings rope");
-  CHECK(holds(read_file(folder / "fig5.md"), "None of the runs asked for belongs here."));
-}
-
-TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no other table") {
-  const TemporaryFolder folder;
-  const Request request{{"ruoss2023:fig2", "ruoss2023:table3"}, "tiny", {"even_pairs"}, {}, {{"seed", seeds(2)}}};
-  const std::vector<Planned> planned = plan(request);
-  const SweepFolder runs(folder / "runs");
-  for (const Trial& t : all_trials(planned))
-    if (t.config()["encoding"] == "sincos" || t.config()["positions"] == "randomized") make_run(runs.path(), t, 0.75);
-  const Trial& figure = planned[1].plan[0];  // table 3 comes first
-  const Trial& half = figure.config()["positions"] == "randomized" ? figure : planned[1].plan[1];
-  const auto written = [&] {
-    return write(planned, request, folder.path, "poslab reproduce"), read_file(folder / "fig2.md");
-  };
-  CHECK(holds(written(), "This could not be drawn: cannot read "));  // it has no tests.jsonl
-  write_file(runs.run(half) + "/tests.jsonl",
-             R"({"step":150,"seconds":1.5,"accuracy":0.75,"lengths":[10,30],"accuracies":[1.0,0.95]})"
-             "\n"
-             R"({"step":300,"seconds":3.0,"accuracy":0.75,"lengths":[10,30],"accuracies":[0.0,0.5]})"
-             "\n");
-  write_file(runs.run(half) + "/result.json", R"({"paper_score":0.75,"baselines":7})");
-  CHECK(holds(written(), "is damaged; test "));  // JSON, but not what it should be
-  make_run(runs.path(), half, 0.75);
-  for (const char* bytes : {"", "7", R"({"paper_score":"high"})"}) {
-    write_file(runs.result(planned[0].plan[0]), bytes);
-    written();
-    CHECK(holds(read_file(folder / "README.md"), "is damaged; test "));
-    CHECK(holds(read_file(folder / "trials.csv"), "is damaged; test "));
-  }
-  make_run(runs.path(), planned[0].plan[0], 0.75);
-  const std::string text = written();
-  CHECK_FALSE(holds(text, "nan"));
-  CHECK(holds(text, "randomized not in this run, naive not yet run"));
-  CHECK(holds(read_file(folder / "fig2.csv"),
-              "even_pairs,randomized,20,0,150,1.5,0.95"));  // of the unseen length alone
-  CHECK(holds(read_file(folder / "table3.md"), "All 4 trials are done."));
-  std::filesystem::remove(runs.run(planned[0].plan[0]) + "/eval.csv");
-  written();
-  CHECK(holds(read_file(folder / "table3.md"), "3 of 4 trials are done; 1 failed."));
-  CHECK(holds(read_file(folder / "table3.md"), "has no eval.csv"));
-}
-
-#ifndef POSLAB_DOUBLE  // whose exponents are too large for training to leave them in four steps
-TEST_CASE("reproduce: the program trains, goes on, and reports what failed without stopping") {
-  const TemporaryFolder folder;
-  const std::string out = folder / "out";
-  const std::string words = fmt::format(
-      "reproduce ruoss2023:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set "
-      "layers=40 "
-      "--set d_model=16 --set eval_samples=2 --set eval_lengths=20:22 --set 'lr=[1e-3, 100]' --set clip=1e12",
-      out);
-  const auto says = [&](const std::string& more) {
-    Program program(folder, more);
-    const int status = program.status();
-    return std::pair(status, program.output());
-  };
-  CHECK(says(words).first == 1);
-  const std::string text = read_file(out + "/README.md");
-  CHECK(holds(text, "4 of 8 trials are done; 4 failed."));
-  CHECK(holds(text, "training has diverged; lower lr (now 100)"));
-  const auto when = std::filesystem::last_write_time(out + "/runs/journal.jsonl");
-  CHECK(says(words + " --draw").first == 0);
-  CHECK(says(words).first == 1);
-  CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);  // nothing ran again
-  CHECK(read_file(out + "/README.md") == text);
-  {
-    const auto other = Claim::take(out + "/runs", sweep::claimed_to_draw);
-    REQUIRE(other);
-    Program waits(folder, words + " --draw");
-    const auto said = [&] { return read_file(folder / "output"); };
-    while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + out))
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    waits.send(SIGINT);
-    CHECK(waits.status() == 130);
-    CHECK(holds(said(), "stopped while another poslab draws what is in " + out + "/runs; try again"));
-  }
-  for (const char* times : {"once", "twice"}) {  // it has no runs, and no plan
-    INFO(times);
-    CHECK(says(fmt::format("reproduce ruoss2023:coverage --out '{}/no runs' --size example --set eval_lengths=1:150",
-                           folder.path))
-              .first == 0);
-  }
-  const std::string covered = read_file(folder / "no runs/README.md");
-  CHECK(holds(covered, "| encoding | length 40 | length 150 |"));
-  CHECK(holds(covered, "--set eval_lengths=1:150 --out '" + folder.path + "/no runs'"));
-  CHECK(holds(says("reproduce ruoss2023:coverage --plan --out x").second, "nothing to plan"));
-  CHECK(holds(says("reproduce ruoss2023:table3 --out x --set task=parity_check").second, "--tasks"));
-  CHECK(holds(says("reproduce ruoss2023:table3 --out x --set 'steps=[1,2]'").second, "only lr and seed"));
-  CHECK(holds(says("reproduce ruoss2023:table1 --out " + out).second, "choose another --out"));
-  CHECK(holds(says("reproduce ruoss2023:table1 --draw --out " + out + "x").second, "there is no folder"));
-  CHECK(says("reproduce ruoss2023:table3").first == 2);  // no folder
-}
-#endif
 
 TEST_CASE("reproduce: a page says what trained its runs, and begins with Old where their numerics are not ours") {
   const TemporaryFolder folder;

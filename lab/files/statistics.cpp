@@ -77,12 +77,6 @@ Interval t_interval(const std::vector<double>& x) {
   return {m - half, m + half};
 }
 
-double t_test(const std::vector<double>& x) {
-  if (x.size() < 2) return std::nan("");
-  const double m = std::abs(mean(x)), error = deviation(x) / std::sqrt(double(x.size()));
-  return error > 0 ? 1 - within_t(m / error, x.size() - 1) : m > 0 ? 0 : 1;
-}
-
 Interval permutation_interval(const std::vector<double>& x) {
   std::vector<double> sizes, means = subset_sums(x, &sizes);
   for (size_t set = 0; set < means.size(); ++set) means[set] = sizes[set] ? means[set] / sizes[set] : -INFINITY;
@@ -108,18 +102,6 @@ std::vector<double> holm(const std::vector<double>& p) {
   for (size_t k = 0; k < p.size(); ++k)
     adjusted[order[k]] = highest = std::max(highest, std::min(1., double(p.size() - k) * p[order[k]]));
   return adjusted;
-}
-
-// The i-th least of n is the best of m with probability (i - 1 over m - 1) / (n over m).
-double expected_best(std::vector<double> x, size_t m) {
-  if (m < 1 || m > x.size()) return std::nan("");
-  std::sort(x.begin(), x.end(), std::greater<>());
-  double best = 0, left = double(m) / double(x.size());  // the probability that the next one is the best
-  for (size_t i = 0; i + m <= x.size(); ++i) {
-    best += left * x[i];
-    if (i + 1 < x.size()) left *= double(x.size() - i - m) / double(x.size() - i - 1);
-  }
-  return best;
 }
 
 // Up to 3 the interval reaches to both ends, so all n have one sign. Beyond, measured: a test draws them again.

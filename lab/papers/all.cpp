@@ -21,57 +21,6 @@ using namespace ruoss2023;
 
 std::string source_of(const std::string& name) { return name.substr(0, name.find(':')); }
 
-Trials of_table3(const Choices&) {
-  return {{{"encoding", {"sincos"}}, {"positions", {"randomized", out_of_order}}}};
-}
-
-Trials of_table5(const Choices&) {
-  return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
-          {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
-}
-
-// One run of each kind: its seed and learning rate are the first of the size's.
-ValueLists one_run(const Choices& defaults, const std::string& task, const std::vector<std::string>& positions) {
-  return {{"task", {task}},
-          {"encoding", {"relative"}},
-          {"positions", positions},
-          {"seed", {fmt::format("{}", defaults.count("seed"))}},
-          {"lr", {fmt::format("{}", defaults.number("lr"))}}};
-}
-
-// The naive way trains to the longest length of the test.
-Trials of_fig2(const Choices& defaults) {
-  ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
-  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.count("steps") / 20))};
-  return {
-      lists,
-      {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
-}
-
-Trials of_fig3(const Choices& defaults) {
-  std::vector<std::string> pools;
-  for (const double factor : pool_factors)
-    pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
-  std::vector<std::string> tasks;
-  for (const auto& [task, name] : pool_tasks) tasks.push_back(task);
-  return {{{"task", tasks}, {"encoding", {"relative"}}, {"positions", {"randomized"}}, {"max_position", pools}}};
-}
-
-// Table 1, and beside it geometric attention, positions out of order, and the smallest and the largest pool.
-Trials of_claims(const Choices& defaults) {
-  Trials trials = of_table1(defaults);
-  trials.also.push_back({{"encoding", {"geometric"}}});
-  trials.also.push_back({{"encoding", {"sincos"}}, {"positions", {out_of_order}}});
-  ValueLists pools = of_fig3(defaults).lists;
-  pools["max_position"] = {pools["max_position"].front(), pools["max_position"].back()};
-  trials.also.push_back(pools);
-  return trials;
-}
-
-Trials of_inside(const Choices& defaults) {
-  return {one_run(defaults, "reverse_string", {"sequential", "randomized"})};
-}
-
 }  // namespace
 
 const std::vector<Artifact>& all_artifacts() {
@@ -79,56 +28,54 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:table1", "Accuracy on unseen lengths, every encoding",
        "Ruoss et al. (2023), table 1. The paper trains to length 40, tests on 41 to 500, and prints the best of 10 "
        "seeds and 3 learning rates; what is trained and tested here stands below the tables.",
-       of_table1, table1},
+       of_table1},
       {"ruoss2023:table2", "What a training step costs",
-       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2, nullptr, nullptr,
+       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, nullptr, nullptr, nullptr,
        false, false},
       {"ruoss2023:table3", "Sorted against unsorted positions",
-       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.", of_table3,
-       table3},
+       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.", of_table3},
       {"ruoss2023:table4", "Accuracy on unseen lengths, mean and spread over seeds",
-       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
-       table4},
+       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1},
       {"ruoss2023:table5", "Randomized positions against geometric attention",
        "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
        "(Csordas et al. 2022).",
-       of_table5, table5},
+       of_table5},
       {"ruoss2023:signs", "Does each difference have the paper's sign?",
-       "Ruoss et al. (2023), table 1: randomized against plain positions, for each task and encoding.", of_table1,
-       signs},
+       "Ruoss et al. (2023), table 1: randomized against plain positions, for each task and encoding.", of_table1},
       {"ruoss2023:chosen", "The same, chosen at other lengths than it is tested at",
        "Not in the paper, which prints the best of 30 runs on the tested lengths: here the run is chosen just past the "
        "trained lengths.",
-       of_table1, chosen},
+       of_table1},
       {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
        "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
        "relative positions and to length 500 with plain ones.",
-       of_fig2, fig2, nullptr, nullptr, false, false},
+       of_fig2, nullptr, nullptr, nullptr, false, false, nullptr, curves},
       {"ruoss2023:fig3", "How large the pool of positions should be",
        "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
        "Missing Duplicate.",
-       of_fig3, fig3},
+       of_fig3, nullptr, nullptr, nullptr, false, true, nullptr, usual},
       {"ruoss2023:fig4", "Accuracy against length",
-       "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
+       "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1},
       {"ruoss2023:fig5", "Where activations lie at a trained and an unseen length",
        "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
        "applied at 150, Reverse String.",
-       of_inside, fig5, nullptr, nullptr, false, false},
+       of_inside, nullptr, nullptr, nullptr, false, false, nullptr, clouds},
       {"ruoss2023:fig6", "Where the model looks at a trained and an unseen length",
        "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
        "Reverse String.",
-       of_inside, fig6, nullptr, nullptr, false, false},
+       of_inside, nullptr, nullptr, nullptr, false, false, nullptr, maps},
       {"ruoss2023:coverage", "Which positions and distances training has met",
        "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
        "within what was sampled in training.",
-       nullptr, coverage},
+       nullptr, nullptr, nullptr, nullptr, false, true, nullptr,
+       ruoss2023::coverage},
       {"ruoss2023:code", "The paper against its released code",
        "Not in the paper: the released code differs from the text in several places; each is trained both ways.",
-       of_code, code},
+       of_code, nullptr, nullptr, nullptr, false, true, nullptr, choices},
       {"ruoss2023:claims", "What the paper claims, and whether it holds here",
        "Ruoss et al. (2023), abstract and sections 1 and 4: each claim as a difference that must be above zero, over "
        "paired seeds.",
-       of_claims, claims},
+       of_claims, nullptr, nullptr, nullptr, false, true, nullptr, usual},
       {"gap_shift:gaps", "What changes with the length: the gaps between neighbours",
        "Randomized positions keep the positions of longer strings in distribution, not how far neighbours are apart.",
        nullptr, gap_shift::gaps},

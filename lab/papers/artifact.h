@@ -54,6 +54,8 @@ struct Artifact {
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
   bool scored = true;  // it is drawn from the runs' scores, so their tests must have them
   Json (*about)(const Outcomes&) = nullptr;  // what Python is told of its source, beside the trials
+  // Fields of about.json for this artifact alone: what the drawing takes beside scores. Arrays go to FOLDER/NAME.npz.
+  Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -132,7 +132,7 @@ void add_trials(Json& about, const Plan& plan) {
 
 // about.json and kept.jsonl, which Python draws from.
 void write_data(Json about, const std::vector<Planned>& planned, const Plan& everything, const Outcomes& whole,
-                const SweepFolder& runs, const std::string& folder) {
+                const SweepFolder& runs, const std::string& folder, const Choices& defaults) {
   std::vector<std::string> titles;  // of their sources
   for (const Planned& p : planned) {
     if (const std::string of = source_title(*p.artifact); titles.empty() || titles.back() != of) titles.push_back(of);
@@ -142,7 +142,12 @@ void write_data(Json about, const std::vector<Planned>& planned, const Plan& eve
     if (p.artifact->trials) one["trials"] = Json::array();
     for (const Trial& t : p.plan) one["trials"].push_back(t.id);
     if (p.artifact->about) about.update(p.artifact->about(whole));
-    if (p.artifact->trials && !outcomes.planned()) one["undrawn"] = {"None of the runs asked for belongs here."};
+    if (p.artifact->trials && !outcomes.planned())
+      one["undrawn"] = Json::array({"None of the runs asked for belongs here."});
+    if (p.artifact->measured && !one.contains("undrawn")) {
+      const auto measure = [&] { return one.update(p.artifact->measured(outcomes, defaults, folder)), Section(); };
+      if (const Section failed = drawn(measure); !failed.notes.empty()) one["undrawn"] = failed.notes;
+    }
     about["artifacts"].push_back(one);
   }
   about["title"] = fmt::format("{}", fmt::join(titles, "; "));
@@ -290,7 +295,7 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
   if (drawn_in_python(planned)) {
     write_data({{"size", request.size}, {"command", command}, {"summary", said}}, planned, everything, whole, runs,
-               folder);
+               folder, common);
     draw_in_python(python, folder, figures);
     return summary;
   }

@@ -41,8 +41,10 @@ def run(words, progress):
     """Runs the program, with what it says of its progress on sys.stderr. Its errors become exceptions with its words,
     ValueError for what one can put right; Ctrl-C lets it save what it has."""
     import subprocess
+    this_python = os.path.dirname(sys.executable)          # draws, where the program has its tables drawn in Python
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                             env=os.environ | {"PATH": f"{this_python}{os.pathsep}{os.environ.get('PATH', '')}"},
                              start_new_session=True)       # so that Ctrl-C comes to Python alone
     said = []
 

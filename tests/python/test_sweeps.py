@@ -30,7 +30,8 @@ encoding = "alibi"
 
 
 def poslab(*words, cwd=None):
-    return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=cwd).stdout
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # this Python draws tables
+    return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=cwd, env=env).stdout
 
 
 @pytest.fixture(scope="module")

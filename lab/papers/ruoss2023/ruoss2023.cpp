@@ -1,49 +1,73 @@
+// The trials of the artifacts.
 #include "lab/papers/ruoss2023/ruoss2023.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+
+#include "lab/runs/values.h"
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-constexpr double seen = 0.02;  // a difference that the paper's own rounding and luck do not make
+// One run of each kind: its seed and learning rate are the first of the size's.
+ValueLists one_run(const Choices& defaults, const std::string& task, const std::vector<std::string>& positions) {
+  return {{"task", {task}},
+          {"encoding", {"relative"}},
+          {"positions", positions},
+          {"seed", {fmt::format("{}", defaults.count("seed"))}},
+          {"lr", {fmt::format("{}", defaults.number("lr"))}}};
+}
+
+// The released code does one thing, or two, otherwise than the paper's text (spec 0 and A.2).
+struct Choice {
+  std::string encoding, positions;
+  std::map<std::string, std::string> options;
+  std::string base, other;  // in words
+};
+
+std::vector<Choice> all_choices(const Choices& defaults) {
+  const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
+  // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
+  const std::string flips = defaults.on("test_dropout") ? "off" : "on";
+  return {{"relative",
+           "randomized",
+           {{"encoding", "relative:mode=offset_table"}},
+           "true differences (paper)",
+           "a table of sorted offsets"},
+          {"relative",
+           "randomized",
+           {{"encoding", "relative:mode=released"}},
+           "true differences (paper)",
+           "that table through the clamped lookup (code)"},
+          {"relative",
+           "randomized",
+           {{"encoding", "relative:mode=released"}, {"resample", "per_layer"}},
+           "true differences, drawn once a pass (paper)",
+           "the clamped lookup, drawn in every layer (code: both at once)"},
+          {"relative", "randomized", {{"resample", "per_layer"}}, once, layers},
+          {"rope", "randomized", {{"resample", "per_layer"}}, once, layers},
+          {"relative",
+           "randomized",
+           {{"test_dropout", flips}},
+           flips == "off" ? "dropout at test (code)" : "no dropout at test",
+           flips == "off" ? "no dropout at test" : "dropout at test (code)"},
+          {"alibi", "sequential", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"},
+          {"alibi", "randomized", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"}};
+}
 
 }  // namespace
 
 const std::vector<Column>& columns() {
-  static const std::vector<Column> list = {{"None", "none", "sequential", "none", 7},
-                                           {"sin/cos", "sincos", "sequential", "sincos", 0},
-                                           {"Relative", "relative", "sequential", "relative", 1},
-                                           {"ALiBi", "alibi", "sequential", "alibi", 2},
-                                           {"RoPE", "rope", "sequential", "rope", 3},
-                                           {"Learned", "learned", "sequential", "learned", 4},
-                                           {"R-sin/cos", "sincos", "randomized", "rand_sincos", 0},
-                                           {"R-Relative", "relative", "randomized", "rand_relative", 1},
-                                           {"R-ALiBi", "alibi", "randomized", "rand_alibi", 2},
-                                           {"R-RoPE", "rope", "randomized", "rand_rope", 3},
-                                           {"R-Learned", "learned", "randomized", "rand_learned", 4}};
+  static const std::vector<Column> list = {
+      {"none", "sequential", "none"},          {"sincos", "sequential", "sincos"},
+      {"relative", "sequential", "relative"},  {"alibi", "sequential", "alibi"},
+      {"rope", "sequential", "rope"},          {"learned", "sequential", "learned"},
+      {"sincos", "randomized", "rand_sincos"}, {"relative", "randomized", "rand_relative"},
+      {"alibi", "randomized", "rand_alibi"},   {"rope", "randomized", "rand_rope"},
+      {"learned", "randomized", "rand_learned"}};
   return list;
-}
-
-std::vector<Column> columns_of(const Outcomes& outcomes) {
-  std::vector<Column> some;
-  for (const Column& column : columns())
-    if (outcomes.plans(
-            [&](const Choices& c) { return c["encoding"] == column.encoding && c["positions"] == column.positions; }))
-      some.push_back(column);
-  return some;
-}
-
-std::vector<Line> of_columns(const std::vector<Column>& all) {
-  return lines(all, [](const Column& c) { return Line{{c.name}, {c.encoding, c.positions}}; });
-}
-
-Which is(const std::string& task, const Column& column) {
-  return [=](const Choices& c) {
-    return c["task"] == task && c["encoding"] == column.encoding && c["positions"] == column.positions;
-  };
 }
 
 Trials of_table1(const Choices&) {
@@ -52,53 +76,83 @@ Trials of_table1(const Choices&) {
             {"positions", {"sequential", "randomized"}}}}};
 }
 
-Grid comparison_grid(const std::vector<Comparison>& all, const std::string& caption) {
-  Grid grid{caption, {"task"}, {}};
-  for (const Comparison& c : all) {
-    auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](auto& r) { return r[0].text == c.task; });
-    if (row == grid.rows.end()) row = grid.rows.insert(row, {{c.task}});
-    if (row == grid.rows.begin()) grid.head.push_back(c.what);
-    std::string before = c.note.empty() ? "" : c.note + "\n";
-    if (!std::isnan(c.ours.mean) && !c.whole) before += "not all runs";
-    row->push_back(difference_cell(c.ours.mean, c.ours.interval, before, signed_points(c.paper)));
-  }
-  return grid;
+Trials of_table3(const Choices&) {
+  return {{{"encoding", {"sincos"}}, {"positions", {"randomized", "randomized:unsorted"}}}};
 }
 
-Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
-                   const Summary& second) {
-  return {task, what, paper, paired(first.by_seed, second.by_seed), first.whole() && second.whole()};
+Trials of_table5(const Choices&) {
+  return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
+          {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
 }
 
-std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
-                                  const std::string& loser) {
-  if (all.empty()) return {};
-  int claimed = 0, complete = 0, firm = 0, only = 0;
-  std::vector<std::string> against;
-  for (const Comparison& c : all) {
-    if (!(c.paper >= seen)) continue;
-    ++claimed;
-    if (std::isnan(c.ours.mean) || !c.whole) continue;
-    ++complete;
-    if (c.ours.mean > 0 && c.ours.interval.low > 0)
-      ++firm;
-    else if (c.ours.mean > 0)
-      ++only;
-    else
-      against.push_back(fmt::format("{}, {} ({} points; paper {})", c.task, c.what, signed_points(c.ours.mean),
-                                    signed_points(c.paper)));
+// The naive way trains to the longest length of the test.
+Trials of_fig2(const Choices& defaults) {
+  ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
+  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.count("steps") / 20))};
+  return {
+      lists,
+      {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
+}
+
+// Pools around the preset's as 1024 to 8192 lie around the paper's 2048.
+Trials of_fig3(const Choices& defaults) {
+  std::vector<std::string> pools;
+  for (const double factor : {0.5, 1., 2., 4.})
+    pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
+  return {{{"task", {"reverse_string", "missing_duplicate_string"}},
+           {"encoding", {"relative"}},
+           {"positions", {"randomized"}},
+           {"max_position", pools}}};
+}
+
+Trials of_inside(const Choices& defaults) {
+  return {one_run(defaults, "reverse_string", {"sequential", "randomized"})};
+}
+
+Trials of_code(const Choices& defaults) {
+  Trials trials{{{"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
+                 {"encoding", {"relative", "rope", "alibi"}},
+                 {"positions", {"randomized"}}},
+                {{{"encoding", {"alibi"}}, {"positions", {"sequential"}}}}};
+  for (const Choice& c : all_choices(defaults)) {
+    ValueLists lists = {{"encoding", {c.encoding}}, {"positions", {c.positions}}};
+    for (const auto& [name, value] : c.options) lists[name] = {value};
+    trials.also.push_back(std::move(lists));
   }
-  if (!claimed)
-    return {fmt::format("In none of these comparisons does the paper have {} ahead of {} by 2 points or more.", winner,
-                        loser)};
-  if (!complete) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
-  std::vector<std::string> said = {
-      fmt::format("Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an "
-                  "interval above zero, {} in the sign of the mean only.",
-                  winner, loser, firm + only, complete, firm, only)};
-  if (complete < claimed) said[0] += fmt::format(" Not complete yet: {} more.", claimed - complete);
-  if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
-  return said;
+  return trials;
+}
+
+// Table 1, and beside it geometric attention, positions out of order, and the smallest and the largest pool.
+Trials of_claims(const Choices& defaults) {
+  Trials trials = of_table1(defaults);
+  trials.also.push_back({{"encoding", {"geometric"}}});
+  trials.also.push_back({{"encoding", {"sincos"}}, {"positions", {"randomized:unsorted"}}});
+  ValueLists pools = of_fig3(defaults).lists;
+  pools["max_position"] = {pools["max_position"].front(), pools["max_position"].back()};
+  trials.also.push_back(pools);
+  return trials;
+}
+
+Json usual(const Outcomes&, const Choices& defaults, const std::string&) {
+  return {{"max_position", defaults.whole("max_position")}};
+}
+
+// `usual`: all options that any of them sets beside its scheme's, as the size has them.
+Json choices(const Outcomes&, const Choices& defaults, const std::string&) {
+  Json all = Json::array(), base;
+  for (const Choice& c : all_choices(defaults)) {
+    Json options;
+    for (const auto& [name, value] : c.options) {
+      options[name] = typed(option(name), value);
+      if (name != "encoding") base[name] = typed(option(name), defaults[name]);
+    }
+    all.push_back({{"encoding", c.encoding},
+                   {"positions", c.positions},
+                   {"options", options},
+                   {"base", c.base},
+                   {"other", c.other}});
+  }
+  return {{"choices", all}, {"usual", base}};
 }
 
 }  // namespace poslab::reproduce::ruoss2023

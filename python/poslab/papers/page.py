@@ -63,6 +63,13 @@ class Section:
     figures: list = field(default_factory=list)
     notes: list = field(default_factory=list)  # how it was made, and what it does not say
     data: pd.DataFrame = field(default_factory=pd.DataFrame)
+    more: dict = field(default_factory=dict)  # further tables: {"verdicts": ...} is NAME-verdicts.csv
+    arrays: str = ""  # a file of the folder, which was there before
+
+    def files(self, name):
+        """The tables as files of their own."""
+        tables = {name: self.data} | {f"{name}-{of}": table for of, table in self.more.items()}
+        return {f"{stem}.csv": table for stem, table in tables.items() if len(table.columns)}
 
 
 def csv(frame):
@@ -86,7 +93,9 @@ def markdown(name, artifact, section):
         head = "".join(f"| {name} " for name in grid.head) + "|\n" + "|---" * len(grid.head) + "|\n"
         text += f"{grid.caption}:\n\n{head}" + "".join(map(markdown_row, grid.rows)) + "\n"
     pictures = "; the pictures are on the page index.html, which the command above makes" if section.figures else ""
-    return text + "".join(f"- {note}\n" for note in section.notes) + f"- The numbers: {name}.csv{pictures}\n\n"
+    text += "".join(f"- {note}\n" for note in section.notes)
+    files = ", ".join(filter(None, [*section.files(name), section.arrays]))
+    return text + (f"- The numbers: {files}{pictures}\n\n" if files else "\n")
 
 
 def table(grid):
@@ -133,7 +142,9 @@ def section_html(name, artifact, section):
         *map(table, section.grids),
         *map(picture, section.figures),
         *(f'<p class="note">{html.escape(note)}</p>\n' for note in section.notes),
-        f'<p class="note"><a href="{name}.csv">{name}.csv</a></p>\n</section>\n',
+        *(f'<p class="note"><a href="{file}">{file}</a></p>\n' for file in section.files(name)),
+        f'<p class="note"><a href="{section.arrays}">{section.arrays}</a></p>\n' if section.arrays else "",
+        "</section>\n",
     ]
     return "".join(parts)
 
@@ -142,7 +153,8 @@ def write(folder, about, sections):
     title = f"{about['title']}: size {about['size']}"
     texts = {name: markdown(name, *both) for name, both in sections.items()}
     for name, (_, section) in sections.items():
-        (folder / f"{name}.csv").write_text(csv(section.data))
+        for file, table in section.files(name).items():
+            (folder / file).write_text(csv(table))
         (folder / f"{name}.md").write_text(texts[name])
     (folder / "README.md").write_text(
         f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values())
