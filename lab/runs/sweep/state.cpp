@@ -35,13 +35,6 @@ std::optional<Choices> config_in(const std::string& run, const std::string& resu
   return config.empty() ? std::nullopt : std::optional(config_of(kind, config));
 }
 
-// As a training is told: lengths that an encoding leaves open are then spelled.
-Choices as_trained(Choices c) {
-  for (const Option& o : kept_options(poslab::kind_of(c)))
-    if (const std::string value = c[o.name]; !value.empty()) c.set(o.name, with_usual_lengths(o.name, value));
-  return c;
-}
-
 }  // namespace
 
 std::string SweepFolder::misfit(const Trial& t) const {
@@ -51,7 +44,7 @@ std::string SweepFolder::misfit(const Trial& t) const {
     std::optional<Choices> found = config_in(run(t), result(t), poslab::kind_of(t.run));
     if (!found) return "";
     found->set("device", t.run["device"]);  // a run may move
-    if (const std::string id = trial_id(*found); id == t.id || id == trial_id(as_trained(t.run))) return "";
+    if (trial_id(*found) == t.id) return "";
     for (const Option& o : kept_options(poslab::kind_of(t.run)))
       if ((*found)[o.name] != t.run[o.name])
         return fmt::format("{} is of another trial, {}: {} = {}, and this one has {}; {}", run(t), trial_id(*found),

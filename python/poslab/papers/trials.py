@@ -73,31 +73,6 @@ class Trials:
             self.frames[column] = pd.DataFrame.from_dict(rows, orient="index", dtype=float).sort_index(axis=1)
         return self.frames[column]
 
-    def of(self, artifact):
-        """The trials that an artifact asks for, where it says which."""
-        if "trials" not in artifact:
-            return self
-        some = copy.copy(self)
-        some.asked = self.asked.loc[artifact["trials"]]
-        return some
-
-    @functools.cached_property
-    def tested(self):
-        """Of models: a row for each test at each length, on each set of texts, with each seed."""
-        frames = [pd.DataFrame(columns).assign(id=id, file=file) for id, file, columns in self.tables]
-        if not frames:
-            return pd.DataFrame()
-        all = pd.concat(frames).join(self.asked[["model", "seed"]], on="id", how="inner").drop(columns="id")
-        index = ["model", "file", "length", "set", "seed"]
-        return all.astype({"length": int}).set_index(index).astype(float).sort_index()
-
-    def by_length(self, column):
-        """Of tasks, a column of eval.csv: a row for each trial that is done, a column for each length."""
-        if column not in self.frames:
-            rows = {id: dict(zip(map(int, all["length"]), map(float, all[column]))) for id, _, all in self.tables}
-            self.frames[column] = pd.DataFrame.from_dict(rows, orient="index", dtype=float).sort_index(axis=1)
-        return self.frames[column]
-
     def by_seed(self, model, file, length, set, column="accuracy"):
         """A number of a test, by seed."""
         key = (model, file, length, set)
