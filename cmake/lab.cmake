@@ -29,9 +29,6 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
   lab/pages/show/show.html lab/pages/show/show.js
   lab/papers/reproduce.html lab/papers/ladder/ladder.toml
-  python/poslab/papers/published/ruoss2023_table1.csv
-  python/poslab/papers/published/ruoss2023_table3.csv
-  python/poslab/papers/published/ruoss2023_table5.csv
   lab/papers/published/chi2023_dispersion.csv
   lab/papers/published/chi2023_temperatures.csv
   lab/papers/published/chi2023_documents.csv)

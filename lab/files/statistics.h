@@ -21,17 +21,6 @@ double deviation(const std::vector<double>&);    // of the sample, n - 1 below; 
 Interval bootstrap(const std::vector<double>&);  // of the mean; NaN of fewer than two
 double median(std::vector<double>);              // NaN of none
 
-// The other ways, which do not grow too narrow with few values. Intervals are of the mean at 95 %, tests two-sided for
-// a mean of zero. Student's, for values of a normal law; NaN of fewer than two.
-Interval t_interval(const std::vector<double>&);
-// For values whose law is symmetric about its mean: signs are flipped, in all 2^n ways. The interval lies between
-// means of subsets (Hartigan 1969); fewer than 6 values have none at this level, and their least p is 2 / 2^n.
-Interval permutation_interval(const std::vector<double>&);
-double permutation_test(const std::vector<double>&);
-// The p of a family of tests, in its order, so that all below 0.05 are together wrong with at most that probability
-// (Holm 1979).
-std::vector<double> holm(const std::vector<double>& p);
-
 // In how many of 100 cells such an interval of n values excludes zero though they are normal with mean zero.
 int excluded_by_luck(int n);
 std::string about_intervals(int seeds);  // what they are worth with so many: a sentence or two for a page

@@ -102,20 +102,4 @@ std::optional<Baselines> baselines_of(const std::vector<const Outcome*>& runs, c
   return mean_of(all);
 }
 
-std::vector<AtLength> mean_curve(const Summary& s) {
-  std::vector<AtLength> curve;
-  for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {
-    AtLength sum{};
-    Baselines& b = sum.baselines;
-    for (const Outcome* o : s.at_lr) {
-      const AtLength& row = o->tested.at(i);
-      sum.length = row.length, sum.accuracy += row.accuracy, b.chance += row.baselines.chance;
-      b.majority += row.baselines.majority, b.content_only += row.baselines.content_only;
-    }
-    for (double* x : {&sum.accuracy, &b.chance, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
-    curve.push_back(sum);
-  }
-  return curve;
-}
-
 }  // namespace poslab::reproduce

@@ -74,7 +74,4 @@ double mean_at(const Outcome&, int from, int to);
 using At = std::function<bool(int length)>;
 std::optional<Baselines> baselines_of(const std::vector<const Outcome*>&, const At& at = nullptr);
 
-// Accuracy by length, with its baselines: the mean over the runs at_lr, which were all tested at the same lengths.
-std::vector<AtLength> mean_curve(const Summary&);
-
 }  // namespace poslab::reproduce

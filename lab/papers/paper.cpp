@@ -9,8 +9,7 @@
 #include "core/ascii.h"
 
 namespace poslab {
-extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv,
-    chi2023_dispersion_csv, chi2023_temperatures_csv, chi2023_documents_csv;
+extern const std::string_view chi2023_dispersion_csv, chi2023_temperatures_csv, chi2023_documents_csv;
 }
 
 namespace poslab::reproduce {
@@ -43,8 +42,7 @@ Numbers read(std::string_view text) {
 
 double paper_value(const std::string& table, const std::string& row, const std::string& column) {
   static const std::map<std::string, Numbers> tables = {
-      {"ruoss2023_table1", read(ruoss2023_table1_csv)}, {"ruoss2023_table3", read(ruoss2023_table3_csv)},
-      {"ruoss2023_table5", read(ruoss2023_table5_csv)}, {"chi2023_dispersion", read(chi2023_dispersion_csv)},
+      {"chi2023_dispersion", read(chi2023_dispersion_csv)},
       {"chi2023_temperatures", read(chi2023_temperatures_csv)}, {"chi2023_documents", read(chi2023_documents_csv)}};
   const Numbers& numbers = tables.at(table);
   const auto found = numbers.find({row, column});

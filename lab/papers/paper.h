@@ -1,5 +1,5 @@
-// The sources' own numbers that C++ prints, from published/*.csv here and in python/poslab/papers, which travel inside
-// the program. Leaves out figures without numbers.
+// The sources' own numbers that C++ prints, from lab/papers/published/*.csv, which travel inside the program. Leaves
+// out figures without numbers.
 #pragma once
 #include <string>
 

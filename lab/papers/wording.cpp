@@ -117,28 +117,10 @@ void add_point(page::Curve& curve, double x, const BySeed& ours) {
   if (!std::isnan(i.low)) curve.band.push_back({x, i.low, i.high});
 }
 
-void add_curve(page::Chart& chart, page::Curve curve, const std::string& x_word) {
-  if (curve.points.empty()) return;
-  const page::Point first = curve.points.front(), last = curve.points.back();
-  chart.description += fmt::format("{}: {} % at {}{}, {} % at {}. ", curve.name, points(first.y), x_word, first.x,
-                                   points(last.y), last.x);
-  chart.curves.push_back(std::move(curve));
-}
-
 page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>& all) {
   page::Curve curve{name, color, {}, {}};
   for (const AtLength& at : all) curve.points.push_back({double(at.length), at.accuracy});
   return curve;
-}
-
-void add_baselines(page::Chart& chart, const std::vector<AtLength>& all) {
-  for (const auto& [name, value] : {std::pair{"chance", &Baselines::chance},
-                                    {"majority", &Baselines::majority},
-                                    {"content only", &Baselines::content_only}}) {
-    page::Curve curve{name, page::Curve::baseline, {}, {}};
-    for (const AtLength& at : all) curve.points.push_back({double(at.length), at.baselines.*value});
-    chart.curves.push_back(std::move(curve));
-  }
 }
 
 std::vector<double> values(const BySeed& all) {

@@ -31,10 +31,7 @@ page::Chart chart_of(const std::string& id, const std::string& title, const std:
 page::Chart accuracy_chart(const std::string& id, const std::string& title, const std::string& x_label, double x_low,
                            double x_high, double shaded = 0);
 void add_point(page::Curve&, double x, const BySeed&);  // the mean with its interval; nothing of none
-void add_curve(page::Chart&, page::Curve,
-               const std::string& x_word = "");  // unless it is empty; its ends are described
 page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>&);
-void add_baselines(page::Chart&, const std::vector<AtLength>&);  // chance, majority, content only
 
 std::vector<double> values(const BySeed&);
 double mean(const BySeed&);

@@ -11,25 +11,24 @@ from test_papers import RESULTS, reproduce
 
 from poslab.papers.seeds import flip_interval, flip_test, holm, t_interval
 
-TEN = [0.11, 0.24, -0.05, 0.19, 0.02, 0.03, 0.25, 0.14, -0.02, 0.16]
+TEN = np.array([0.12, -0.03, 0.25, 0.07, 0.18, 0.02, 0.31, -0.05, 0.11, 0.09])
 
 
 def test_statistics_of_a_few_seeds():
-    """Values of SciPy 1.11's stats.t.interval, of all 2^n signs, and of R's p.adjust(method = "holm")."""
-    assert t_interval(np.array([-1.0, 1])) == pytest.approx((-12.706204736174694, 12.706204736174694))
-    assert np.isnan(t_interval(np.array([1.0]))).all() and np.isnan(flip_interval(np.array(TEN[:5]))).all()
-    assert flip_test(np.array([0.1, 0.2, 0.3])) == 0.25  # all signs alike: 2 of 8
-    assert flip_test(np.array(TEN)) == sum(abs(s) >= sum(TEN) - 1e-12 for s in signed_sums(TEN)) / 1024
-    assert flip_interval(np.arange(1.0, 7)) == (1, 6)  # of 63 means of subsets the least and the largest
+    """Values of SciPy 1.17's stats.t.interval; the interval of flipped signs is where their p passes 0.05."""
+    for x, ends in (
+        (TEN[:3], (-0.2347415513626545, 0.4614082180293212)),
+        (TEN, (0.02446311894752351, 0.1895368810524765)),
+        (np.array([-1.0, 1]), (-12.706204736174694, 12.706204736174694)),
+    ):
+        assert t_interval(x) == pytest.approx(ends)
+    assert np.isnan(t_interval(TEN[:1])).all() and np.isnan(flip_interval(TEN[:5])).all()
+    assert [flip_test(TEN[:n]) for n in (3, 6, 10)] == [0.5, 0.09375, 0.015625]
+    assert flip_interval(TEN[:6]) == pytest.approx((-0.03, 0.25)) and flip_interval(TEN) == pytest.approx((0.025, 0.19))
+    many = np.random.default_rng(6).normal(0.3, size=30)  # some of its subsets
+    assert flip_interval(many) == pytest.approx(t_interval(many), abs=0.05)
     assert holm([0.01, 0.04, 0.03, 0.005, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5])
     assert holm([0.5, 0.9]).tolist() == [1, 1] and len(holm([])) == 0
-
-
-def signed_sums(values):
-    sums = [0.0]
-    for x in values:
-        sums = [s + sign * x for s in sums for sign in (-1, 1)]
-    return sums
 
 
 def test_the_committed_tables_come_out_of_the_committed_trials(tmp_path):
