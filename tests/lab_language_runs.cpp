@@ -260,7 +260,7 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
     CHECK(p.status() == 2);
     return p.output();
   };
-  CHECK(refused("lm eval " + whole + " --times 4096").starts_with("poslab: no file has "));  // before all that it tests
+  CHECK(refused("lm eval " + whole + " --times 128").starts_with("poslab: no file has "));  // before all that it tests
   CHECK(refused("lm eval " + relative) ==
         "poslab: " + relative +
             " was trained on the text numbers.txt, and from here there is none; go to the folder in which the "

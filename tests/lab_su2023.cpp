@@ -3,8 +3,10 @@
 #include <set>
 
 #include "experiment/language/options.h"
+#include "lab/files/json.h"
 #include "lab/papers/reproduce.h"
 #include "lab/papers/su2023/su2023.h"
+#include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -15,6 +17,18 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<const Artifact*> all_of_it() { return artifacts({"su2023"}); }
+
+// The rows that a test under these options has, all with the same numbers.
+std::string made_up_test(const Choices& c) {
+  std::string csv = header_of(language_kind()) + "\n";
+  const std::vector<int> lengths = language_kind().tested_lengths(c);
+  for (size_t n = 0; n < lengths.size(); ++n) {
+    csv += fmt::format("{},{},{}", lengths[n], n < lengths.size() / 2 ? "plain" : "repeated", c["eval_samples"]);
+    for (size_t column = 3; column < language_kind().columns->size(); ++column) csv += ",0.5";
+    csv += "\n";
+  }
+  return csv;
+}
 
 }  // namespace
 
@@ -67,7 +81,7 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   const std::vector<Plan> plans = source.plans(artifacts({"su2023:llama"}));
   const SweepFolder runs(folder / "first/runs"), again(folder / "again/runs");
   const Trial& t = plans[0][0];
-  const std::string csv = "length,set,accuracy\n64,plain,0.5\n128,plain,0.25\n", of = runs.run(t);
+  const std::string csv = made_up_test(t.run), of = runs.run(t);
   make_folder(of + "/tests");
   write_file(of + "/eval.csv", csv), write_file(of + "/tests/ReRoPE.csv", csv);
   write_file(folder / "kept.jsonl", kept_lines(plans, runs));
@@ -77,11 +91,13 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   CHECK(read_file(again.run(t) + "/tests/ReRoPE.csv") == csv);
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
   // a file that the plan does not have is none of its tests
-  const std::string strange = std::string(R"({"id":")") + t.id + R"(","tested":{"length":"1"},"tests":{"../../x.csv":)";
-  write_file(folder / "kept.jsonl", strange + R"({"length":"1"}}})");
+  Json strange = parse_json(read_file(folder / "kept.jsonl"), "it");
+  strange["tests"] = {{"../../x.csv", {{"length", "1"}}}};
+  write_file(folder / "kept.jsonl", strange.dump());
   CHECK(restore(plans[0], SweepFolder(folder / "strange/runs"), folder / "kept.jsonl") == 1);
   CHECK_FALSE(fs::exists(folder / "strange/x.csv"));
-  write_file(folder / "kept.jsonl", strange + "1}}");
+  strange["tests"]["../../x.csv"] = 1;
+  write_file(folder / "kept.jsonl", strange.dump());
   CHECK(holds(refusal([&] { read_kept(folder / "kept.jsonl"); }), "its test ../../x.csv is no object with columns"));
 }
 

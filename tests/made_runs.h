@@ -31,7 +31,7 @@ inline void make_run(const std::string& folder, const Trial& t, double beyond) {
 
 // The same with accuracies of its own, at lengths 21 to 40 and from 41 on.
 inline void make_run(const std::string& folder, const Trial& t, double near, double far) {
-  make_run(folder, t, far);
+  make_run(folder, t, (20 * near + 60 * far) / 80);
   const std::string path = SweepFolder(folder).run(t) + "/eval.csv";
   std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,chance,majority,content_only\n";
   for (int length = 1; length <= 100; ++length)
