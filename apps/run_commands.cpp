@@ -33,7 +33,7 @@ void check_preset(const Kind& kind, const std::string& file, const Settings& of_
   for (const auto& [name, value] : of_file)
     for (const auto& [same, other] : of_preset)
       if (name == same && value != other)
-        bad_input("--preset {} beside --config {}: the file says {} = {}, which would count; leave out --preset, or "
+        bad_input("--preset {} beside --config {}: the file sets {} to {}, which would count; leave out --preset, or "
                   "say what shall differ with --set",
                   last->second, file, name, value);
 }

@@ -96,10 +96,10 @@ Alignment of_run(const AlignRequest& r) {
   must_be_plain(r.run, test["temperature"]);
   if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (!r.tasks.empty()) test.set("tasks", r.tasks);
-  tell_untrained(test, r.how.shortest, "--short");
   Alignment made =
       with_bar(l.probed(test, all_lengths(r.how), r.samples, "align"), r.how, use_of(l, "aligning"), r.force);
   made.temperatures.weights = weights_checksum(l.params());
+  tell_untrained(test, r.how.shortest, "--short");
   return made;
 }
 

@@ -18,13 +18,13 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
   check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
   const RunSpec& c = state.config;
-  tell_untrained(c, how.length, "--length");
   begin({.what = "calibrating",
          .takes = calibration_takes(c, how),
          .with = fmt::format("length {}", how.length ? how.length : c.whole("train_length")),
          .parameters = double(state.params.count()),
          .device = state.params.device()},
         force);
+  tell_untrained(c, how.length, "--length");
   const Calibration made = calibrate(state, how);
   if (std::all_of(made.of_heads.begin(), made.of_heads.end(), [](const SlotBiases& head) { return head.empty(); }))
     bad_input("--deviations {}: no distance of any head stands out so far; ask for less", how.deviations);

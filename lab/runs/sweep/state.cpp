@@ -50,7 +50,9 @@ std::string SweepFolder::misfit(const Trial& t) const {
         return fmt::format("{} is of another trial, {}: {} = {}, and this one has {}; {}", run(t), trial_id(*found),
                            o.name, (*found)[o.name], t.run[o.name], remedy);
     return "";
-  } catch (const std::exception& e) { return fmt::format("{}; {}", e.what(), remedy); }
+  } catch (const BadInput& e) {
+    return fmt::format("{}; {}", e.what(), remedy);
+  } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
 }
 
 bool SweepFolder::settled(const Trial& t) const {
