@@ -34,12 +34,15 @@ StepPlan plan(const State& state, const StepInputs& inputs) {
   const int64_t step = state.adam.step;
   const Batch& batch = inputs.batch;
   StepPlan plan{c.number("lr") * cooled(c, step), {}, all_logits};
-  for (const Cut& cut : cuts(c, batch.tokens.shape()[0])) {
+  const int sequences = batch.tokens.shape()[0];
+  for (const Cut& cut : cuts(c, sequences)) {
     const Dropout dropout{real(c.number("dropout")), stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step),
                                                             uint32_t(cut.part) << 12)};  // a mask for each part
-    plan.parts.push_back({[&state, dropout, outputs = batch.outputs, tokens = cut.of(batch.tokens),
-                           positions = inputs.positions.part(cut.from, cut.to)](Trace* trace) {
-                            return state.net(tokens, outputs, {positions, dropout, trace});
+    std::shared_ptr<const PositionSample> own;
+    if (cut.count() < sequences) own = std::make_shared<const PositionSample>(inputs.positions.part(cut.from, cut.to));
+    plan.parts.push_back({[&state, &inputs, own, dropout, tokens = cut.of(inputs.batch.tokens)](Trace* trace) {
+                            const PositionSample& positions = own ? *own : inputs.positions;
+                            return state.net(tokens, inputs.batch.outputs, {positions, dropout, trace});
                           },
                           cut.of(batch.targets)});
   }

@@ -33,7 +33,7 @@ struct PendingStep {
 };
 PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as that of experiment/training_step.h
 Step finish_step(const RunSpec&, PendingStep);                  // waits for it; throws as StartedStep::finish
-StepPlan plan(const State&, const StepInputs&);
+StepPlan plan(const State&, const StepInputs&);               // refers to both
 StepResult result(const State&, const StepInputs&, const StepOutcome&);
 
 }  // namespace poslab

@@ -24,7 +24,7 @@ StartedStep start_step(const Params& params, Adam& adam, const StepPlan& plan, c
     for (size_t i = 0; i < plan.parts.size(); ++i) {
       const Tensor logits = plan.parts[i].logits(trace), loss = cross_entropy(logits, plan.parts[i].expected);
       backward(plan.parts.size() == 1 ? loss : loss * started.shares_[i]);
-      losses.push_back(loss.detach()), shown.push_back(plan.shown(logits.detach()));
+      losses.push_back(loss), shown.push_back(plan.shown(logits));
     }
     until_update.complete();
     adam.update(params, trace);

@@ -125,11 +125,12 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
         write_file(at_once.folder.checkpoint(), checkpoint_bytes(*at_once.learner));
       }
       resume_run(run, {{"device", to}}, false);
-      const Run there = open_run(run), here = open_run(whole);
-      CHECK(there.learner->config()["device"] == to);
-      CHECK(here.learner->config()["device"] == from);
-      const auto loss = [](const Run& r) { return r.learner->test(r.learner->config())[0].row()["loss"]; };
-      CHECK(loss(there) == doctest::Approx(loss(here)).epsilon(1e-3));
+      const auto loss_on = [](const std::string& folder, const char* device) {
+        const Run r = open_run(folder);
+        CHECK(r.learner->config()["device"] == device);
+        return r.learner->test(r.learner->config())[0].row()["loss"];
+      };
+      CHECK(loss_on(run, to) == doctest::Approx(loss_on(whole, from)).epsilon(1e-3));
       CHECK(test_run(whole, {{"device", to}}, {.name = "there"}, false).results.size() > 0);
     }
 }
