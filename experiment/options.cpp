@@ -125,12 +125,13 @@ Settings task_sets(const std::string& text) { return {{"task", choose("task", al
 Settings positions_set(const std::string& text) {
   if (composed_spelling(text)) return {{"positions", choose_sampler(text).spelled()}};
   Settings all;
-  Spelling spelling = read_spelling(text);
-  const Chosen<Sampler> sampler = choose("positions", all_samplers(), text);
+  const Spelling spelling = read_spelling(text);
+  Chosen<Sampler> sampler = choose("positions", all_samplers(), text);
+  const Choices usual(sampler->name, sampler->options);
   for (const auto& [own, of_run] : pool_options)
-    if (std::erase_if(spelling.said, [&, &own = own](const auto& said) { return said.first == own; }))
-      all.emplace_back(of_run, sampler.choices[own]);
-  all.emplace_back("positions", choose_options(sampler->name, sampler->options, spelling, {}).spelled());
+    for (const auto& [name, value] : spelling.said)
+      if (name == own) all.emplace_back(of_run, sampler.choices[own]), sampler.choices.set(own, usual[own]);
+  all.emplace_back("positions", sampler.spelled());
   return all;
 }
 

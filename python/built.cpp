@@ -36,7 +36,8 @@ class Built {
       bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", s.encoding, s.d_model,
                 s.heads);
     scheme_ = choose_encoding(with_spelled_file("encoding", s.encoding), trained_on(s.train_length));
-    sampler_ = sampler_for(scheme_, choose_sampler(with_spelled_file("positions", s.positions), trained_on(s.train_length)));
+    sampler_ = sampler_for(
+        scheme_, choose_sampler(with_spelled_file("positions", s.positions), trained_on(s.train_length)));
     policy_ = choose_temperature(with_spelled_file("temperature", s.temperature), trained_on(s.train_length));
     shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal, .pool = s.pool};
     if (s.head_dim != s.d_model / s.heads) shape_.head_width = s.head_dim;

@@ -20,8 +20,8 @@ using namespace poslab;
 namespace {
 
 Choices small_run(const Settings& more) {
-  const Settings usual = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"},       {"heads", "1"},
-                          {"d_model", "8"},           {"batch", "2"},        {"train_length", "6"}, {"eval_lengths", "1:9"}};
+  const Settings usual = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"}, {"heads", "1"},
+                          {"d_model", "8"}, {"batch", "2"}, {"train_length", "6"}, {"eval_lengths", "1:9"}};
   return configure(overlaid(all_choices(), usual, more));
 }
 

@@ -64,7 +64,8 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
     for (const Option& option : scheme.options)
       for (const std::string& value : checks::other_values(option)) {
         const std::string spelled = fmt::format("{}:{}={}", scheme.name, option.name, value);
-        if (scheme.pages.cost.matrices(shape, choose_encoding(spelled, trained_on(1024)).choices) != plain) all.push_back(spelled);
+        const Choices choices = choose_encoding(spelled, trained_on(1024)).choices;
+        if (scheme.pages.cost.matrices(shape, choices) != plain) all.push_back(spelled);
       }
   }
   // a share of the layers and a share of the heads

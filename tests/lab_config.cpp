@@ -125,7 +125,7 @@ TEST_CASE("choices that do not fit together") {
 }
 
 TEST_CASE("one source gives an option one value, in one spelling or in two; a source above it counts") {
-  const std::pair<std::string, std::string> pool{"max_position", "60"}, spelled{"positions", "randomized:max_position=50"};
+  const Settings::value_type pool{"max_position", "60"}, spelled{"positions", "randomized:max_position=50"};
   for (const Settings& both : {Settings{pool, spelled}, Settings{spelled, pool}}) {
     const std::string words = refusal([&] { configure(both); });
     CHECK(holds(words, "2: "));
@@ -133,7 +133,8 @@ TEST_CASE("one source gives an option one value, in one spelling or in two; a so
     CHECK(holds(words, "positions = randomized:max_position=50"));
     CHECK(holds(words, " contradict each other; give max_position one value"));
   }
-  const Choices equal = configure({{"max_position", "50"}, spelled, {"positions", "randomized"}, {"max_position", "050"}});
+  const Choices equal =
+      configure({{"max_position", "50"}, spelled, {"positions", "randomized"}, {"max_position", "050"}});
   CHECK(to_toml(equal) == to_toml(configure({spelled})));
   CHECK(holds(refusal([] { configure({{"positions", "randomized:first=1"}, {"first_position", "0"}}); }),
               "positions = randomized:first=1 and first_position = 0 contradict"));
@@ -144,7 +145,7 @@ TEST_CASE("one source gives an option one value, in one spelling or in two; a so
 
   const std::string toml = "positions = \"randomized:max_position=50\"\n\nmax_position = ";
   CHECK(holds(refusal([&] { read_toml(toml + "60", "my.toml"); }),
-              "2: my.toml, line 3: positions = randomized:max_position=50 and max_position = 60 contradict"));
+              "2: my.toml, line 1: max_position = 60 and positions = randomized:max_position=50 contradict"));
   CHECK(configure(read_toml(toml + "50", "my.toml"))["max_position"] == "50");
   const std::string grid = "task = \"even_pairs\"\nencoding = \"rope\"\n" + toml;
   CHECK(holds(refusal([&] { sweep::make_plan(grid + "[50, 60]", "sweep.toml"); }),

@@ -39,7 +39,8 @@ int times_read_by(const Kind& kind, const std::string& option, const char* steps
   const TemporaryFolder folder;
   Settings all = sizes.at(kind.name);
   all.insert(all.end(), {{"encoding", "none"}, {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"steps", steps},
-                         {"eval_samples", "2"}, {option, "counted:word=a"}, {"out", folder / "run"}});
+                         {"eval_samples", "2"}, {"out", folder / "run"}});
+  all = overlaid(kind.table(), all, {{option, "counted:word=a"}});
   times_read = 0;
   train_run(kind, all, {}, false);
   return times_read;

@@ -177,10 +177,10 @@ done
 fails_beyond() { "$program" explain rope | grep -q 'Beyond the trained length it fails, because'; }
 check 'explain rope says why it fails beyond the trained length' fails_beyond
 
-demo=("$program" demo --out shown --steps 5 --layers 1 --heads 2 --d-model 16 --eval-lengths 8:24 --eval-samples 4)
+demo=("$program" demo --out shown --layers 1 --heads 2 --d-model 16 --eval-lengths 8:24 --eval-samples 4)
 drawn_twice() {   # trained once, drawn twice; under other options it is left alone
-  "${demo[@]}" > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
-    "${demo[@]}" 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
+  "${demo[@]}" --steps 5 > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
+    "${demo[@]}" --steps 5 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
     cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html && -s shown/demo.svg ]] &&
     grep -q '^Accuracy against length: bucket sort,majority,24,' shown/demo.csv && grep -q '^    10 .* 20.0 ' first &&
     grep -q '^On lengths 21 to 24, which training has not shown, [0-9.]* % of the symbols' first &&

@@ -72,7 +72,8 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
     if (one->name != kind) continue;
     Settings all = sizes.at(kind);
     all.insert(all.end(), {{"layers", "2"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "3"}});
-    return one->make(one->configure(overlaid(one->table(), all, more)), std::make_shared<const language::Source>(grammar));
+    return one->make(one->configure(overlaid(one->table(), all, more)),
+                     std::make_shared<const language::Source>(grammar));
   }
   failure("no such kind");
 }

@@ -72,7 +72,7 @@ class Chosen:
     def __init__(self, row, spelling=None):
         self._row = row
         self.name = row["name"]
-        self.spelled = spelling or self.name
+        self.spelled = spelling or row["spelled"]
         self.__doc__ = _doc(row, self.kind)
         self.__signature__ = inspect.Signature(
             [inspect.Parameter(_keyword(o["name"]), inspect.Parameter.KEYWORD_ONLY, default=_Default(o["default"]))

@@ -92,7 +92,8 @@ def test_spellings():
     assert str(e) == pl.encodings["rerope:window=8,leaky=4"].spelled == "rerope:window=8,leaky=4"
     assert pl.encodings["rope|none"].matrix(4).shape[1:] == (4, 4)
     assert pl.encodings.alibi(symmetric=True).spelled == "alibi:symmetric"
-    assert pl.encodings.longrope(long=[1, 2.5, 8]).spelled == "longrope:long=1/2.5/8"
+    assert pl.encodings.longrope(long=[1, 2.5, 8]).spelled == "longrope:long=1/2.5/8,length=1L"
+    assert pl.encodings.rerope == pl.encodings["rerope"] == pl.encodings["rerope:window=0.5L"]
     assert e == pickle.loads(pickle.dumps(e)) and e != pl.encodings.rerope
     assert str(inspect.signature(pl.encodings.rerope)).startswith("(*, window=")
 
