@@ -36,8 +36,7 @@ ValueLists setting(const std::string& text) {
   for (const char* studied : {"preset", "task", "encoding", "positions", "resample", "test_every"})
     if (key == studied)
       bad_input(
-          "--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings",
-          text);
+          "--set {}: tables and figures set it themselves; choose with --size, --tasks or --encodings", text);
   if (value.find('[') != std::string::npos && key != "lr" && key != "seed")
     bad_input(
         "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
@@ -131,7 +130,7 @@ void check_figures(const Making& m) {
   for (const std::string& ending : m.figures.endings) {
     if (std::find(known.begin(), known.end(), ending) == known.end())
       raise<BadInput>(unknown("--figures", ending, known));
-    must_have_converter("--figures", "." + ending);
+    require_converter("--figures", "." + ending);
   }
   page::millimetres_of(m.figures.width);
   if (!m.figures.width.empty() && m.figures.endings.empty())

@@ -114,7 +114,7 @@ void run(const AskWords& w) {
   }
   if (w.page.empty()) return;
   if (!session.asked())
-    bad_input("-o {}: no question came, so there is no page; type one, or say it as a word", w.page);
+    bad_input("-o {}: no string was asked about, so there is no page; type one, or give it as an argument", w.page);
   session.write_page(w.page);
   if (!w.options.json) print(w.page + "\n");
 }

@@ -55,7 +55,7 @@ const OtherNames words_for_lists[] = {{"encodings", {"schemes"}}, {"samplers", {
 
 void list_command(const std::string& kind, const std::string& name) {
   if (!name.empty()) {
-    if (kind == "curricula") bad_input("list curricula takes no name; all other lists do");
+    if (kind == "curricula") bad_input("list curricula takes no name; the other lists do");
     fmt::print("{}", explained(kind, name));
     return;
   }

@@ -110,7 +110,7 @@ void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
     bad_input("--name {}: a test that is kept has one encoding, and these are {}; -o page.html keeps all of them",
               keep.name, encodings);
   if (!keep.name.empty() && !keep.file.empty())
-    bad_input("-o {} and --name {}: the first is a file of your own, the second stands in the folder; say one",
+    bad_input("-o {} and --name {}: -o writes a file of your own, --name one in the folder; give one of them",
               keep.file, keep.name);
   if (!keep.name.empty()) find_name(w.hf, test);
   if (keep.file.empty()) return;
@@ -167,7 +167,7 @@ void eval_command(const LmEvalWords& w) {
     write_file(keep.file, to_csv(t.results[0]));
   }
   fmt::print("{}\n{}", table_of(t), where.empty() ? "" : fmt::format("all of it is in {}\n", where));
-  for (const Results& one : t.results) must_be_finite(one, false);
+  for (const Results& one : t.results) check_finite(one, false);
 }
 
 const char* eval_footer = R"(

@@ -58,7 +58,7 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
   refuse_bare_name(word, known);
   for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
     if (word.starts_with(dash))
-      bad_input("\"{}\" begins with a dash of printed text; type it anew, with -- in front", word);
+      bad_input("\"{}\" begins with a typographic dash; type it again with -- in front", word);
   if (equals != std::string::npos && has("--" + word))
     bad_input("\"{}\" has no dashes; say --{} {}", full, word, shell_word(full.substr(equals + 1)));
   for (const auto& [ending, option] : {std::pair{".toml", "--config"}, {".txt", "--text"}})
@@ -81,9 +81,9 @@ void refuse_elsewhere(const CLI::App& command, const std::string& full_name, con
                       const std::string& name) {
   if (full_name == "poslab sweep plan") {
     if (word == "-o" || word == "--out")
-      bad_input("{} has no {}: it prints the plan; write it into a file by > plan.jsonl", full_name, word);
+      bad_input("{} has no {}: it prints the plan; redirect it into a file with > plan.jsonl", full_name, word);
     if (name == "seeds" || all_choices().standard.has(name))
-      bad_input("{} has no {}: what varies stands in its file, as in {} = ...", full_name, word, name);
+      bad_input("{} has no {}: its file has what varies, as in {} = ...", full_name, word, name);
   }
   if (full_name == "poslab reproduce" && word == "--list")
     bad_input("unknown option \"{}\"; `poslab reproduce` alone lists what there is", word);
@@ -93,7 +93,7 @@ void refuse_elsewhere(const CLI::App& command, const std::string& full_name, con
       bad_input("{} prints text and has no {}; `poslab show` draws, and has it", full_name, word);
   const bool explains = full_name == "poslab explain" && all_choices().standard.has(name);
   if (explains || (name.starts_with("encoding") && (full_name == "poslab show" || full_name == "poslab check")))
-    bad_input("{0} has no {1}: names stand alone, as in `{0} rope`", full_name, word);
+    bad_input("{0} has no {1}: give names without an option, as in `{0} rope`", full_name, word);
   const std::vector<std::string> siblings = commands_of(*command.get_parent());
   if (word.starts_with("--") && std::find(siblings.begin(), siblings.end(), word.substr(2)) != siblings.end())
     bad_input("unknown option \"{0}\"; {1} is a command of its own: see `{2} {1} --help`", word, word.substr(2),
@@ -135,7 +135,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   if (left.empty()) return;
   for (const CLI::Option* o : command.get_options())  // one that took the next option for its value
     if (!o->empty() && o->results().back().rfind("--", 0) == 0 && o->get_type_name() != "KEY=VALUE")
-      bad_input("{} has no value, as {} comes next; see `{} --help`", o->get_name(), o->results().back(), full_name);
+      bad_input("{} needs a value, but {} comes next; see `{} --help`", o->get_name(), o->results().back(), full_name);
   const std::string word = left.front().substr(0, left.front().find('='));
   const std::vector<std::string> known = options_of(command);
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
@@ -185,7 +185,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
       for (const CLI::App* c : commands_in_help(of))
         if (const auto its = options_of(*c); std::find(own.begin(), own.end(), option) == own.end() &&
                                              std::find(its.begin(), its.end(), option) != its.end())
-          bad_input("{} stands before a command; name the command first, as in `{} {} {}`", option, full_name,
+          bad_input("{} comes before the command; put it after, as in `{} {} {}`", option, full_name,
                     c->get_name(), option);
       throw BadInput(unknown("option", left.front(), own));
     }
@@ -195,7 +195,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
         return std::find(names.begin(), names.end(), name) != names.end();
       };
       if (is_command(word.substr(0, word.find(' '))))
-        bad_input("\"{}\" is one word, as quotes make it; write {} {} without them", word, full_name, word);
+        bad_input("\"{}\" is one word because of the quotes; write {} {} without them", word, full_name, word);
       for (const auto& [ending, command] : {std::pair{".toml", "plan"}, {".jsonl", "run"}})
         if (word.ends_with(ending) && is_command(command))
           bad_input("unknown command \"{1}\"; say {0} {2} {1}", full_name, shell_word(word), command);

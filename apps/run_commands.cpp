@@ -105,7 +105,7 @@ void test(const EvalWords& w, const Kind& kind) {
   catch_signals();
   const Tested t = test_run(w.run, w.settings(), w.keep, w.force, &kind);
   fmt::print("{}\n", t.said);
-  must_be_finite(t.results, false);
+  check_finite(t.results, false);
 }
 
 void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required) {

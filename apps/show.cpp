@@ -82,9 +82,9 @@ void run(ShowWords w) {
   if (w.options.encodings.empty() && w.set.empty())
     bad_input("which encoding? Name one, or several to be compared, or a set of them with --set");
   if (!w.options.encodings.empty() && !w.set.empty())
-    bad_input("--set {} beside {}; say the set, or the encodings", w.set, w.options.encodings[0]);
+    bad_input("--set {} and {}: give the set or encodings, not both", w.set, w.options.encodings[0]);
   if (w.options.encodings.size() > most_encodings)
-    bad_input("{} encodings; show draws up to {} beside each other, so name fewer", w.options.encodings.size(),
+    bad_input("{} encodings; show draws up to {} side by side, so name fewer", w.options.encodings.size(),
               most_encodings);
   if (w.head > w.options.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.options.heads);
   const bool page = w.out.ends_with(".html"), table = w.out.ends_with(".csv");

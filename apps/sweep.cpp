@@ -54,7 +54,7 @@ PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
 void plan_command(const SweepWords& w) {
   if (w.file.ends_with(".jsonl"))
     bad_input(
-        "{0} is named as a plan, and a plan is made of a TOML file; to run it say `poslab sweep run {0} --out "
+        "{0} is a plan by its name, but a plan is made from a TOML file; to run it say `poslab sweep run {0} --out "
         "FOLDER`",
         shell_path(w.file));
   const Plan plan = make_plan(read_input(w.file), w.file);
@@ -144,7 +144,7 @@ void collect_command(const SweepWords& w) {
     std::error_code error;
     if (file.empty() || file.starts_with("/dev/")) continue;  // /dev/stdout takes all
     if (const auto [other, first] = taken.emplace(fs::weakly_canonical(fs::absolute(file), error), option); !first)
-      bad_input("{} and {} {}: one would write over the other; name two files", other->second, option, file);
+      bad_input("{} and {} {}: one would overwrite the other; name two files", other->second, option, file);
   }
   if (!w.csv.empty()) check_output("--csv", w.csv, {csv_output("id,name,")});
   if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
@@ -163,7 +163,7 @@ void collect_command(const SweepWords& w) {
 }
 
 void submit_command(const SweepWords& w) {
-  if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
+  if (!w.slurm) bad_input("to which scheduler? Say --slurm, the only one that poslab supports");
   const std::string out = sweep_of(w, true).folder;  // a bad plan is refused here, not in the queue
   check_output_folder("--out", out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(out);

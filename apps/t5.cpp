@@ -56,7 +56,8 @@ void ask_external(const T5Words& w) {
   if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
-  if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
+  if (w.sizes.empty())
+    bad_input("of which sizes? Say --sizes 10/20/30, in the unit that `poslab explain retrieval` names");
   const Choices c = t5::configure({{"eval_samples", samples}, {"matmul", matmul}, {"threads", threads}});
   if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");

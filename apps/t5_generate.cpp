@@ -74,7 +74,7 @@ T5Generation generation(const AnswerWords& words, T5Generation how) {
   how.length_penalty = words.length_penalty.value_or(how.length_penalty);
   const std::string& stop = words.early_stopping;
   if (!stop.empty() && stop != "off" && stop != "on" && stop != "never")
-    bad_input("--early-stopping {}: it is off, on or never", stop);
+    bad_input("--early-stopping {}; give off, on or never", stop);
   if (!stop.empty())
     how.early_stopping = stop == "on" ? EarlyStopping::on : stop == "off" ? EarlyStopping::off : EarlyStopping::never;
   how.check();

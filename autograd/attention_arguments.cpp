@@ -17,7 +17,7 @@ bool meet(Interval a, Interval b, Interval limits) {
 }
 
 // Two products for one pair would have no meaning.
-void must_be_apart(const Scores& s, const Span& span, int queries, int keys) {
+void check_disjoint(const Scores& s, const Span& span, int queries, int keys) {
   const Interval distances = {1 - span.offset - queries, span.causal ? 1 : keys - span.offset}, slots = {0, keys};
   for (size_t a = 0; a < s.pieces.size(); ++a)
     for (size_t b = 0; b < a; ++b) {
@@ -72,7 +72,7 @@ AttentionArgs sizes(const Scores& s, const Span& span) {
     a.piece[n] = {p.q.data(),      p.k.data(),    inside(from), std::max(inside(from), inside(p.to)),
                   inside(p.first), inside(p.last)};
   }
-  must_be_apart(s, span, a.queries, a.keys);
+  check_disjoint(s, span, a.queries, a.keys);
   return a;
 }
 

@@ -15,7 +15,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
         "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
         to_string(logits.shape()), to_string(targets.shape()));
   if (const int64_t i = first_outside(targets, classes); i >= 0)
-    bad_input("cross_entropy: target {} among {} classes", targets[i], classes);
+    bad_input("cross_entropy: target {} of {} classes; classes are 0 .. {}", targets[i], classes, classes - 1);
   const Kernels& run = kernels(logits.device());
   Tensor loss({1}, logits.device()), p(logits.shape(), logits.device());
   const int* target = targets.on(logits.device());

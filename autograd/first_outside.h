@@ -21,7 +21,7 @@ inline int64_t first_outside(const Ids& numbers, int end) {
 
 // The numbers. Throws BadInput where they are absent.
 inline const Ids& present(const Ids& numbers) {
-  if (!numbers) bad_input("ids: they are absent, and are needed here; give some that have values");
+  if (!numbers) bad_input("ids: absent ids have no values; pass some that were given a shape");
   return numbers;
 }
 

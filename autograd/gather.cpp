@@ -10,7 +10,7 @@ Tensor gather(const Tensor& table, const Ids& at) {           // (N, ...), (A, .
   if (table.dims() < 2) bad_input("gather: the table {} has no rows; give it two dimensions", to_string(table.shape()));
   const int entries = table.dim(0), n = int(table.size() / entries);
   if (const int64_t i = first_outside(present(at), entries); i >= 0)
-    bad_input("gather: row {} of a table of {} rows, {}", at[i], entries, to_string(table.shape()));
+    bad_input("gather: row {} of a table of {} rows; rows are 0 .. {}", at[i], entries, entries - 1);
   Shape shape = at.shape();
   shape.insert(shape.end(), table.shape().begin() + 1, table.shape().end());
   const Kernels& run = kernels(table.device());

@@ -44,25 +44,13 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   run.matmul({c.data(), true}, a.data(), b.data(), p);
   return record("matmul", c, {a, b}, [&run, a, b, p](const real* dc) {
     if (Accumulator da = a.grad_accumulator()) {
-      Product q{.batch = p.batch,
-                .m = p.m,
-                .n = p.k,
-                .k = p.n,
-                .b_transposed = true,
-                .a_step = p.c_step,
-                .b_step = p.b_step,
-                .c_step = p.a_step};
+      const Product q{.batch = p.batch, .m = p.m, .n = p.k, .k = p.n, .b_transposed = true,
+                      .a_step = p.c_step, .b_step = p.b_step, .c_step = p.a_step};
       run.matmul(da, dc, b.data(), q);
     }
     if (Accumulator db = b.grad_accumulator()) {
-      Product q{.batch = p.batch,
-                .m = p.k,
-                .n = p.n,
-                .k = p.m,
-                .a_transposed = true,
-                .a_step = p.a_step,
-                .b_step = p.c_step,
-                .c_step = p.b_step};
+      const Product q{.batch = p.batch, .m = p.k, .n = p.n, .k = p.m, .a_transposed = true,
+                      .a_step = p.a_step, .b_step = p.c_step, .c_step = p.b_step};
       run.matmul(db, a.data(), dc, q);
     }
   });

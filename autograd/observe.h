@@ -48,7 +48,7 @@ inline Backward observe_forward(const char* op, const std::vector<Tensor>& ys, I
 }
 // After the backward function of an op. Throws Stopped.
 inline void observe_backward() {
-  if (cancelled()) stop_if_wanted();
+  if (cancelled()) stop_if_requested();
 }
 
 }  // namespace poslab

@@ -23,17 +23,17 @@ inline uint64_t next_pass() {
 }
 inline thread_local uint64_t pass = next_pass();
 
-inline const Tensor& in_this_pass(const Tensor& y) { return MadeIn::of(y) = pass, y; }
+inline const Tensor& mark_pass(const Tensor& y) { return MadeIn::of(y) = pass, y; }
 inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }
 
 [[noreturn]] inline void refuse_stale(const std::string& what) {
-  bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it here "
-            "once more, or detach() it",
+  bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it again "
+            "here, or detach() it",
             what);
 }
 
 // `backward`, or a function that throws BadInput where an input is stale and ops are recorded.
-inline Backward unless_stale(const char* op, Inputs inputs, Backward backward) {
+inline Backward with_stale_check(const char* op, Inputs inputs, Backward backward) {
   if (!recording() || std::none_of(inputs.begin(), inputs.end(), [](Input in) { return is_stale(in.x); }))
     return backward;
   return [op](const real*) { refuse_stale(std::string(op) + " reads a result"); };

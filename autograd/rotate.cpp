@@ -60,7 +60,7 @@ Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T
 
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {
   if (angles.requires_grad() && angles.device() != x.device())
-    bad_input("rotate: the angles want a gradient and are on another device than x; compute them where x is");
+    bad_input("rotate: angles that require a gradient must be on the device of x; compute them there");
   return rotate(x, Rotation{cos(angles).to(x.device()), sin(angles).to(x.device())}, pairing);
 }
 

@@ -30,9 +30,9 @@ size_t tape_length() { return tape.size(); }
 void clear_tape() { const EndOfPass now; }
 
 Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
-  backward = observe_forward(op, y, inputs, needed(inputs), unless_stale(op, inputs, std::move(backward)));
+  backward = observe_forward(op, y, inputs, needed(inputs), with_stale_check(op, inputs, std::move(backward)));
   if (!needed(inputs)) return y;
-  tape.push_back({in_this_pass(y.require_grad()), std::move(backward), {}});
+  tape.push_back({mark_pass(y.require_grad()), std::move(backward), {}});
   return y;
 }
 
@@ -51,8 +51,8 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs
     for (const Tensor& y : ys) dy.push_back(gradient(y));
     backward(dy);
   };
-  Backward one = observe_forward(op, ys, inputs, true, unless_stale(op, inputs, all));
-  for (Tensor& y : ys) in_this_pass(y.require_grad());
+  Backward one = observe_forward(op, ys, inputs, true, with_stale_check(op, inputs, all));
+  for (Tensor& y : ys) mark_pass(y.require_grad());
   tape.push_back({ys[0], std::move(one), ys});
   return ys;
 }
@@ -73,7 +73,7 @@ void backward(const Tensor& loss) {
   if (loss.size() != 1)
     bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
   if (!loss.requires_grad())
-    bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
+    bad_input("backward: the loss depends on nothing that requires a gradient; call require_grad() on a leaf first");
   if (is_stale(loss)) refuse_stale("the loss is a result");
   const EndOfPass cleared_at_the_end;
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);

@@ -53,7 +53,7 @@ void take_turns(std::vector<Runner>& runners) {
     }
 }
 
-void must_agree(const Tensor& ours, const std::vector<real>& theirs, const std::string& name) {
+void check_agreement(const Tensor& ours, const std::vector<real>& theirs, const std::string& name) {
   for (int64_t i = 0; i < ours.size(); ++i)
     if (!(std::abs(ours.data()[i] - theirs[size_t(i)]) <= 1e-4 * (1 + std::abs(ours.data()[i]))))
       failure("bench: {} and matmul differ at element {}: {} and {}", name, i, theirs[size_t(i)], ours.data()[i]);
@@ -93,7 +93,7 @@ void time_products(Matmul how, double peak) {
       runners.push_back({"oneDNN", run});
     for (size_t i = 1; i < runners.size(); ++i) {
       runners[i].run();
-      must_agree(ours, c, runners[i].name);
+      check_agreement(ours, c, runners[i].name);
     }
     take_turns(runners);
     fmt::print("{:<22}", fmt::format("{}{}x{}x{}", p.batch > 1 ? fmt::format("{} of ", p.batch) : "", p.m, p.k, p.n));

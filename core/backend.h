@@ -34,7 +34,7 @@ struct Backend {
   void (*multiply_in)(Matmul);
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)();
-  // Called with each block of memory that a tensor gets, new or reused. Null: not called.
+  // Called with all memory that a tensor is given, new or used before. Null: not called.
   void (*handed_out)(real* at, size_t bytes) = nullptr;
   double (*free_bytes)() = nullptr;                              // of the device's own memory; the CPU has none
 };

@@ -11,10 +11,10 @@
 namespace poslab {
 namespace {
 
-Engine must_be_there(Engine e) {
+Engine require_installed(Engine e) {
   if (e == Engine::openblas) openblas();
-#ifdef __wasm__   // its table is left out (core/cpu/table.cpp): a page is to be small
-  if (e == Engine::naive) bad_input("products = naive: pages have our own kernels alone; say products = own");
+#ifdef __wasm__   // core/cpu/table.cpp leaves it out, to keep pages small
+  if (e == Engine::naive) bad_input("products = naive: a page has only our own kernels; use products = own");
 #endif
   return e;
 }
@@ -31,7 +31,7 @@ Engine from_environment() {
   const char* text = std::getenv("POSLAB_PRODUCTS");
   if (!text) return of_processor();
   for (const Engine e : {Engine::own, Engine::openblas, Engine::naive})
-    if (std::string(text) == engine_names[int(e)]) return must_be_there(e);
+    if (std::string(text) == engine_names[int(e)]) return require_installed(e);
   bad_input("POSLAB_PRODUCTS is \"{}\"; give own, openblas or naive", text);
 }
 std::atomic<Engine>& usual() {
@@ -44,11 +44,11 @@ thread_local std::optional<Engine> of_thread;
 }  // namespace
 
 Engine usual_engine() { return usual(); }
-void set_usual_engine(Engine e) { usual() = must_be_there(e); }
+void set_usual_engine(Engine e) { usual() = require_installed(e); }
 
 Engine engine() { return of_thread ? *of_thread : usual_engine(); }
 
-UseEngine::UseEngine(Engine e) : before_(std::exchange(of_thread, must_be_there(e))) {}
+UseEngine::UseEngine(Engine e) : before_(std::exchange(of_thread, require_installed(e))) {}
 UseEngine::~UseEngine() { of_thread = before_; }
 
 }  // namespace poslab

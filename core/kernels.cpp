@@ -60,7 +60,7 @@ bool has_bf16() {
 }
 // An Intel Xeon (family 6, model 207) took longer for vdpbf16ps than for two FMAs with its bits (docs/speed.md).
 bool by_vdpbf16ps() {
-  return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !of_intel());
+  return has_bf16() && pairs_by != PairsBy::emulated && (pairs_by == PairsBy::instruction || !is_intel());
 }
 const Kernels& cpu_kernels() {
   const Kernels& table = chosen().table(engine());

@@ -62,8 +62,8 @@ constexpr size_t line = 64;  // a cache line, and the widest vector
 
 MemoryPool& pool(Device device) {
   static MemoryPool* all = [] {  // outlive every static Tensor
-    MemoryPool* pools = new MemoryPool[1 + most_queues];
-    for (int q = 0; q < most_queues; ++q) pools[1 + q].device = Device::cuda;
+    MemoryPool* pools = new MemoryPool[1 + max_queues];
+    for (int q = 0; q < max_queues; ++q) pools[1 + q].device = Device::cuda;
     return pools;
   }();
   return all[device == Device::cpu ? 0 : 1 + queue_number()];
@@ -129,13 +129,13 @@ void give_back(MemoryPool& p, real* at, size_t bytes) {
 }  // namespace
 
 Block::Block(int64_t reals, Device device)
-    : bytes_(size_t(reals) * sizeof(real)), asked_(std::max(2 * line, bytes_)), pool_(&pool(device)) {
+    : bytes_(size_t(reals) * sizeof(real)), requested_(std::max(2 * line, bytes_)), pool_(&pool(device)) {
   {
     MemoryPool& p = *pool_;
     const std::lock_guard lock(p.mutex);
     at_ = take(p, bytes_);
-    p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
-    p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_asked);
+    p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_requested += int64_t(requested_);
+    p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_requested);
   }
   if (const auto tell = backend(device).handed_out) tell(at_, bytes_);
 }
@@ -144,7 +144,7 @@ Block::~Block() {
   if (!at_) return;
   MemoryPool& p = *pool_;
   const std::lock_guard lock(p.mutex);
-  p.count.bytes_in_use -= int64_t(bytes_), p.count.bytes_asked -= int64_t(asked_);
+  p.count.bytes_in_use -= int64_t(bytes_), p.count.bytes_requested -= int64_t(requested_);
   give_back(p, at_, bytes_);
 }
 
@@ -154,10 +154,10 @@ Memory memory(Device device) {
   return p.count;
 }
 
-void forget_peak(Device device) {
+void reset_peak(Device device) {
   MemoryPool& p = pool(device);
   const std::lock_guard lock(p.mutex);
-  p.count.bytes_peak = p.count.bytes_asked;
+  p.count.bytes_peak = p.count.bytes_requested;
 }
 
 real* scratch(int buffer, int64_t n) {

@@ -19,9 +19,9 @@ class Block {
   Block() = default;
   explicit Block(int64_t reals, Device = Device::cpu);
   Block(Block&& b) noexcept
-      : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_), asked_(b.asked_), pool_(b.pool_) {}
+      : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_), requested_(b.requested_), pool_(b.pool_) {}
   Block& operator=(Block&& b) noexcept {
-    std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), std::swap(asked_, b.asked_), std::swap(pool_, b.pool_);
+    std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), std::swap(requested_, b.requested_), std::swap(pool_, b.pool_);
     return *this;
   }
   ~Block();
@@ -29,7 +29,7 @@ class Block {
 
  private:
   real* at_ = nullptr;
-  size_t bytes_ = 0, asked_ = 0;
+  size_t bytes_ = 0, requested_ = 0;
   MemoryPool* pool_ = nullptr;
 };
 
@@ -37,11 +37,11 @@ struct Memory {
   int64_t system_allocations;  // times that the pool asked the system for a new block
   int64_t bytes_held;          // by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
-  int64_t bytes_asked;         // by tensors; their blocks may be larger
-  int64_t bytes_peak;          // largest bytes_asked so far, or since forget_peak()
+  int64_t bytes_requested;     // by tensors; their blocks may be larger
+  int64_t bytes_peak;          // largest bytes_requested so far, or since reset_peak()
 };
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
-void forget_peak(Device = Device::cpu);
+void reset_peak(Device = Device::cpu);
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
 // same buffer, 0 to 15. Kernels use it because they may not allocate.

@@ -21,7 +21,7 @@ std::string plain(const std::string& word) {
 }
 
 struct Synonym {
-  std::string said, meant, why;
+  std::string typed, meant, why;
 };
 std::vector<Synonym>& synonyms() {
   static std::vector<Synonym> all;
@@ -55,15 +55,15 @@ bool word_of(const std::string& part, const std::string& whole) {
 // Small for an edit; then the beginning of a name, as "temp" is of "temperature"; then a few edits; then a name or a
 // word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, of more only
 // if three letters begin both, as in "halves" and "half".
-size_t distance(const std::string& said, const std::string& known) {
-  const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
-  const size_t wrong = edits(said, known);
-  const bool begins = known.starts_with(said);
-  if (wrong > 1 && said.size() > 2 && begins) return 100 + longer - shorter;
-  const bool alike = 2 * wrong <= shorter || (shorter > 2 && said.compare(0, 3, known, 0, 3) == 0);
+size_t distance(const std::string& typed, const std::string& known) {
+  const size_t shorter = std::min(typed.size(), known.size()), longer = std::max(typed.size(), known.size());
+  const size_t wrong = edits(typed, known);
+  const bool begins = known.starts_with(typed);
+  if (wrong > 1 && typed.size() > 2 && begins) return 100 + longer - shorter;
+  const bool alike = 2 * wrong <= shorter || (shorter > 2 && typed.compare(0, 3, known, 0, 3) == 0);
   if (wrong <= 1 + longer / 3 && wrong < longer && alike) return wrong <= 1 ? wrong : 1000 * wrong;
-  const bool in_front = known.size() > 2 && said.starts_with(known);
-  if (word_of(said, known) || word_of(known, said) || in_front) return 100000 + longer - shorter;
+  const bool in_front = known.size() > 2 && typed.starts_with(known);
+  if (word_of(typed, known) || word_of(known, typed) || in_front) return 100000 + longer - shorter;
   return begins ? 200000 + longer - shorter : unlike;
 }
 
@@ -88,25 +88,25 @@ OtherNames::OtherNames(const std::string& name, const std::vector<std::string>& 
   for (const std::string& word : words) synonyms().push_back({plain(word), plain(name), why});
 }
 
-const std::string* nearest(const std::string& said, const Names& known) {
+const std::string* nearest(const std::string& typed, const Names& known) {
   const std::string* meant = nullptr;
   size_t best = unlike;
   for (const std::string& k : known)
-    if (const size_t d = distance(plain(said), plain(k)); d < best) best = d, meant = &k;
+    if (const size_t d = distance(plain(typed), plain(k)); d < best) best = d, meant = &k;
   return meant;
 }
 
-std::string number_in_brackets(const std::string& said, const std::string& name) {
-  if (!said.starts_with(name) || std::string("([{ ").find(said[name.size()]) == said.npos) return "";
-  std::string number = said.substr(name.size() + 1);
+std::string number_in_brackets(const std::string& typed, const std::string& name) {
+  if (!typed.starts_with(name) || std::string("([{ ").find(typed[name.size()]) == typed.npos) return "";
+  std::string number = typed.substr(name.size() + 1);
   std::erase_if(number, [](char c) { return c == ' ' || c == ')' || c == ']' || c == '}'; });
   return number.find_first_not_of("0123456789.") == number.npos ? number : "";
 }
 
 std::string unknown(const std::string& kind, const std::string& name, const Names& known,
                     const std::string& elsewhere) {
-  const std::string said = plain(name);
-  if (said.empty()) {
+  const std::string typed = plain(name);
+  if (typed.empty()) {
     const std::string missing = kind == "name"             ? "a name"
                                 : kind.starts_with("--") ? "the value of " + kind
                                                          : "the name of the " + kind;
@@ -117,10 +117,10 @@ std::string unknown(const std::string& kind, const std::string& name, const Name
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
   const std::string* meant = nearest(name, known);
-  if (!meant || plain(*meant) != said)  // another word for it counts more than a likeness
+  if (!meant || plain(*meant) != typed)  // another word for it counts more than a likeness
     for (const Synonym& s : synonyms())
       for (const std::string& k : known)
-        if (s.said == said && s.meant == plain(k)) meant = &k, why = s.why;
+        if (s.typed == typed && s.meant == plain(k)) meant = &k, why = s.why;
   if (meant) text += fmt::format("; did you mean \"{}\"?", *meant);
   if (!why.empty()) text += fmt::format(" {}.", why);
   if (known.size() > 20 && !elsewhere.empty())

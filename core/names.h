@@ -12,11 +12,11 @@ struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
 
-// The entry that is nearest to `said`; null if none is near.
-const std::string* nearest(const std::string& said, const std::vector<std::string>& known);
+// The entry that is nearest to `typed`; null if none is near.
+const std::string* nearest(const std::string& typed, const std::vector<std::string>& known);
 
 // The number in `randomized(2048)` for the name "randomized"; else "".
-std::string number_in_brackets(const std::string& said, const std::string& name);
+std::string number_in_brackets(const std::string& typed, const std::string& name);
 
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found, or where they are listed elsewhere: "`poslab train --help`".

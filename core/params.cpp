@@ -8,7 +8,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/kernels.h"
-#include "core/most_parameters.h"
+#include "core/parameter_limit.h"
 #include "core/names.h"
 #include "core/stop.h"
 #include "core/tensor_storage.h"
@@ -51,7 +51,7 @@ Params Params::shared() const {
 Tensor Params::make(const std::string& name, Shape shape) const {
   if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
   const std::string whole = (*this / name).path_;
-  MostParameters::check(store_->count + size_of(shape), whole, shape);
+  ParameterLimit::check(store_->count + size_of(shape), whole, shape);
   for (const Entry& e : store_->entries)
     if (e.name == whole) bad_input("params: there is a parameter {} already; give each a name of its own", whole);
   Tensor x(std::move(shape));
@@ -81,7 +81,7 @@ Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) con
   Rng rng(stream(store_->seed, Purpose::init, 0, uint32_t(store_->entries.size())));
   Tensor x = make(name, std::move(shape));
   for (int64_t done = 0, n; done < x.size(); done += n) {
-    stop_if_wanted();
+    stop_if_requested();
     n = std::min<int64_t>(x.size() - done, 1 << 20);
     std::generate_n(x.data() + done, n, [&] { return real(draw(rng)); });
   }

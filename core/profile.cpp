@@ -139,7 +139,7 @@ const Kernels& timed(const Kernels& plain, Device where) {
 }
 
 double Peaks::rate(double bytes) const {
-  const auto place = std::find_if(copies.begin(), copies.end(), [&](const Reach& r) { return bytes <= r.size; });
+  const auto place = std::find_if(copies.begin(), copies.end(), [&](const CopySpeed& r) { return bytes <= r.size; });
   return (place == copies.end() ? copies.back() : *place).rate;
 }
 
@@ -172,7 +172,7 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
                    [](const ProfileTotals& a, const ProfileTotals& b) { return a.seconds > b.seconds; });
   std::string text =
       fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
-  for (const Peaks::Reach& r : top.copies)
+  for (const Peaks::CopySpeed& r : top.copies)
     text += fmt::format(", {:.0f} GB/s in {:.4g} MiB", r.rate / 1e9, r.size / (1 << 20));
   text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time",
                       "GFLOP/s", "GB/s", "floor ms", "floor / ms", "bound by");

@@ -17,10 +17,10 @@ const Kernels& timed(const Kernels& plain, Device);
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
 // are read faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
-  struct Reach { double size, rate; };   // bytes that a copy reads and writes; bytes per second
-  double flops;                          // FLOP/s of square products that stay in the second cache
-  std::vector<Reach> copies;             // smallest size first
-  double rate(double bytes) const;       // of the smallest size that is not below
+  struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
+  double flops;                              // FLOP/s of square products that stay in the second cache
+  std::vector<CopySpeed> copies;             // smallest size first
+  double rate(double bytes) const;           // of the smallest size that is not below
 };
 const Peaks& peaks();
 

@@ -4,16 +4,16 @@
 
 namespace poslab {
 
-void stop_if_wanted() {
-  if (stop_wanted) raise<Stopped>("stopped in the middle");
+void stop_if_requested() {
+  if (stop_requested) raise<Stopped>("stopped in the middle");
 }
 
-Stoppable::Stoppable(bool may) : may_(may) { stoppable += may_; }
-Stoppable::~Stoppable() { stoppable -= may_; }
+Stoppable::Stoppable(bool enabled) : enabled_(enabled) { stoppable += enabled_; }
+Stoppable::~Stoppable() { stoppable -= enabled_; }
 void Stoppable::complete() {
-  stoppable -= may_;  // first, so that what a piece saw, the next line sees as well
-  may_ = false;
-  if (stop_wanted) raise<Stopped>("stopped in the middle");
+  stoppable -= enabled_;  // first: a stop that a piece saw is then seen by the next line too
+  enabled_ = false;
+  stop_if_requested();
 }
 
 }  // namespace poslab

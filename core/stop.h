@@ -11,25 +11,25 @@ struct Stopped : std::runtime_error {
 };
 
 // Set by a signal handler. Only a caller that goes on after a stop clears it, as the Python module does.
-inline std::atomic<bool> stop_wanted = false;
-void stop_if_wanted();                          // throws Stopped; called between two ops, and in long loops
+inline std::atomic<bool> stop_requested = false;
+void stop_if_requested();                       // throws Stopped; called between two ops, and in long loops
 
 // While one lives, kernels skip their remaining pieces after a stop was requested (core/platform/parallel.cpp), as the
 // results are no longer needed. complete() must be called before anything reads a result.
 class Stoppable {
  public:
-  explicit Stoppable(bool may);   // false: nothing is skipped
+  explicit Stoppable(bool enabled);   // false: nothing is skipped
   ~Stoppable();
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
   void complete();    // throws Stopped if a piece may have been skipped
 
  private:
-  bool may_;
+  bool enabled_;
 };
 inline std::atomic<int> stoppable = 0;
 inline bool cancelled() {
-  return stop_wanted.load(std::memory_order_relaxed) && stoppable.load(std::memory_order_relaxed) > 0;
+  return stop_requested.load(std::memory_order_relaxed) && stoppable.load(std::memory_order_relaxed) > 0;
 }
 
 }  // namespace poslab

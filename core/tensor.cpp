@@ -53,19 +53,19 @@ int Tensor::dim(int i) const {
   return shape_[size_t(i < 0 ? i + dims() : i)];
 }
 
-Tensor::Storage& Tensor::held() const {
-  if (!storage_) bad_input("tensor: it is absent, and is needed here; give one that has values");
+Tensor::Storage& Tensor::storage() const {
+  if (!storage_) bad_input("tensor: an absent tensor has no values; pass one that was given a shape");
   return *storage_;
 }
-Device Tensor::device() const { return held().device; }
+Device Tensor::device() const { return storage().device; }
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
 
 real Tensor::item() const {
-  must_hold(1);
+  require_size(1);
   return values()[0];
 }
 
-void Tensor::must_hold(int64_t n) const {
+void Tensor::require_size(int64_t n) const {
   if (size() != n) bad_input("tensor: shape {} holds {} values, not {}", to_string(shape_), size(), n);
 }
 
@@ -73,7 +73,7 @@ bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad;
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
 Tensor& Tensor::require_grad() {
-  held().requires_grad = true, storage_->made_in = 0;
+  storage().requires_grad = true, storage_->made_in = 0;
   return *this;
 }
 
@@ -97,15 +97,15 @@ Tensor Tensor::reshape(Shape shape) const {
   for (int& d : shape)
     if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
   if (size_of(shape) != size())
-    bad_input("reshape: {} has {} values, {} would have {}; sizes must multiply to as many, and one may be -1",
-              to_string(shape_), size(), to_string(shape), size_of(shape));
+    bad_input("reshape: {} has {} values, {} would have {}; the sizes must multiply to {}, and one may be -1",
+              to_string(shape_), size(), to_string(shape), size_of(shape), size());
   check_sizes(shape);                              // two negative sizes may have the right product
   Tensor x = *this;
   x.shape_ = std::move(shape);
   return x;
 }
 
-Tensor Tensor::detach() const { return view(held().value); }
+Tensor Tensor::detach() const { return view(storage().value); }
 
 Tensor Tensor::first(int n) const {
   if (n < 1 || n > dim(0)) failure("first: {} of axis 0 of {}", n, to_string(shape_));

@@ -58,10 +58,10 @@ class Tensor {
  private:
   friend class Params;
   friend struct MadeIn;             // autograd/pass.h
-  void must_hold(int64_t n) const;
+  void require_size(int64_t n) const;
   Tensor view(real* at) const;      // this shape over memory of this storage, without gradient
   struct Storage;
-  Storage& held() const;  // throws BadInput where it is absent
+  Storage& storage() const;  // throws BadInput where it is absent
   std::shared_ptr<Storage> storage_;
   Shape shape_;
 };
@@ -88,7 +88,7 @@ class Ids {
 template <class T>
 Tensor Tensor::from(Shape shape, const std::vector<T>& values) {
   Tensor x(std::move(shape));
-  x.must_hold(int64_t(values.size()));
+  x.require_size(int64_t(values.size()));
   std::transform(values.begin(), values.end(), x.data(), [](T v) { return real(v); });
   return x;
 }

@@ -53,7 +53,7 @@ void explain_end(const std::string& hint);
 
 // Fails the case unless work() throws BadInput. Wrong and Hole, which are no std::exception, go through.
 template <class Work>
-void must_refuse(const std::string& what, const Work& work, const std::string& hint) {
+void expect_refusal(const std::string& what, const Work& work, const std::string& hint) {
   try {
     work();
   } catch (const poslab::BadInput&) { return; } catch (const std::exception& e) {

@@ -11,7 +11,7 @@ bool dry_run() { return false; }
 void start_products() {}
 void start_sums_in(const void*, const void*) {}
 Extent where_sums_go() { return {}; }
-void must_be_device_memory(const void*) {}
+void check_device_memory(const void*) {}
 void run_or_record(std::function<void()> launch) { launch(); }
 
 }  // namespace poslab::cuda

@@ -33,7 +33,7 @@ void find_gpu() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);       // loading a kernel may synchronize, which a capture forbids
   // The number of hardware connections: with fewer than streams, and 8 is the default, work of one stream could wait
   // for another's.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(most_own_queues).c_str(), 0);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(max_own_queues).c_str(), 0);
   int version = 0, devices = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
     bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");

@@ -90,7 +90,7 @@ bool memory_is_poisoned() {
   return poisoned;
 }
 
-void must_be_device_memory(const void* at) {
+void check_device_memory(const void* at) {
   const std::lock_guard lock(gpu);
   const auto holds = [at](const Region& r) {          // or its end, where a kernel is given nothing to read
     return r.at <= at && at <= static_cast<const char*>(r.at) + r.bytes;

@@ -40,7 +40,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
                static_cast<const Parameters&>(args)...);
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
-  (each_pointer(must_be_device_memory, static_cast<const Parameters&>(args)), ...);
+  (each_pointer(check_device_memory, static_cast<const Parameters&>(args)), ...);
   run_or_record([=] {
     emulate::Launch given{reinterpret_cast<const void*>(kernel), {}};
     (each_pointer([&](const void* at) { given.pointers.push_back(at); }, static_cast<const Parameters&>(args)), ...);

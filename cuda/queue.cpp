@@ -32,7 +32,7 @@ namespace {
 constexpr size_t alignment = 256;
 size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-void* must_have(void* at, size_t bytes) {
+void* check_allocated(void* at, size_t bytes) {
   if (!at) failure("cuda: the GPU has no {} MiB left; use a smaller batch or a shorter length", bytes >> 20);
   return at;
 }
@@ -72,7 +72,7 @@ class Uploads {
     char* device;
     std::array<char*, copies> host;
     explicit Chunk(size_t bytes)
-        : size(bytes), device(static_cast<char*>(must_have(driver::device_memory(bytes), bytes))) {
+        : size(bytes), device(static_cast<char*>(check_allocated(driver::device_memory(bytes), bytes))) {
       for (char*& h : host) h = static_cast<char*>(driver::pinned_memory(bytes));
     }
   };
@@ -88,7 +88,7 @@ class Arguments {
  public:
   const void* send(const void* values, size_t bytes) {
     if (!device_)
-      device_ = static_cast<char*>(must_have(driver::device_memory(size), size)),
+      device_ = static_cast<char*>(check_allocated(driver::device_memory(size), size)),
       host_ = static_cast<char*>(driver::pinned_memory(size));
     if (used_ + bytes > size) driver::wait(), used_ = 0;
     const size_t at = std::exchange(used_, aligned(used_ + bytes));
@@ -177,7 +177,7 @@ const Kernels& kernels() {
 
 void* allocate(size_t bytes) {
   driver::start();
-  return must_have(driver::device_memory(bytes), bytes);
+  return check_allocated(driver::device_memory(bytes), bytes);
 }
 
 void write(void* to, const void* from, size_t bytes) {
@@ -288,7 +288,7 @@ const void* upload_bytes(const void* values, size_t bytes) {
 
 real* memory_for_good(int64_t n) {
   const size_t bytes = size_t(n) * sizeof(real);
-  return static_cast<real*>(must_have(driver::device_memory(bytes), bytes));
+  return static_cast<real*>(check_allocated(driver::device_memory(bytes), bytes));
 }
 
 // What was outgrown is kept, as recorded steps still point there. Each piece is a quarter larger than the one before,

@@ -21,7 +21,7 @@ namespace poslab::cuda {
 // need no locks.
 template <class State>
 State& of_this_queue() {
-  static auto* const all = new std::array<State, most_queues>;      // outlives every static Tensor
+  static auto* const all = new std::array<State, max_queues>;      // outlives every static Tensor
   return (*all)[size_t(queue_number())];
 }
 
@@ -58,7 +58,7 @@ real* memory_for_good(int64_t n);
 
 #ifdef POSLAB_EMULATE
 void run_or_record(std::function<void()>);
-void must_be_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
+void check_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
 bool memory_is_poisoned();                       // cuda/backend.h
 constexpr size_t device_bytes = size_t(1) << 36; // that the emulated GPU has at most; they begin here
 char* device_begin();

@@ -34,7 +34,7 @@ struct ALiBi : ByDistance {
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
     if (table) p.offsets("alibi");
-    s.bias = of_distances(p, key, device, int(slope.size()), [this](double d, int h) { return bias(d, h); });
+    s.bias = distance_table(p, key, device, int(slope.size()), [this](double d, int h) { return bias(d, h); });
   }
 };
 
@@ -96,7 +96,7 @@ struct VariedALiBi : ALiBi {
 
   // (N, 1): of one side alone, or of both
   Tensor distances(const Positions& p, Device device, bool on_left, bool on_right) const {
-    return of_distances(p, fmt::format("alibi {} {} {}", left, on_left, on_right), device, 1, [&](double d, int) {
+    return distance_table(p, fmt::format("alibi {} {} {}", left, on_left, on_right), device, 1, [&](double d, int) {
       return (d < 0 ? on_left : on_right) ? -std::abs(d) + (d < 0 ? left : 0) : 0;
     });
   }
@@ -107,7 +107,7 @@ struct VariedALiBi : ALiBi {
     if (log_slope_right) s.bias = s.bias + distances(p, device, false, true) * exp(log_slope_right);
     if (!looking_left) return;
     const auto hidden = [&](double d, int h) { return d == 0 || (d < 0) == (h < looking_left) ? 0 : unseen; };
-    s.bias = hidden_at(s.bias + of_distances(p, key + " hidden", device, heads, hidden), s.temperature);
+    s.bias = keep_hidden(s.bias + distance_table(p, key + " hidden", device, heads, hidden), s.temperature);
   }
   Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
     return show_unseen(Encoding::logits(in, p, span));

@@ -44,10 +44,10 @@ struct Between : Encoding {
     if (slopes.empty()) {
       const Rotation all = rotation_by(p, between.tokens("bipe"), fmt::format("{} {}", name, in.q.dim(3)),
                                      in.q.device(), spectrum);
-      s.pieces = {{rotate(in.q, of_last(all, in.q.dim(1)), pairing), rotate(in.k, all, pairing)}};
+      s.pieces = {{rotate(in.q, last_slots(all, in.q.dim(1)), pairing), rotate(in.k, all, pairing)}};
       return s;
     }
-    s.bias = of_distances(between, name, in.q.device(), int(slopes.size()),
+    s.bias = distance_table(between, name, in.q.device(), int(slopes.size()),
                           [&](double d, int h) { return -slopes[size_t(h)] * std::abs(d); });
     s.pairs = between.distances().of_last(in.q.dim(1));
     return s;

@@ -22,7 +22,7 @@ std::optional<LayerTerms> ByDistance::terms(const Positions& p, const LayerShape
   return LayerTerms{.scale = s.scale, .bias = s.bias};
 }
 
-Tensor of_distances(const Positions& p, const std::string& name, Device device, int columns,
+Tensor distance_table(const Positions& p, const std::string& name, Device device, int columns,
                     const std::function<double(double, int)>& f) {
   return p.once(name, device, [&](Device there) {
     std::vector<double> values;
@@ -44,7 +44,7 @@ std::vector<double> alibi_slopes(int heads) {
 }
 
 // The sign is that of the last query of the first sequence: of policies that may change it, it is a head's own.
-Tensor hidden_at(const Tensor& bias, const Tensor& temperature, double hidden) {
+Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden) {
   if (!temperature || temperature.dim(2) == 1) return bias;
   const int queries = temperature.dim(1);
   const Tensor last = slice(slice(temperature, 0, 0, 1), 1, queries - 1, queries).reshape({1, temperature.dim(2)});

@@ -24,7 +24,7 @@ class ByDistance : public Encoding {
 
 // f(distance, column) for each distance of p: (N, columns). Computed once a pass and kept under `name`, which must
 // contain every parameter of f.
-Tensor of_distances(const Positions& p, const std::string& name, Device, int columns,
+Tensor distance_table(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 
 // The slopes of ALiBi: 2^(-8h/H), h = 1 .. H, for H a power of two. Else the slopes of the power of two below H, then
@@ -35,7 +35,7 @@ std::vector<double> alibi_slopes(int heads);
 constexpr double unseen = -1e9;
 // `bias`, (N, H), with the sign of `hidden` flipped in heads whose temperature factor is negative, as a learned factor
 // may become: so the pairs stay hidden. A factor of 0 hides nothing.
-Tensor hidden_at(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
+Tensor keep_hidden(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
 Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // as -infinity, at any temperature above 0.001
 
 }  // namespace poslab

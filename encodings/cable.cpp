@@ -28,6 +28,6 @@ learned function of its content says, so that some tokens lie further apart than
 law of forgetting gates, found independently, with gates that begin half open.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i",
     .source = "Veisi et al. 2025", .doors = "2", .shows = always("The bias of tokens whose states are 0."),
-    .pictures = {.matrix = of_gates}};
+    .pictures = {.matrix = gate_picture}};
 
 }  // namespace poslab

@@ -35,7 +35,7 @@ struct Calibrated : Encoding {
         }
       return bias.to(device);
     });
-    s.bias = hidden_at(rows, s.temperature, hidden);
+    s.bias = keep_hidden(rows, s.temperature, hidden);
     return s;
   }
   Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {

@@ -28,7 +28,7 @@ struct Component {
 };
 using Components = std::vector<Component>;
 
-void must_be_of_logits(const std::string& name, const Components& parts) {
+void check_logits_alone(const std::string& name, const Components& parts) {
   for (const Component& part : parts)
     if (part.scheme->embed)
       bad_input(
@@ -93,10 +93,11 @@ Scheme composition(const std::string& name, const Components& parts) {
   };
   SchemeCost& cost = s.pages.cost;
   cost.matrices = shared(&SchemeCost::matrices), cost.of_slots = shared(&SchemeCost::of_slots);
-  cost.held = [parts](const ModelShape& m, const Choices&) {
+  cost.live = [parts](const ModelShape& m, const Choices&) {
     double most = 0;
     for (const Component& part : parts)
-      most = std::max(most, held(part.scheme, part.shape(m)) * (part.heads ? double(part.heads) / m.heads : 1));
+      most = std::max(most,
+                      live_matrices(part.scheme, part.shape(m)) * (part.heads ? double(part.heads) / m.heads : 1));
     return most;
   };
   return s;
@@ -156,7 +157,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     names.push_back(fmt::format("{}*{}", parts.back().scheme.spelled(), heads));
     total += heads;
   }
-  must_be_of_logits(text, parts);
+  check_logits_alone(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "+")), parts);
   s.pages.summary = "a scheme for each group of heads", s.pages.doors = "those of its parts";
   SchemePictures& pictures = s.pages.pictures;
@@ -202,9 +203,9 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
 
 }  // namespace
 
-double held(const Chosen<Scheme>& s, const ModelShape& m) {
+double live_matrices(const Chosen<Scheme>& s, const ModelShape& m) {
   const SchemeCost& cost = s->pages.cost;
-  return (cost.held ? cost.held : cost.matrices)(m, s.choices);
+  return (cost.live ? cost.live : cost.matrices)(m, s.choices);
 }
 
 Tensor HeadGroups::own(const Tensor& x, size_t n) const {
@@ -299,7 +300,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
   const SchemePictures& pictures = logits->pages.pictures;
   const SchemeCost& cost = logits->pages.cost;
   s.pages.cost = {of_part(logits, cost.matrices), of_part(logits, cost.of_slots),
-                  [logits](const ModelShape& m, const Choices&) { return held(logits, m); }};
+                  [logits](const ModelShape& m, const Choices&) { return live_matrices(logits, m); }};
   if (pictures.frequencies) s.pages.pictures.frequencies = of_part(logits, pictures.frequencies);
   if (pictures.distances) s.pages.pictures.distances = of_part(logits, pictures.distances);
   return {s, {}};
@@ -319,7 +320,7 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
     parts.push_back({by_heads(part, run)});
     names.push_back(parts.back().scheme.spelled());
   }
-  must_be_of_logits(text, parts);
+  check_logits_alone(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "|")), parts);
   s.pages.summary = "a scheme for each layer, in turn", s.pages.doors = "those of its parts";
   const auto own = [parts](const ModelShape& m) { return parts[size_t(m.layer) % parts.size()].scheme; };

@@ -53,6 +53,6 @@ far away that is. With signed=on a gate can also count down, as opening and clos
       const Heads in = all_alike(m, p.time(), 1);
       return (as<CoPE>(e).pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
     }})},
-    .cost = {.matrices = always(9.), .held = always(5.)}};
+    .cost = {.matrices = always(9.), .live = always(5.)}};
 
 }  // namespace poslab

@@ -102,6 +102,6 @@ the neighbouring keys too.)",
     .source = "Zheng et al. 2024", .doors = "3",
     .shows = always("What is added to the logit of a pair whose content is 0."),
     .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; },
-             .held = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }}};
+             .live = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }}};
 
 }  // namespace poslab

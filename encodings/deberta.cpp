@@ -70,6 +70,6 @@ vector, from which two projections make what the queries and what the keys meet.
                     "constant."),
     .pictures = {.matrix = of_ones},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
-             .held = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }}};
+             .live = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }}};
 
 }  // namespace poslab

@@ -37,7 +37,7 @@ struct DualChunk : WholeLogits {
   Tensor queries(const Heads& in, const Positions& p, int kind) const {
     const Rotation all = rotation_by(p, t.name, fmt::format("{} queries {} {}", t.name, kind, in.q.dim(3)),
                                    in.q.device(), t.frequencies, [&](double x) { return query(x, kind); });
-    return rotate(in.q, of_last(all, in.q.dim(1)), t.pairing);
+    return rotate(in.q, last_slots(all, in.q.dim(1)), t.pairing);
   }
 
   Tensor pairs(const Heads& in, const Positions& p, const Span&) const override {
@@ -124,6 +124,6 @@ trained RoPE model. Chunks are measured in positions.)",
                      }
                    return Tensor::from({p.time(), p.time()}, d);
                  }},
-    .cost = {.matrices = [](auto&, auto&) { return 2.; }, .held = always(0.)}};
+    .cost = {.matrices = [](auto&, auto&) { return 2.; }, .live = always(0.)}};
 
 }  // namespace poslab

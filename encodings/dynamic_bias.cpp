@@ -31,7 +31,7 @@ struct DynamicBias : ByDistance {
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
     const auto input = [&](double d, int) { return log_distance ? std::copysign(std::log1p(std::abs(d)), -d) : -d; };
-    Tensor x = of_distances(p, log_distance ? "dynamic_bias log" : "dynamic_bias", device, 1, input);
+    Tensor x = distance_table(p, log_distance ? "dynamic_bias log" : "dynamic_bias", device, 1, input);
     for (const Hidden& h : hidden)
       x = linear(x, h.w, h.b), x = silu(h.gain ? norm(x, h.gain, h.bias) : x);
     s.bias = linear(x, w);

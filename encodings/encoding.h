@@ -125,7 +125,7 @@ struct Scheme {
   SchemePages pages = {};
 };
 const std::vector<Scheme>& all_encodings();
-double held(const Chosen<Scheme>&, const ModelShape&);  // SchemeCost::held, or `matrices` where that is absent
+double live_matrices(const Chosen<Scheme>&, const ModelShape&);  // SchemeCost::live, or `matrices` where that is absent
 
 // The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
 // the text does not set come from `run`. Throws BadInput with did-you-mean.

@@ -101,6 +101,6 @@ near. The logits are those of another scheme, none by default.)",
                    const auto& of = s->pages.pictures.frequencies;
                    return of ? of(m, s.choices, slots, head) : std::vector<double>(size_t(m.head_dim() / 2), 0.);
                  }},
-    .cost = {.matrices = always(20.), .held = always(15.)}};
+    .cost = {.matrices = always(20.), .live = always(15.)}};
 
 }  // namespace poslab

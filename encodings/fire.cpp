@@ -84,6 +84,6 @@ stretched over long ones. Later keys get negative numbers, which may pass -1.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + MLP( +-psi(|p_i - p_j|) / psi(max(p_i, |m| L)) )_h,   "
                "psi(x) = ln(|c| x + 1)",
     .source = "Li et al. 2024", .doors = "3", .shows = always("The bias that is added to the logits of a head."),
-    .cost = {.held = [](const ModelShape& m, const Choices& c) { return (4 + 2. * c.whole("width")) / m.heads; }}};
+    .cost = {.live = [](const ModelShape& m, const Choices& c) { return (4 + 2. * c.whole("width")) / m.heads; }}};
 
 }  // namespace poslab

@@ -61,7 +61,7 @@ struct Fope : Encoding {
     const Rotation r = rotation_by(p, name, key, in.q.device(), f);
     const Tensor one = p.once("dominant " + key, in.q.device(), [&](Device there) { return dominant().to(there); });
     Scores s = Encoding::scores(in, p);
-    s.pieces[0] = {carried(in.q, of_last(r, in.q.dim(1)), one), carried(in.k, r, one)};
+    s.pieces[0] = {carried(in.q, last_slots(r, in.q.dim(1)), one), carried(in.k, r, one)};
     return s;
   }
 };

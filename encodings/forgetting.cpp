@@ -67,7 +67,7 @@ Tensor ForgettingGates::bias_of_zeros(const ModelShape& m, const Positions& p) c
   return Tensor::from({H, T, T}, bias);
 }
 
-PairPicture of_gates(const ModelShape&, const Choices&) {
+PairPicture gate_picture(const ModelShape&, const Choices&) {
   return {Quantity::added, [](auto& e, auto& m, auto& p) { return as<ForgettingGates>(e).bias_of_zeros(m, p); }};
 }
 
@@ -80,6 +80,6 @@ are not read, only the order.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + sum of f_t over the slots t after j up to i,   "
                "f_t = ln sigmoid(w_h . x_t + b_h)",
     .source = "Lin et al. 2025", .doors = "2", .shows = always("The bias of tokens whose states are 0."),
-    .pictures = {.matrix = of_gates}};
+    .pictures = {.matrix = gate_picture}};
 
 }  // namespace poslab

@@ -22,6 +22,6 @@ class ForgettingGates : public Encoding {
   bool causal_, scaled_;
 };
 
-PairPicture of_gates(const ModelShape&, const Choices&);   // of that bias
+PairPicture gate_picture(const ModelShape&, const Choices&);   // of that bias
 
 }  // namespace poslab

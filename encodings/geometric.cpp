@@ -72,6 +72,6 @@ of the slots is read: samplers change nothing.)",
                "P = sigmoid(z), z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
     .source = "Csordas et al. 2022", .doors = "4", .shows = shows,
     .pictures = {.matrix = always(PairPicture{Quantity::order, order_of_asking})},
-    .cost = {.matrices = always(3.), .held = always(2.)}};
+    .cost = {.matrices = always(3.), .live = always(2.)}};
 
 }  // namespace poslab

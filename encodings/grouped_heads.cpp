@@ -16,7 +16,7 @@ bool is(const Encoding& e) {
 
 }  // namespace
 
-Tensor each_head(const Tensor& x, int heads) {
+Tensor repeat_heads(const Tensor& x, int heads) {
   const int B = x.dim(0), T = x.dim(1), G = x.dim(2), D = x.dim(3);
   if (G == heads) return x;
   const Tensor zeros = Tensor::full({heads / G, 1}, 0, x.device());
@@ -28,12 +28,12 @@ bool reads_states(const Encoding& e) {
            is<ByKeys>(e) || is<ByDistance>(e));
 }
 
-Heads fitted(const Encoding& e, Heads in, const Positions& p) {
+Heads fit_key_heads(const Encoding& e, Heads in, const Positions& p) {
   const int H = in.q.dim(2);
   if (in.k.dim(2) == H) return in;
   const auto* rotary = dynamic_cast<const Rotary*>(&e);
   const bool written_out = is<PiecewiseRotary>(e) && p.distances().pairs;  // a product for each pair and head
-  if (reads_states(e) || written_out || (rotary && !rotary->heads_alike())) in.k = each_head(in.k, H);
+  if (reads_states(e) || written_out || (rotary && !rotary->heads_alike())) in.k = repeat_heads(in.k, H);
   return in;
 }
 

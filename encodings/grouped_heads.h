@@ -7,9 +7,9 @@
 namespace poslab {
 
 // Each head repeated next to itself, heads / G times; x itself for G = heads.   (B, T, G, D) -> (B, T, heads, D)
-Tensor each_head(const Tensor& x, int heads);
+Tensor repeat_heads(const Tensor& x, int heads);
 // The same queries and keys, in a number of key heads that the encoding can read with these positions.
-Heads fitted(const Encoding&, Heads, const Positions&);
+Heads fit_key_heads(const Encoding&, Heads, const Positions&);
 // Whether the encoding may read states of the keys (Heads::x_keys), so that decoding has to keep them. False for the
 // classes that grouped_heads.cpp names.
 bool reads_states(const Encoding&);

@@ -30,7 +30,7 @@ struct HardALiBi : Encoding {
           if (std::abs(d) > h) rows.data()[(d + T - 1) * heads + h] = real(unseen);
       return rows.to(device);
     });
-    s.bias = hidden_at(s.bias, s.temperature);
+    s.bias = keep_hidden(s.bias, s.temperature);
     return s;
   }
   Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {

@@ -75,6 +75,6 @@ and a key shrinks with their distance and does not swing. Two other schemes are 
                    return effective_distances({{.q = at, .k = at}}, p.time());
                  }},
     .cost = {.matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); },
-             .held = [](const ModelShape& m, const Choices&) { return 3 + double(m.head_dim()) / m.heads; }}};
+             .live = [](const ModelShape& m, const Choices&) { return 3 + double(m.head_dim()) / m.heads; }}};
 
 }  // namespace poslab

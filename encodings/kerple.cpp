@@ -27,13 +27,13 @@ struct Kerple : ByDistance {
   // r^c, (N, H); 0^c = 0, as e^-10000 is 0 in a double
   static Tensor power(const Positions& at, Device device, const Tensor& c) {
     const auto log_r = [](double d, int) { return d == 0 ? -1e6 : std::log(std::abs(d)); };
-    const Tensor logs = of_distances(at, "kerple ln r", device, 1, log_r);
+    const Tensor logs = distance_table(at, "kerple ln r", device, 1, log_r);
     return exp(logs * clamp(c, least, 2));
   }
   static Tensor at_least(const Tensor& x) { return maximum(x, number(least, x)); }
   void rows(Scores& s, const Positions& at, Device device) const override {
     if (wp) s.gain = exp(-(power(at, device, wp) * at_least(wa)));
-    const auto r = [&] { return of_distances(at, "kerple r", device, 1, [](double d, int) { return std::abs(d); }); };
+    const auto r = [&] { return distance_table(at, "kerple r", device, 1, [](double d, int) { return std::abs(d); }); };
     s.bias = -(log_kind ? log(r() * at_least(a) + 1) * at_least(p) : power(at, device, p) * at_least(a));
   }
 };

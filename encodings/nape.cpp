@@ -28,7 +28,7 @@ struct NAPE : ByDistance {
       : slope(nape_slopes(m, c)), key(fmt::format("{} {}", c.spelled(), m.heads)) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
-    s.bias = of_distances(p, key, device, int(slope.size()),
+    s.bias = distance_table(p, key, device, int(slope.size()),
                           [&](double distance, int h) { return -slope[size_t(h)] * std::abs(distance); });
   }
 };

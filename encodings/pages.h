@@ -48,10 +48,10 @@ struct SchemePictures {
 };
 
 // The memory that a layer keeps for the backward pass. matrices: tensors of B H T T numbers (fused attention: 0).
-// of_slots: numbers per slot and head besides queries, keys and values. held: tensors of H T T numbers, for one
+// of_slots: numbers per slot and head besides queries, keys and values. live: tensors of H T T numbers, for one
 // sequence, that exist at the same time without a backward pass; absent: `matrices`.
 struct SchemeCost {
-  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), held = {};
+  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.), of_slots = always(0.), live = {};
 };
 
 // The size of the longest string: its slots, and the positions that they span.

@@ -131,6 +131,6 @@ reflected queries and keys do, also without a mask.)",
              [](const ModelShape& m, const Choices& c) {
                return c.on("reflect") ? m.head_dim() * (3. * m.head_dim() + 14) : 0.;
              },
-             .held = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }}};
+             .live = [](const ModelShape&, const Choices& c) { return c.on("reflect") ? 0. : 3.; }}};
 
 }  // namespace poslab

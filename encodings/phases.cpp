@@ -42,7 +42,7 @@ Tensor last_slots(const Tensor& x, int queries) {
   return queries == x.dim(1) ? x : slice(x, 1, x.dim(1) - queries, x.dim(1));
 }
 
-Tensor earlier(const Tensor& x, int by) {
+Tensor delay(const Tensor& x, int by) {
   Shape before = x.shape();
   before[1] = std::min(by, x.dim(1));
   const Tensor zeros = Tensor::full(before, 0, x.device());
@@ -51,7 +51,7 @@ Tensor earlier(const Tensor& x, int by) {
 
 Tensor causal_conv(const Tensor& x, const Tensor& w) {
   Tensor y = x * slice(w, 0, 0, 1);
-  for (int n = 1; n < std::min(w.dim(0), x.dim(1)); ++n) y = y + earlier(x, n) * slice(w, 0, n, n + 1);
+  for (int n = 1; n < std::min(w.dim(0), x.dim(1)); ++n) y = y + delay(x, n) * slice(w, 0, n, n + 1);
   return y;
 }
 

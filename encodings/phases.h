@@ -24,7 +24,7 @@ Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine);
 Tensor stretched_angles(const Positions&, const std::string& scheme, const std::vector<double>& f, const Tensor& s);
 
 Tensor last_slots(const Tensor& x, int queries);   // (B, T, ...) -> (B, queries, ...)
-Tensor earlier(const Tensor& x, int by);           // x_{t - by}, by >= 1, and 0 before the first: (B, T, ...)
+Tensor delay(const Tensor& x, int by);             // x_{t - by}, by >= 1, and 0 before the first: (B, T, ...)
 // y_t = sum_n w_n x_{t - n}, for each channel by itself                                 x: (B, T, N)   w: (size, N)
 Tensor causal_conv(const Tensor& x, const Tensor& w);
 Tensor unit(const Tensor& x);                      // x / sqrt(|x|^2 + 1e-6), over the last axis

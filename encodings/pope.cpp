@@ -26,7 +26,7 @@ struct PoPE : Encoding {
     const int queries = in.q.dim(1), D = in.q.dim(3);
     const auto by_slot = [&](const Tensor& x) { return x.reshape({x.dim(0), x.dim(1), 1, D}); };
     const Rotation of_keys = rotation_by(p, "pope", fmt::format("pope {}", D), in.q.device(), f);
-    const Rotation of_queries = of_last(of_keys, queries);
+    const Rotation of_queries = last_slots(of_keys, queries);
     const Tensor cosine = by_slot(of_keys.cosine), sine = by_slot(of_keys.sine), c = cos(delta), s = sin(delta);
     const Tensor q = softplus(in.q), k = softplus(in.k);
     Scores scores = Encoding::scores(in, p);

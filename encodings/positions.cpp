@@ -11,7 +11,7 @@ namespace {
 
 // One NaN would pass unseen through a floor, a table or a window, and give finite logits. Far beyond 2^32 an angle in
 // double precision, and from 2^53 on a difference of neighbours, is wrong.
-void must_be_precise(const std::vector<double>& numbers, int sequences, int channels = 1) {
+void check_precision(const std::vector<double>& numbers, int sequences, int channels = 1) {
   constexpr double most = 4294967296;
   const auto bad = std::find_if(numbers.begin(), numbers.end(), [](double x) { return !(std::abs(x) <= most); });
   if (bad == numbers.end()) return;
@@ -26,7 +26,7 @@ Positions Positions::of_tokens(int sequences, std::vector<double> position) {
   if (sequences < 1 || position.empty() || position.size() % size_t(sequences))
     bad_input("positions: {} numbers for {} sequences; give at least one, and equally many to each", position.size(),
               sequences);
-  must_be_precise(position, sequences);
+  check_precision(position, sequences);
   Positions p;
   p.sequences_ = sequences, p.position_ = std::move(position);
   return p;
@@ -38,7 +38,7 @@ Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids
   std::vector<double> position;
   for (size_t n = 0; n < ids.size(); n += size_t(channels)) position.push_back(ids[n]);
   Positions p = of_tokens(sequences, std::move(position));
-  must_be_precise(ids, sequences, channels);
+  check_precision(ids, sequences, channels);
   if (channels > 1) p.channels_ = channels, p.ids_ = std::move(ids);
   return p;
 }
@@ -46,7 +46,7 @@ Positions Positions::of_ids(int sequences, int channels, std::vector<double> ids
 Positions Positions::of_offsets(int sequences, std::vector<double> offset) {
   if (sequences < 1 || offset.size() % size_t(sequences) || offset.size() / size_t(sequences) % 2 == 0)
     bad_input("positions: {} offsets for {} sequences; give 2 T - 1 of them to each", offset.size(), sequences);
-  must_be_precise(offset, sequences);
+  check_precision(offset, sequences);
   Positions p;
   p.sequences_ = sequences, p.offset_ = std::move(offset);
   return p;

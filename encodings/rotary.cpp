@@ -48,7 +48,7 @@ Rotation rotation_by(const Positions& p, const std::string& scheme, const std::s
   return rotation_by(p, moved, name, device, frequencies);
 }
 
-Rotation of_last(const Rotation& r, int queries) {
+Rotation last_slots(const Rotation& r, int queries) {
   const int keys = r.cosine.dim(1);
   if (queries == keys) return r;
   return {slice(r.cosine, 1, keys - queries, keys), slice(r.sine, 1, keys - queries, keys)};
@@ -74,7 +74,7 @@ Rotary::Rotary(std::string name, std::vector<double> frequencies, Pairing pairin
 Rotary::Rotary(std::string name, Pairing pairing, std::function<std::vector<Group>(int slots)> groups)
     : name_(std::move(name)), pairing_(pairing), groups_(std::move(groups)) {}
 
-Rotation Rotary::of_group(const Group& group, int from, const Positions& p, const LayerShape& n) const {
+Rotation Rotary::group_rotation(const Group& group, int from, const Positions& p, const LayerShape& n) const {
   const std::string key = fmt::format("{} {} {} {}", name_, n.head_dim, n.heads, from);
   return rotation_by(p, name_, key, n.device, group.spectrum.frequencies);
 }
@@ -84,7 +84,7 @@ std::optional<LayerTerms> Rotary::terms(const Positions& p, const LayerShape& n)
   const RotarySpectrum& spectrum = all[0].spectrum;
   if (all.size() > 1 || 2 * int(spectrum.frequencies.size()) != n.head_dim) return std::nullopt;
   return LayerTerms{.scale = real(spectrum.factor / std::sqrt(double(n.head_dim))),
-                    .rotation = of_group(all[0], 0, p, n),
+                    .rotation = group_rotation(all[0], 0, p, n),
                     .pairing = pairing_};
 }
 
@@ -93,9 +93,9 @@ Scores Rotary::scores(const Heads& in, const Positions& p) const {
   std::vector<Tensor> q, k;
   for (int from = 0; const Group& group : all) {
     const LayerShape shape{in.q.dim(2), in.q.dim(3), in.q.device()};
-    const Rotation of_keys = of_group(group, from, p, shape);
+    const Rotation of_keys = group_rotation(group, from, p, shape);
     const auto own = [&](const Tensor& x) { return all.size() == 1 ? x : slice(x, 2, from, from + group.heads); };
-    q.push_back(rotated(own(in.q), of_last(of_keys, in.q.dim(1)), pairing_));
+    q.push_back(rotated(own(in.q), last_slots(of_keys, in.q.dim(1)), pairing_));
     k.push_back(rotated(own(in.k), of_keys, pairing_));
     from += group.heads;
   }

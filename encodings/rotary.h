@@ -19,7 +19,7 @@ Rotation rotation_by(const Positions&, const std::string& scheme, const std::str
 Rotation rotation_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
                    const std::vector<double>& frequencies);
 // The rotation of the last slots, where the queries are: (S, T, D/2) -> (S, queries, D/2).
-Rotation of_last(const Rotation&, int queries);
+Rotation last_slots(const Rotation&, int queries);
 
 struct RotarySpectrum {
   std::vector<double> frequencies;   // radians a position; fewer than D/2 leave the last channels as they are
@@ -38,7 +38,7 @@ class Rotary : public Encoding {
 
  private:
   // Of the group that begins with head `from`.
-  Rotation of_group(const Group&, int from, const Positions&, const LayerShape&) const;
+  Rotation group_rotation(const Group&, int from, const Positions&, const LayerShape&) const;
   std::string name_;
   Pairing pairing_;
   std::function<std::vector<Group>(int slots)> groups_;

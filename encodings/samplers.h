@@ -26,7 +26,7 @@ std::vector<double> subset(int n, int low, int pool, bool sorted, Rng&);
 
 // one(rng) draws the positions of one sequence; it is called for each.
 template <class One>
-Positions of_each(const Slots& slots, Rng& rng, const One& one) {
+Positions draw_each(const Slots& slots, Rng& rng, const One& one) {
   std::vector<double> all;
   for (int s = 0; s < slots.sequences; ++s) {
     const std::vector<double> p = one(rng);

@@ -16,14 +16,14 @@ namespace {
 
 Positions contiguous(const Choices& c, const Slots& slots, Rng& rng) {
   const int furthest = std::min(c.whole("max_shift"), c.whole("max_position") - slots.time);
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     return even_steps(c.whole("first") + double(r.below(uint32_t(furthest + 1))), 1, slots.time);
   });
 }
 
 Positions pose(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time, free = c.whole("max_position") - T;
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     const int length = 1 + int(r.below(uint32_t((T + 1) / 2)));
     const int shift = c.on("shifted") ? int(r.below(uint32_t(free + 1))) : 0;
     const int skip = shift + int(r.below(uint32_t(free - shift + 1)));
@@ -35,7 +35,7 @@ Positions pose(const Choices& c, const Slots& slots, Rng& rng) {
 
 Positions cape(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time;
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     const auto within = [&](double most) { return most * (2 * r.uniform() - 1); };
     const double shift = within(c.number("global")), scale = std::exp(within(std::log(c.number("scale"))));
     std::vector<double> p = even_steps(c.on("centred") ? -(T - 1) / 2. : 0, 1, T);
@@ -45,7 +45,7 @@ Positions cape(const Choices& c, const Slots& slots, Rng& rng) {
 }
 
 Positions random_floats(const Choices& c, const Slots& slots, Rng& rng) {
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     std::vector<double> p(size_t(slots.time), 0.);
     for (double& at : p) at = c.whole("first") + c.number("range") * r.uniform();
     std::sort(p.begin(), p.end());

@@ -36,7 +36,7 @@ std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
 namespace {
 
 Positions randomized(const Choices& c, const Slots& slots, Rng& rng) {
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     return subset(slots.time, c.whole("first"), c.whole("max_position"), !c.on("unsorted"), r);
   });
 }
@@ -61,12 +61,12 @@ Positions scattered(const Choices& c, const Slots& slots, Rng& rng) {
   if (pool > 1 << 24)
     bad_input("scattered: {} slots at a mean gap of {} need a pool of {:.0f} positions; it has at most {}, so take a "
               "smaller gap", T, c["gap"], pool, 1 << 24);
-  return of_each(slots, rng, [&](Rng& r) { return subset(T, c.whole("first"), int(pool), true, r); });
+  return draw_each(slots, rng, [&](Rng& r) { return subset(T, c.whole("first"), int(pool), true, r); });
 }
 
 Positions log_density(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time, N = c.whole("max_position");
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     const double part = T * std::pow((N + 1.) / T, r.uniform());
     const int pool = std::clamp(int(part), T, N), shift = int(r.below(uint32_t(N - pool + 1)));
     return subset(T, c.whole("first") + shift, pool, true, r);
@@ -76,7 +76,7 @@ Positions log_density(const Choices& c, const Slots& slots, Rng& rng) {
 // m runs and N - T free positions in any order: the runs are a subset of these N - T + m things.
 Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time, N = c.whole("max_position"), block = c.whole("block");
-  return of_each(slots, rng, [&](Rng& r) {
+  return draw_each(slots, rng, [&](Rng& r) {
     const int first_run = std::min(T, 1 + int(r.below(uint32_t(block))));
     const int runs = 1 + (T - first_run + block - 1) / block;
     const std::vector<double> at = subset(runs, c.whole("first"), N - T + runs, true, r);

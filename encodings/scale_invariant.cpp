@@ -20,8 +20,8 @@ struct Factors {
   Factors(const Positions& p, Device device, double tau, int heads) {
     const auto squared = [tau](double d) { return 2 * std::log(std::abs(d) / tau + 1) + 1; };
     const std::string name = fmt::format("scale_invariant {} {} ", heads, tau);
-    gain = of_distances(p, name + "gain", device, heads, [&](double d, int) { return std::sqrt(squared(d)); });
-    bias = of_distances(p, name + "bias", device, heads, [&](double d, int) { return 1 - squared(d); });
+    gain = distance_table(p, name + "gain", device, heads, [&](double d, int) { return std::sqrt(squared(d)); });
+    bias = distance_table(p, name + "bias", device, heads, [&](double d, int) { return 1 - squared(d); });
   }
 };
 

@@ -50,7 +50,7 @@ struct Selective : Phased {
     const int B = in.x_keys.dim(0), T = in.x_keys.dim(1);
     const Tensor x = unit(in.x_keys.reshape({B, T, C / D, D})).reshape({B, T, C});
     const Tensor y = linear(linear(x, down), up);                                       // (B, T, H D/2)
-    Tensor phi = conv ? causal_conv(y, conv) : y - earlier(y, 1);
+    Tensor phi = conv ? causal_conv(y, conv) : y - delay(y, 1);
     if (bias) phi = phi + exp(bias);
     phi = phi.reshape({B, T, H, D / 2});
     if (gate) phi = phi * sigmoid(linear(x, gate, gate_b)).reshape({B, T, H, 1});

@@ -44,7 +44,7 @@ look alike. With values=off it costs far less, and often does as well.)",
                     "constant."),
     .pictures = {.matrix = of_ones},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },
-             .held = [](const ModelShape& m,
+             .live = [](const ModelShape& m,
                         const Choices& c) { return c.on("values") ? 3 + 2. * m.head_dim() / m.heads : 0.; }}};
 
 }  // namespace poslab

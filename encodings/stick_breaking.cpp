@@ -56,6 +56,6 @@ earlier have left, so the nearest match wins and no position is needed. The weig
     .pictures = {.matrix = always(PairPicture{Quantity::weight, [](auto& e, auto& m, auto& p) {
       return e.weights(all_alike(m, p.time(), 0), p, {.causal = true}).reshape({m.heads, p.time(), p.time()});
     }})},
-    .cost = {.matrices = always(9.), .held = always(8.)}};
+    .cost = {.matrices = always(9.), .live = always(8.)}};
 
 }  // namespace poslab

@@ -19,7 +19,7 @@ struct Tisa : ByDistance {
   }
 
   void rows(Scores& s, const Positions& p, Device device) const override {
-    const Tensor d = of_distances(p, "tisa", device, 1, [](double distance, int) { return distance; });
+    const Tensor d = distance_table(p, "tisa", device, 1, [](double distance, int) { return distance; });
     const int N = d.dim(0);
     const Tensor away = d.reshape({N, 1, 1}) - centre;                                               // (N, kernels, H)
     s.bias = sum(amplitude * exp(-(abs(sharpness) * away * away)), 1).reshape({N, amplitude.dim(1)});

@@ -256,7 +256,7 @@ Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape
   s.pages.pictures.distances = [layer](const ModelShape& m, const Choices& c, const Positions& p) {
     return layer(m, c).distances(p);
   };
-  s.pages.cost = {.matrices = always(2.), .held = always(0.)};
+  s.pages.cost = {.matrices = always(2.), .live = always(0.)};
   s.pages.pictures.matrix = cosines;
   s.pages.unreached = until_position("window");
   return rotary_layers_scheme(std::move(s));

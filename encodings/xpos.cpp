@@ -44,7 +44,7 @@ struct XPos : Encoding {
       return {rotation.cosine * z, rotation.sine * z};
     };
     Scores s = Encoding::scores(in, p);
-    s.pieces[0].q = rotate(in.q, of_last(scaled(1), in.q.dim(1)), t.pairing);
+    s.pieces[0].q = rotate(in.q, last_slots(scaled(1), in.q.dim(1)), t.pairing);
     s.pieces[0].k = rotate(in.k, scaled(-1), t.pairing);
     return s;
   }

@@ -27,9 +27,7 @@ PositionSample counted(int slots) {
 
 double percent(const Score& s) { return 100 * double(s.correct) / double(s.scored); }
 
-struct Learned {
-  Tensor logits, loss;
-};
+struct Learned { Tensor logits, loss; };
 
 // One step of training: forward, the loss, its gradients, an update.
 Learned train_step(const Transformer& net, const Params& params, Adam& adam, const Batch& batch) {
@@ -67,7 +65,7 @@ int main(int count, char** words) {              // spine [STEPS]
   }
 
   fmt::print("\nlength   accuracy\n");
-  const NoGrad only_looking;
+  const NoGrad inference;
   for (const int length : {10, 20, 30, 40, 60, 100}) {
     const Batch batch = make_batch(task, 64, length, stream(seed, Purpose::test_tokens, uint64_t(length)));
     const PositionSample positions = counted(batch.tokens.shape()[1]);

@@ -45,8 +45,7 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
   if (!std::isnan(of.entropy)) bad_input("{} has weights of its own and no logits; choose pmax, entropy or log", where);
   bad_input(
       "{}: its attention over {} keys is nan; align a run that has not diverged, or leave low temperatures out "
-      "of --grid",
-      where, d.keys);
+      "of --grid", where, d.keys);
 }
 
 int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
@@ -245,7 +244,7 @@ void check_aligned(const Chosen<TemperaturePolicy>& policy, const std::function<
   const std::string of = policy->name == "aligned" ? read_aligned(policy.choices["of"]).weights : "";
   if (of.empty()) return;
   if (const std::string here = weights(); of != here)
-    bad_input("temperature aligned: it is of weights {}, and this model has {}; align this one by `poslab align`", of,
+    bad_input("temperature aligned: it belongs to weights {}, but this model has {}; align it with `poslab align`", of,
               here);
 }
 

@@ -64,7 +64,7 @@ Choices configure(const Settings& settings) { return poslab::configure(all_choic
 // Sizes of the model are the decoder's to check.
 void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
-  must_not_be_aligned(c.temperature);
+  refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))

@@ -31,8 +31,8 @@ struct Asked {
     const int O = q.outputs(), V = net.spec().vocabulary;
     Answer a{input, t.answer(input), {}, q.strings.scored_slots[0], V, {}, draws_positions(c) ? draws : 1, 0};
     for (int symbol = t.symbols_out; symbol < t.symbols_in; ++symbol)
-      if (const std::string& word = t.alphabet[size_t(symbol)]; word.size() == 1) a.others[symbol] = word;
-    a.others[V - 1] = ";";
+      if (const std::string& word = t.alphabet[size_t(symbol)]; word.size() == 1) a.other_words[symbol] = word;
+    a.other_words[V - 1] = ";";
     const auto answer_under = [&](int from, int to) {  // the mean of these draws
       const auto said = [&](const Ids& answer) {
         const Ids read = read_by(q, answer, V - 1);

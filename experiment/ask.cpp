@@ -32,8 +32,8 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 }  // namespace
 
 Batch posed(const RunSpec& c, const Chosen<Sampler>& sampler, int places, const Tokens& input) {
-  if (input.empty() || input.size() > most_read)
-    bad_input("a question of {} symbols; ask for 1 to {}", input.size(), most_read);
+  if (input.empty() || input.size() > max_symbols)
+    bad_input("a question of {} symbols; ask for 1 to {}", input.size(), max_symbols);
   const Batch batch = batch_of(task(c["task"]), {input});
   const int needed = batch.tokens.shape()[1];
   if (needed <= places) return batch;
@@ -74,8 +74,8 @@ Tokens likeliest(const std::vector<double>& p, int V) {
 double Answer::confidence(size_t slot) const { return probability[slot * size_t(symbols) + size_t(said[slot])]; }
 int Answer::right() const { return matches(said, expected, scored); }
 std::string Answer::word(int symbol) const {
-  const auto other = others.find(symbol);
-  return other == others.end() ? std::to_string(symbol) : other->second;
+  const auto other = other_words.find(symbol);
+  return other == other_words.end() ? std::to_string(symbol) : other->second;
 }
 std::string Answer::written() const {
   std::string text;
@@ -147,7 +147,7 @@ void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
 
 Looked ask(const State& state, const Tokens& input, const Asking& how) {
   const NoGrad no_grad;
-  if (input.empty() || input.size() > most_read) check_question(state, input);
+  if (input.empty() || input.size() > max_symbols) check_question(state, input);
   const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
   const PositionSample positions = positions_of(state, batch, int(input.size()), how);
   const MatmulPrecision as_this_run = precision(state.config);

@@ -22,7 +22,7 @@ struct Answer {
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // 1 if the model reads nothing random
   double accuracy_per_draw;            // of a single draw, 0 to 1: the mean over draws
-  std::map<int, std::string> others = {};  // the symbols among these V that no answer has, as they are written
+  std::map<int, std::string> other_words = {};  // the symbols among these V that no answer has, as they are written
   std::vector<std::string> reads = {};     // (O), what the model reads in each answer slot; none where all are empty
 
   std::string word(int symbol) const;     // a digit, unless it is one of the others

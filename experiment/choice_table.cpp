@@ -169,7 +169,7 @@ Matmul matmul(const Choices& c) {
 }
 MatmulPrecision precision(const Choices& c) { return {device(c), matmul(c), products(c)}; }
 
-void must_not_be_aligned(const Chosen<TemperaturePolicy>& temperature) {
+void refuse_aligned(const Chosen<TemperaturePolicy>& temperature) {
   if (temperature->name == "aligned")
     bad_input("temperature = {}: it is of a trained model; train without, and say --temperature when you test",
               temperature.spelled());

@@ -81,7 +81,7 @@ Matmul matmul(const Choices&);             // what the factors of its products a
 // Every pass needs one. Throws BadInput if the device cannot.
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
-void must_not_be_aligned(const Chosen<TemperaturePolicy>&);
+void refuse_aligned(const Chosen<TemperaturePolicy>&);
 // The positions that a sampler without parts gives so many slots lie between these. If it is random, the first is that
 // of one draw, and the second as large as any.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);

@@ -46,7 +46,8 @@ double activations(const RunSpec& c, double B, double T, bool trains) {
   // either attention's or the network's at once without a gradient
   double n = trains
                  ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
-                 : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) + pairs(held(s, transformer_spec(c).shape()), B, H, T);
+                 : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) +
+                       pairs(live_matrices(s, transformer_spec(c).shape()), B, H, T);
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
   if (trains) n += layers * B * H * T * (matrices * T + s->pages.cost.of_slots(transformer_spec(c).shape(), s.choices));
@@ -116,7 +117,7 @@ Stack stack(const DecoderSpec& spec) {
           .d_ff = double(spec.d_ff),
           .matrices = spec.encoding->pages.cost.matrices(spec.shape(), spec.encoding.choices),
           .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(), spec.encoding.choices),
-          .held = held(spec.encoding, spec.shape())};
+          .held = live_matrices(spec.encoding, spec.shape())};
 }
 
 double parameters(const DecoderSpec& spec) {

@@ -75,7 +75,7 @@ double matrices_of(const Chosen<Scheme>& scheme, const ModelShape& shape) {
 
 namespace {
 
-void must_be_no_text(const std::string& text) {
+void refuse_text(const std::string& text) {
   if (!text.empty())
     bad_input("--text goes with runs of `poslab lm`; `poslab ask RUN STRING` shows what this one does with a string");
 }
@@ -89,7 +89,7 @@ Probed StringsLearner::probed(const RunSpec&, const std::vector<int>& lengths, i
 }
 
 Sample StringsLearner::sample(const SampleOptions& o) const {
-  must_be_no_text(o.text);
+  refuse_text(o.text);
   const RunSpec& c = state.config;
   const int length = o.length ? o.length : c.whole("train_length"), first = o.number - 1;
   check_lengths(c, {length}, "view");
@@ -134,7 +134,7 @@ Reader StringsLearner::reader() const {
 }
 
 Inspection StringsLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
-  must_be_no_text(text);
+  refuse_text(text);
   if (lengths.empty()) lengths = paper_lengths(state.config);
   check_lengths(state.config, lengths);
   std::vector<int> points;

@@ -21,7 +21,7 @@ void check(const Adam& a, const Params& p) {
   if (!(a.clip > 0)) bad_input("adam: clip is {}; give more than 0, such as 1, or infinity for no clipping", a.clip);
   for (const Tensor* moments : {&a.m, &a.v})
     if (!*moments || size_t(moments->size()) != size_t(p.count()))
-      bad_input("adam: it has moments of {} numbers, and there are {} parameters; make one for these parameters",
+      bad_input("adam: {} moments for {} parameters; construct Adam with these parameters",
                 *moments ? moments->size() : 0, p.count());
 }
 

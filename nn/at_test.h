@@ -9,7 +9,7 @@ namespace poslab {
 
 // Throws BadInput if `make`, a function of Params, makes parameters: a trained model cannot get new ones.
 template <class Make>
-void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
+void require_no_parameters(const char* kind, const std::string& spelled, const Make& make) {
   const Params own(0);
   make(own);
   if (!own.entries().empty())

@@ -39,7 +39,7 @@ DecoderSpec checked(DecoderSpec s) {
 }
 
 // A unit has no states of the width of its queries and keys, which other schemes read or add to.
-void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
+void check_units(const DecoderSpec& s, const PositionLayers& encoding) {
   const auto reads = [](const auto& layer) { return reads_states(*layer); };
   if (s.gau && (encoding.embed || std::any_of(encoding.layers.begin(), encoding.layers.end(), reads)))
     bad_input(
@@ -49,7 +49,7 @@ void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
 }
 
 // A scheme with weights of its own may look further.
-void must_keep_to_windows(const DecoderSpec& s, const PositionLayers& encoding) {
+void check_windows(const DecoderSpec& s, const PositionLayers& encoding) {
   for (size_t l = 0; l < s.windows.size(); ++l)
     if (s.windows[l] && reads_states(*encoding.layers[l]))
       bad_input(
@@ -66,7 +66,7 @@ Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
   embedding_ = table(p, "embedding", spec_.vocabulary, C, small);
   encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
   temperature_ = temperature_layers(p / "temperature", spec_.temperature, spec_.shape());
-  must_suit_units(spec_, *encoding_), must_keep_to_windows(spec_, *encoding_);
+  check_units(spec_, *encoding_), check_windows(spec_, *encoding_);
   for (int n = 0; n < spec_.layers; ++n) {
     const Params at = p / ("block" + std::to_string(n));
     if (spec_.gau)
@@ -92,17 +92,17 @@ Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
 }
 
 Decoder Decoder::with_encoding(const Chosen<Scheme>& scheme) const {
-  must_learn_nothing("encoding", scheme.spelled(),
+  require_no_parameters("encoding", scheme.spelled(),
                      [&](const Params& own) { PositionLayers(own, scheme, spec_.shape()); });
   Decoder other = *this;
   other.spec_.encoding = scheme;
   other.encoding_ = std::make_shared<const PositionLayers>(Params(0), scheme, spec_.shape());
-  must_suit_units(other.spec_, *other.encoding_), must_keep_to_windows(other.spec_, *other.encoding_);
+  check_units(other.spec_, *other.encoding_), check_windows(other.spec_, *other.encoding_);
   return other;
 }
 
 Decoder Decoder::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
-  must_learn_nothing("temperature", policy.spelled(),
+  require_no_parameters("temperature", policy.spelled(),
                      [&](const Params& own) { temperature_layers(own, policy, spec_.shape()); });
   Decoder other = *this;
   other.spec_.temperature = policy;

@@ -56,8 +56,8 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
-  heads = fitted(pass.encoding, std::move(heads), pass.positions);
-  const Tensor mixed = poslab::attend(name_, pass, heads, each_head(all.v, heads.k.dim(2)), span);
+  heads = fit_key_heads(pass.encoding, std::move(heads), pass.positions);
+  const Tensor mixed = poslab::attend(name_, pass, heads, repeat_heads(all.v, heads.k.dim(2)), span);
   const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
   return seen(".attention.added", normed(added, after1_));
 }

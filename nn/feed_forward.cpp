@@ -26,7 +26,7 @@ FeedForward::FeedForward(const Params& p, FeedForwardSpec s) : spec_(s) {
   const double in = 1 / std::sqrt(double(s.d_model));
   w1_ = weight(p, "w1", s.d_model, s.d_ff, in);
   if (s.gated) w3_ = weight(p, "w3", s.d_model, s.d_ff, in);
-  w2_ = weight(p, "w2", s.d_ff, s.d_model, s.added / std::sqrt(double(s.d_ff)));
+  w2_ = weight(p, "w2", s.d_ff, s.d_model, s.output_scale / std::sqrt(double(s.d_ff)));
 }
 
 Tensor FeedForward::fused(const Tensor& x) const {

@@ -14,7 +14,7 @@ struct FeedForwardSpec {
   int d_model, d_ff;
   bool gated;
   Gate activation;
-  double added = 1;                              // w2 starts as `added` times N(0, 1 / d_ff)
+  double output_scale = 1;                              // w2 starts as `added` times N(0, 1 / d_ff)
 };
 
 class FeedForward {

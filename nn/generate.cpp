@@ -77,7 +77,7 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
                       s.encoding->laws(s.shape(), s.encoding.choices).by_length;
   std::vector<int> text = prompt;
   for (int i = 0; i < wanted.count; ++i) {
-    stop_if_wanted();
+    stop_if_requested();
     if (reread) cache.clear();
     const std::vector<int> next(text.begin() + cache.length(), text.end());
     const int n = int(next.size());

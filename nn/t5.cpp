@@ -25,7 +25,7 @@ T5Spec checked(T5Spec s) {
 // T5 has no 1 / sqrt(D). A composition of schemes has it, as its parts may differ.
 bool is_unscaled(const Chosen<Scheme>& s) { return s.choices.has("unscaled") && s.choices.on("unscaled"); }
 
-void must_be_rows(const char* what, const Ids& tokens) {
+void check_rows(const char* what, const Ids& tokens) {
   if (tokens.shape().size() != 2)
     bad_input("t5: {} have shape {}; they must be (B, T)", what, to_string(tokens.shape()));
 }
@@ -69,7 +69,7 @@ T5 T5::with_encoding(const Chosen<Scheme>& scheme) const {
   T5 other = *this;
   for (const bool decoder : {false, true}) {
     const ModelShape shape = spec_.shape(decoder);
-    must_learn_nothing("encoding", scheme.spelled(), [&](const Params& own) { PositionLayers(own, scheme, shape); });
+    require_no_parameters("encoding", scheme.spelled(), [&](const Params& own) { PositionLayers(own, scheme, shape); });
     (decoder ? other.decoder_ : other.encoder_).encoding =
         std::make_shared<const PositionLayers>(Params(0), scheme, shape);
   }
@@ -81,7 +81,7 @@ T5 T5::with_encoding(const Chosen<Scheme>& scheme) const {
 
 T5 T5::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
   const ModelShape shape = spec_.shape(false);
-  must_learn_nothing("temperature", policy.spelled(),
+  require_no_parameters("temperature", policy.spelled(),
                      [&](const Params& own) { temperature_layers(own, policy, shape); });
   T5 other = *this;
   other.spec_.temperature = policy;
@@ -90,7 +90,7 @@ T5 T5::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
 }
 
 Tensor T5::encode(const Ids& tokens, const Ids& lengths, const Pass& pass) const {
-  must_be_rows("tokens", tokens), check_lengths(lengths, tokens.shape()[0], tokens.shape()[1]);
+  check_rows("tokens", tokens), check_lengths(lengths, tokens.shape()[0], tokens.shape()[1]);
   return run(encoder_, tokens, lengths, pass, {}, nullptr);
 }
 
@@ -104,7 +104,7 @@ std::vector<T5Memory> T5::memory(const Tensor& states, const Ids& lengths) const
 }
 
 Tensor T5::decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass& pass) const {
-  must_be_rows("what the decoder reads", read);
+  check_rows("what the decoder reads", read);
   if (read.shape()[0] != states.dim(0))
     bad_input("t5: {} sequences to decode and states of {}; they must be as many", read.shape()[0], states.dim(0));
   return traced(pass.trace, "logits", "", logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr)));
@@ -124,7 +124,7 @@ T5Cache T5::cache(const Tensor& states, const Ids& lengths, int capacity, int be
 }
 
 Tensor T5::step(const Ids& newest, const Pass& pass, T5Cache& cache) const {
-  must_be_rows("the newest tokens", newest);
+  check_rows("the newest tokens", newest);
   if (newest.shape()[0] != cache.self.sequences())
     bad_input("t5: {} sequences come to a cache of {}; decode as many as it was made for", newest.shape()[0],
               cache.self.sequences());

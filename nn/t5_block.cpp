@@ -57,7 +57,7 @@ Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   s.pieces = {{in_heads(y, cross_.query).reshape({S, queries, spec_.heads, spec_.head_dim}), m.k}};
   if (!spec_.unscaled) s.scale = real(1 / std::sqrt(double(spec_.head_dim)));
   const Span span{.key_lengths = m.lengths};
-  const Tensor heads = reweighed(
+  const Tensor heads = reweigh(
       pass.self.trace, name_ + ".cross.weights", [&] { return attention_weights(s, span); },
       poslab::attention(s, m.v, span), m.v);
   const Tensor mixed = traced(pass.self.trace, name_, ".cross.heads", heads);

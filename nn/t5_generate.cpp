@@ -35,7 +35,7 @@ class Steps {
   }
   // (sequences, vocabulary)
   std::vector<real> logits() {
-    stop_if_wanted();
+    stop_if_requested();
     if (reread_) cache_.self.clear();
     std::vector<int> newest;
     const int all = int(texts_[0].size()), before = cache_.self.length();

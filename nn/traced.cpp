@@ -17,7 +17,7 @@ Tensor last_queries(const Tensor& x, int n) {
 
 // Shows a trace the statistics and logits, which the fused attention does not compute.
 void look(const std::string& of, Trace& trace, const LayerPass& pass, const Heads& in, const Span& span) {
-  const NoGrad only_looking;
+  const NoGrad inference;
   if (trace.wants(of + "statistics"))
     trace.look(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
   if (!trace.queries || !trace.wants(of + "logits")) return;
@@ -30,24 +30,24 @@ void look(const std::string& of, Trace& trace, const LayerPass& pass, const Head
 
 }  // namespace
 
-Tensor reweighed(Trace* trace, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
+Tensor reweigh(Trace* trace, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v) {
   if (!trace || !trace->wants(name)) return heads;
-  std::optional<NoGrad> only_looking(std::in_place);
+  std::optional<NoGrad> inference(std::in_place);
   const Tensor was = weights(), now = (*trace)(name, was);
   if (now.data() == was.data()) return heads;
   const std::vector<real> given = heads.values(), mixed = composed::mix(was, v).values();
   for (size_t n = 0; n < given.size(); ++n)
     if (std::abs(given[n] - mixed[n]) > 1e-3 * (1 + std::abs(given[n])))
-      bad_input("trace: {}: what these heads read is more than values times weights, so others have no place there; "
-                "replace {}heads", name, name.substr(0, name.rfind('.') + 1));
+      bad_input("trace: {}: the result of this encoding's heads is not weights times values, so new weights do not "
+                "determine it; replace {}heads", name, name.substr(0, name.rfind('.') + 1));
   const int B = was.dim(0), H = was.dim(1), Tq = was.dim(2);
   const std::vector<real> a = was.values(), b = now.values();
   std::vector<real> same;                                            // (B, H, Tq)
   for (size_t row = 0, Tk = size_t(was.dim(3)); row < a.size() / Tk; ++row)
     same.push_back(std::equal(&a[row * Tk], &a[row * Tk] + Tk, &b[row * Tk]));
   const Tensor kept = permute(Tensor::from({B, H, Tq, 1}, same).to(was.device()), {0, 2, 1, 3});
-  only_looking.reset();
+  inference.reset();
   return where(kept, heads, composed::mix(now, v));
 }
 
@@ -59,7 +59,7 @@ Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, c
   const std::string of = name + ".attention.";
   look(of, *pass.trace, pass, in, span);
   const auto weights = [&] { return pass.encoding.weights(in, pass.positions, span); };
-  return traced(pass.trace, name, ".attention.heads", reweighed(pass.trace, of + "weights", weights, heads, v));
+  return traced(pass.trace, name, ".attention.heads", reweigh(pass.trace, of + "weights", weights, heads, v));
 }
 
 TracedUpdate::TracedUpdate(const Params& p, Trace* trace) : trace_(trace) {

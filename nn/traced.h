@@ -17,7 +17,7 @@ Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Ten
 // `heads` (B, Tq, H, Dv), with sum_j a_ij v_j for queries whose weights (B, H, Tq, Tk) the trace changes under `name`.
 // Their gradients flow to v, and to new weights that require one, but not to logits. `weights` is called if the trace
 // wants them. Throws BadInput for a change if heads are not weights times v alone, as in Shaw's scheme.
-Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
+Tensor reweigh(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 
 // A sum under the name NAME + part, and its norm. A trace may change the sum; the norm is that of the changed sum.

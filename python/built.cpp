@@ -67,7 +67,7 @@ class Built {
   Tensor logits(const Tensor& q, const Tensor& k, const Given& g) const {
     const Prepared in = prepared(q, k, g);
     return at(g).logits(
-        {in.heads.q, each_head(in.heads.k, shape_.heads), in.heads.x, in.heads.x_keys, in.heads.temperature},
+        {in.heads.q, repeat_heads(in.heads.k, shape_.heads), in.heads.x, in.heads.x_keys, in.heads.temperature},
         in.positions, in.span);
   }
   Tensor weights(const Tensor& q, const Tensor& k, const Given& g) const {
@@ -80,7 +80,7 @@ class Built {
     if (v.dims() != 4 || v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1) || v.dim(2) != k.dim(2))
       bad_input("{}: v is {} with k {}; it must be (batch, time, heads, any)", spelled(), to_string(v.shape()),
                 to_string(k.shape()));
-    return at(g).attend(in.heads, each_head(v, in.heads.k.dim(2)), in.positions, in.span);
+    return at(g).attend(in.heads, repeat_heads(v, in.heads.k.dim(2)), in.positions, in.span);
   }
 
  private:
@@ -134,7 +134,7 @@ class Built {
     const Positions& positions = sample->at_layer(g.layer);
     const Span span{.causal = shape_.causal, .offset = k.dim(1) - q.dim(1), .key_lengths = g.lengths};
     const Heads heads = temperature_[size_t(g.layer)]({q, k, x, x_keys}, positions, span);
-    return {sample, fitted(at(g), heads, positions), positions, span};
+    return {sample, fit_key_heads(at(g), heads, positions), positions, span};
   }
 
   uint64_t seed_;

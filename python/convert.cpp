@@ -90,7 +90,7 @@ Ids ids_of(nb::handle x) {
 
 std::pair<Shape, std::vector<double>> positions_of(nb::handle x) {
   if (nb::isinstance<Tensor>(x) && recording() && nb::cast<Tensor>(x).requires_grad())
-    bad_input("positions: they get no gradient, and these want one; give x.detach()");
+    bad_input("positions have no gradient, but these require one; give x.detach()");
   const nb::object array =
       numpy().attr("ascontiguousarray")(as_array(x, "positions", "fiu", "numbers"), "dtype"_a = "float64");
   const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);

@@ -70,6 +70,6 @@ void add_pages(nb::module_&);
 void add_own(nb::module_&);
 void add_own_task(nb::module_&);
 void add_model(nb::module_&);
-void say_errors_in_one_line(nb::handle scope);  // for all functions of a module or a class
+void shorten_errors(nb::handle scope);  // for all functions of a module or a class
 
 }  // namespace poslab::python

@@ -75,7 +75,7 @@ Tensor indexed(const Tensor& x, nb::handle index) {
     } else if (parts.size() == 1) {
       return rows(x, ids_of(part));
     } else {
-      bad_input("index: a {} beside other indices; an array of rows stands alone, and pl.gather takes any",
+      bad_input("index: a {} next to other indices; give it alone, or use pl.gather",
                 type_of(part));
     }
   }

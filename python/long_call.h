@@ -75,8 +75,8 @@ inline void end_long_calls() {
 template <class Work>
 auto long_call(const Work& work) {
   if (within_long_call())
-    bad_input("a training or a check runs, and this is called from inside it; call it before or afterwards");
-  if (all_long_calls().python_ends) bad_input("Python is about to end; train or check before that");
+    bad_input("this was called from inside a training or a check; call it before or afterwards");
+  if (all_long_calls().python_ends) bad_input("Python is shutting down; train or check before that");
   const LongCallBegun begun;
   constexpr std::chrono::milliseconds look(50), patience(1000);
   std::optional<nb::python_error> error;

@@ -68,7 +68,7 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
   if (!start) return {};
   const Ids read = given_tokens(m, "read", given);
   if (read.shape()[0] != tokens.shape()[0])
-    bad_input("read has {} sequences and tokens {}; give as many", read.shape()[0], tokens.shape()[0]);
+    bad_input("read has {} sequences and tokens {}; give the same number of both", read.shape()[0], tokens.shape()[0]);
   return read;
 }
 
@@ -82,13 +82,13 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   const Tensor logits =
       m.reader.logits({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
                       said.empty() ? nullptr : &asked.trace);
-  asked.must_have_matched();
+  asked.check_matched();
   return {logits, asked.captured()};
 }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {
   if (const auto* writer = as_text(m)) return writer->source->prompt(text);
-  if (!as_questions(m)) bad_input("{} is of a task; pl.tasks has its tokens", m.run);
+  if (!as_questions(m)) bad_input("{} is a run of a task, not of a language model; pl.tasks makes its tokens", m.run);
   const std::vector<int> tokens = symbols::read(text);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   return tokens;
@@ -98,7 +98,7 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
                   uint64_t seed) {
   const auto* writer = as_text(m);
-  if (!writer) bad_input("{} is no language model, so it goes on with no text", m.run);
+  if (!writer) bad_input("{} is not a language model, so it cannot continue a text", m.run);
   if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);
   const language::Source& source = *writer->source;
   const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(writer->state.config)};
@@ -107,7 +107,7 @@ nb::bytes written(const Model& m, const std::string& prompt, int count, double t
     const MatmulPrecision as_the_run = precision(writer->state.config);
     std::string all;
     generate(writer->state.net, source.prompt(prompt), wanted, [&](int token) {
-      stop_if_wanted();
+      stop_if_requested();
       if (std::count(source.ends.begin(), source.ends.end(), token)) return false;
       all += source.text(token);
       return true;
@@ -120,7 +120,7 @@ nb::bytes written(const Model& m, const std::string& prompt, int count, double t
 std::string answered(const Model& m, const std::string& prompt, int count, int beams, double length_penalty,
                      const std::string& early_stopping) {
   const auto* answerer = as_questions(m);
-  if (!answerer) bad_input("{} is no T5, so it has no answer to a text", m.run);
+  if (!answerer) bad_input("{} is not a T5, so it cannot answer a text", m.run);
   const t5::State& s = answerer->state;
   T5Generation how{count, beams, length_penalty};
   how.early_stopping =

@@ -133,7 +133,7 @@ NB_MODULE(_poslab, m) {
         return all;
       },
       "Version, commit, instruction set, engine of products and threads, as `poslab version` prints them.");
-  say_errors_in_one_line(m);
+  shorten_errors(m);
   survive_forks();
   give_advice();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));

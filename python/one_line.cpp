@@ -101,7 +101,7 @@ void replace(nb::handle function) {
 
 }  // namespace
 
-void say_errors_in_one_line(nb::handle scope) {
+void shorten_errors(nb::handle scope) {
   for (const nb::handle x : nb::list(nb::borrow<nb::dict>(scope.attr("__dict__").attr("copy")()).values())) {
     const std::string kind = type_of(x);
     if (kind == "nb_func" || kind == "nb_method")
@@ -111,7 +111,7 @@ void say_errors_in_one_line(nb::handle scope) {
         if (const nb::object f = x.attr(part); type_of(f) == "nb_func" || type_of(f) == "nb_method") replace(f);
       }
     else if (PyType_Check(x.ptr()) || kind == "module")
-      say_errors_in_one_line(x);
+      shorten_errors(x);
   }
 }
 

@@ -22,7 +22,7 @@ class OwnLayer : public Encoding {
     const nb::object given = layer_.get().attr("scores")(in.q, in.k, positions);
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
-    for (const Piece& piece : s.pieces) must_be_of(in.q, piece.q, "q", 3), must_be_of(in.k, piece.k, "k", 2);
+    for (const Piece& piece : s.pieces) check_shape(in.q, piece.q, "q", 3), check_shape(in.k, piece.k, "k", 2);
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
     return s;
   }
@@ -35,7 +35,7 @@ class OwnLayer : public Encoding {
 
  private:
   // Of the same sequences and slots, and of q also heads; the rest is for attention to say.
-  void must_be_of(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
+  void check_shape(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
     if (x && x.dims() == 4 && !std::equal(x.shape().begin(), x.shape().begin() + sizes, given.shape().begin()))
       bad_input("{0}: scores() was given {1} of shape {2}, and made {1} of shape {3}; keep the first {4} sizes", name_,
                 what, to_string(given.shape()), to_string(x.shape()), sizes);
@@ -96,7 +96,7 @@ nb::dict values_of(const Choices& c) {
 
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
   std::unique_lock alone(long_calls(), std::try_to_lock);
-  if (!alone) bad_input("{}: a training runs, which reads the lists; wait for it", name);
+  if (!alone) bad_input("{}: a training is running, and reads the lists; wait until it ends", name);
   return alone;
 }
 

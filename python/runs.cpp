@@ -37,12 +37,12 @@ nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Asked asked(said);
   int steps = 0;  // begun: each makes logits once
   asked.trace.replace("logits", [&](const std::string&, const Tensor& x) {
-    if (++steps == 2) asked.must_have_matched();
+    if (++steps == 2) asked.check_matched();
     return x;
   });
   shown(progress, [&] {
     const std::string text = work(said.empty() ? nullptr : &asked.trace);
-    if (steps == 1) asked.must_have_matched();
+    if (steps == 1) asked.check_matched();
     for (auto& [name, x] : asked.trace.captured) x = x.to(Device::cpu);
     return text;
   });

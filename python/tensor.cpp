@@ -75,7 +75,7 @@ nb::object as_numpy(nb::pointer_and_handle<Tensor> self, nb::handle dtype, nb::h
   const nb::object array = view<nb::numpy>(self);
   const bool other = !dtype.is_none() && !array.attr("dtype").equal(numpy().attr("dtype")(dtype));
   if (other && !copy.is_none() && !nb::cast<bool>(copy))
-    bad_input("a float32 tensor is no array of {} without a copy", text_of(dtype));
+    bad_input("a float32 tensor cannot become an array of {} without a copy", text_of(dtype));
   if (other) return array.attr("astype")(dtype);
   return !copy.is_none() && nb::cast<bool>(copy) ? array.attr("copy")() : array;
 }
@@ -87,7 +87,7 @@ nb::tuple shape_of(const Tensor& x) {
 }
 
 Tensor& require(Tensor& x, bool wanted) {
-  if (!wanted && x.requires_grad()) bad_input("requires_grad: it cannot be taken back; use detach()");
+  if (!wanted && x.requires_grad()) bad_input("requires_grad cannot be switched off; use detach()");
   return wanted ? x.require_grad() : x;
 }
 
@@ -153,7 +153,7 @@ void add_tensor(nb::module_& m) {
             const nb::object wanted = one ? nb::object(sizes[0]) : nb::object(sizes);
             Shape shape;
             if (!nb::try_cast(wanted, shape))
-              bad_input("reshape: {} is no shape; give whole numbers below 2^31", text_of(wanted));
+              bad_input("reshape: {} is not a shape; give whole numbers below 2^31", text_of(wanted));
             return x.reshape(shape);
           },
           "sizes"_a, "The same memory and gradient in another shape; one size may be -1.")

@@ -12,7 +12,7 @@ Trace::Change change_of(nb::object function, const std::function<void()>& called
   const auto kept = std::make_shared<const Kept>(std::move(function));
   return [kept, called](const std::string& name, const Tensor& x) {
     if (x.device() != Device::cpu)
-      bad_input("trace: {} is on a GPU, and functions of Python see tensors on the CPU; say device=\"cpu\"", name);
+      bad_input("trace: {} is on a GPU, but Python functions get tensors on the CPU; use device=\"cpu\"", name);
     called();
     const Calling calling;
     const nb::object y = kept->get()(name, x);
@@ -38,7 +38,7 @@ Asked::Asked(const TraceLike& said) : trace(captures(said)), captures_(captures(
   }
 }
 
-void Asked::must_have_matched() const {
+void Asked::check_matched() const {
   std::vector<std::string> idle;
   for (const std::string& pattern : changes_)
     if (!called_->contains(pattern)) idle.push_back(pattern);

@@ -13,7 +13,7 @@ using TraceLike = std::vector<std::pair<std::string, nb::object>>;
 // throw BadInput for what is on a GPU. Logits are those of all queries.
 struct Asked {
   explicit Asked(const TraceLike&);
-  void must_have_matched() const;  // throws BadInput for a pattern that no name of the pass has matched
+  void check_matched() const;  // throws BadInput for a pattern that no name of the pass has matched
   nb::dict captured() const;       // by name; from a GPU a copy
 
   Trace trace;

@@ -25,7 +25,7 @@ void add(const Task& task, const Tokens& answer, Counts& counts) {
 std::vector<Counts> fit(const Task& task, int length, int samples, uint64_t seed) {
   std::vector<Counts> seen(size_t(task.output_length(length)), Counts(size_t(task.symbols_out), 0));
   for (int b = 0; b < samples; ++b) {
-    stop_if_wanted();
+    stop_if_requested();
     Rng rng = draw(seed, to_fit, b);
     const Tokens y = task.answer(task.input(rng, length));
     for (size_t slot = 0; slot < size_t(task.scored_slots(y)); ++slot) ++seen[slot][size_t(y[slot])];
@@ -38,7 +38,7 @@ double majority(const Task& task, int length, int samples, uint64_t seed, const 
   for (const Counts& counts : seen) prediction.push_back(int(most_frequent(counts)));
   int64_t correct = 0, scored = 0;
   for (int b = 0; b < samples; ++b) {
-    stop_if_wanted();
+    stop_if_requested();
     Rng rng = draw(seed, to_score, b);
     const Tokens y = task.answer(task.input(rng, length));
     const int slots = task.scored_slots(y);
@@ -60,12 +60,12 @@ double content_only(const Task& task, int length, int samples, uint64_t seed, co
 
   double correct = 0, scored = 0;
   for (int b = 0; b < samples; ++b) {
-    stop_if_wanted();
+    stop_if_requested();
     Rng rng = draw(seed, to_score, b), order = draw(seed, orders, b);
     const Tokens x = task.input(rng, length);
     Counts seen = prior, met(prior.size(), 0);
     const auto answer_another = [&](Counts& counts) {
-      stop_if_wanted();
+      stop_if_requested();
       add(task, task.answer(task.shuffled(x, order)), counts);
     };
     for (int i = 0; i < orders_tried; ++i) answer_another(seen);

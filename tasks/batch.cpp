@@ -12,9 +12,9 @@ Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
   const int sequences = int(inputs.size()), outputs = task.output_length(int(inputs.at(0).size()));
   std::vector<int> tokens, targets, scored_slots;
   for (const Tokens& x : inputs) {
-    stop_if_wanted();
+    stop_if_requested();
     if (x.size() != inputs.front().size())
-      bad_input("{}: strings of {} and of {} symbols in one batch; all must be as long", task.name,
+      bad_input("{}: strings of {} and of {} symbols in one batch; all must have the same length", task.name,
                 inputs.front().size(), x.size());
     const Tokens y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
@@ -32,7 +32,7 @@ Batch make_batch(const Task& task, int sequences, int length, Stream s) {
   if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name, length);
   std::vector<Tokens> inputs;
   for (int b = 0; b < sequences; ++b) {
-    stop_if_wanted();
+    stop_if_requested();
     Rng rng({s.seed, s.step, s.site + uint32_t(b)});
     inputs.push_back(task.input(rng, length));
   }

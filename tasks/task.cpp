@@ -100,7 +100,7 @@ Tokens read_input(const Task& task, const std::string& text) {
     x.push_back(int(symbol));
     at += bytes;
   }
-  if (x.size() > most_read) bad_input("{} has {} symbols; ask about {} at most", quoted(text), x.size(), most_read);
+  if (x.size() > max_symbols) bad_input("{} has {} symbols; ask about {} at most", quoted(text), x.size(), max_symbols);
   if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name, task.form);
   if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name, task.form);
   return x;

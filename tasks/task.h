@@ -50,7 +50,7 @@ std::string written_input(const Task&, const Tokens&);     // "(3-x)=4", "0 1 PO
 std::string written_answer(const Tokens&);
 // The input that `text` spells; spaces and the case of letters do not count. Throws BadInput that lists valid input.
 Tokens read_input(const Task&, const std::string& text);
-constexpr size_t most_read = 10000;  // symbols: more take an hour to answer, and brackets are read recursively
+constexpr size_t max_symbols = 10000;  // symbols: more take an hour to answer, and brackets are read recursively
 
 // An input of `length` symbols and its answer, always the same ones: for explanations.
 struct TaskExample { Tokens input, answer; };

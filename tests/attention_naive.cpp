@@ -212,7 +212,7 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
   AttentionGrads d{};
   for (int p = 0; p < x.pieces; ++p) d.q[p] = {grads[0].data(), false}, d.k[p] = {grads[1].data(), false};
   d.v = {grads[2].data(), false};
-  const int64_t before = memory().bytes_asked;
+  const int64_t before = memory().bytes_requested;
   const Kernels& run = kernels(Device::cpu);
   run.attention(o.data(), stats.data(), x);
   run.attention_backward(d, x, arrays[3].data(), o.data(), stats.data());
@@ -223,7 +223,7 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
     naive::attention(one.data(), row);
     CHECK(apart(Reals(o.begin() + i * D, o.begin() + (i + 1) * D), one) < tolerance);
   }
-  return memory().bytes_asked - before;
+  return memory().bytes_requested - before;
 }
 
 TEST_CASE("attention: long sequences keep no matrix of queries by keys") {

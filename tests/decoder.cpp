@@ -146,9 +146,9 @@ TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, valu
     const Tensor x = checks::random_tensor({2, T, 16}, 1);
     const auto outcome = [&](bool repeated) {
       const Tensor q = leaf({2, T, 4, 4}, 2), k = leaf({2, T, 2, 4}, 3), v = leaf({2, T, 2, 4}, 4);
-      Heads in{q, repeated ? each_head(k, 4) : k, x, x};
-      in = fitted(*model, in, p);
-      const Tensor o = model->attend(in, each_head(v, in.k.dim(2)), p, {.causal = true});
+      Heads in{q, repeated ? repeat_heads(k, 4) : k, x, x};
+      in = fit_key_heads(*model, in, p);
+      const Tensor o = model->attend(in, repeat_heads(v, in.k.dim(2)), p, {.causal = true});
       backward(sum_all(o * checks::random_tensor(o.shape(), 5)));
       return std::vector<Tensor>{o.detach(), q.grad(), k.grad(), v.grad()};
     };

@@ -96,11 +96,11 @@ TEST_CASE(
   in.k = slice(in.k, 2, 0, H / 2);
   const auto logits = [&](const Heads& some, const Positions& p) { return model->logits(some, p, {}); };
   Heads each = in;
-  each.k = each_head(in.k, H);
-  CHECK(fitted(*model, in, six_in_order).k.dim(2) == H / 2);
-  CHECK(fitted(*model, in, six_uneven).k.dim(2) == H);
+  each.k = repeat_heads(in.k, H);
+  CHECK(fit_key_heads(*model, in, six_in_order).k.dim(2) == H / 2);
+  CHECK(fit_key_heads(*model, in, six_uneven).k.dim(2) == H);
   for (const Positions& p : {six_in_order, six_uneven})
-    CHECK(apart(logits(fitted(*model, in, p), p), logits(each, p)) < tolerance);
+    CHECK(apart(logits(fit_key_heads(*model, in, p), p), logits(each, p)) < tolerance);
   CHECK_THROWS_WITH_AS(model->scores(each, six_uneven), doctest::Contains("these positions are not evenly spaced"),
                        Failure);
 }

@@ -38,12 +38,12 @@ TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
   for (const char* encoding : {"none", "learned", "alibi", "rope", "relative", "geometric"})
     for (const int d_model : {64, 128}) {
       const Choices c = sized(encoding, 3, d_model, 40, 16);
-      const int64_t before = memory().bytes_asked;
+      const int64_t before = memory().bytes_requested;
       State state(c);
       const StepInputs inputs = draw_step(c, 0, 40);
       const Tensor logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, {real(0.1), {}}});
       const Tensor loss = cross_entropy(logits, inputs.batch.targets);
-      const double used = double(memory().bytes_asked - before);  // all that the backward pass needs
+      const double used = double(memory().bytes_requested - before);  // all that the backward pass needs
       backward(loss);
       const Footprint f = footprint(c);
       const double ratio = (f.state + f.step) / used, parameters = f.parameters / double(state.params.count());
@@ -76,12 +76,12 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
     const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
     Choices c = sized(spelled, 2, 64, 40, 8);
     c.set("causal", scheme->causal_only(scheme.choices).empty() ? "off" : "on");
-    const int64_t before = memory().bytes_asked;
+    const int64_t before = memory().bytes_requested;
     State state(c);
     const StepInputs inputs = draw_step(c, 0, 40);
     const Tensor logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, {real(0.1), {}}});
     const Tensor loss = cross_entropy(logits, inputs.batch.targets);
-    const double used = double(memory().bytes_asked - before);
+    const double used = double(memory().bytes_requested - before);
     backward(loss);
     const Footprint f = footprint(c);
     const double ratio = (f.state + f.step) / used;
@@ -132,10 +132,10 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
       const Kind& kind = kind_of_command(command);
       settings.insert(settings.begin(), {{"layers", "3"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "2"}});
       const Choices c = kind.configure(settings);
-      const int64_t before = memory().bytes_asked;
+      const int64_t before = memory().bytes_requested;
       const std::unique_ptr<Learner> learner = kind.make(c, text);
       const auto peak = [&](const std::function<void()>& action) {
-        forget_peak();
+        reset_peak();
         action();
         return double(memory().bytes_peak - before);
       };
@@ -157,10 +157,10 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
 TEST_CASE("footprint: what a scheme takes beyond the model without one, where no batch hides it") {
   const auto took = [](const Choices& c) {
     const State state(c);
-    const int64_t before = memory().bytes_asked;
+    const int64_t before = memory().bytes_requested;
     const StepInputs inputs = draw_step(c, 0, c.whole("train_length"));
     const Tensor logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, {real(0.1), {}}});
-    const double bytes = double(memory().bytes_asked - before);
+    const double bytes = double(memory().bytes_requested - before);
     backward(cross_entropy(logits, inputs.batch.targets));
     return bytes;
   };

@@ -77,7 +77,7 @@ TEST_CASE("align: a language model reads its training text, and what others trai
   CHECK(language::test_window(c, source, 8, 0, aligned_on) == std::vector<int>(9, 'b'));
 }
 
-TEST_CASE("align: what is no file of temperatures is refused by its name, and a run that has a temperature") {
+TEST_CASE("align: what is not a file of temperatures is refused by its name, and a run that has a temperature") {
   const TemporaryFolder folder;
   const std::string file = folder / "t.json";
   for (const char* text :
@@ -86,7 +86,7 @@ TEST_CASE("align: what is no file of temperatures is refused by its name, and a 
         "\"weights\": \"00000000\"}, \"short\": {\"keys\": 8}, \"long\": [{\"keys\": 4, "
         "\"temperature\": [0.5]}]}"}) {
     write_file(file, text);
-    CHECK(holds(refusal([&] { read_alignment(file); }), file + " is no file of temperatures"));
+    CHECK(holds(refusal([&] { read_alignment(file); }), file + " is not a file of temperatures"));
   }
   RunFolder::create(folder / "sharp", State(tiny_config({{"temperature", "log_n"}})));
   CHECK(holds(refusal([&] { write_alignment({.run = folder / "sharp", .how = {.shortest = 4, .longer = {8}}}, file); }),
@@ -194,6 +194,7 @@ TEST_CASE("align: temperatures by hand suit an external language model, those of
     const std::string folder = std::string(source_folder) + "/tests/huggingface/golden/llama";
     return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
   };
-  CHECK(holds(refused("2.4.0badcafe 8 64:0.5"), "temperature aligned: it is of weights 0badcafe, and this model has"));
+  CHECK(holds(refused("2.4.0badcafe 8 64:0.5"),
+              "temperature aligned: it belongs to weights 0badcafe, but this model has"));
   CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes after, and this checkpoint has none
 }

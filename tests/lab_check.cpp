@@ -43,7 +43,7 @@ struct Kept : ByDistance {
   bool named;
   Kept(double s, bool n) : slope(s), named(n) {}
   void rows(Scores& s, const Positions& p, Device device) const override {
-    s.bias = of_distances(p, named ? fmt::format("kept {}", slope) : "kept", device, checks::H,
+    s.bias = distance_table(p, named ? fmt::format("kept {}", slope) : "kept", device, checks::H,
                           [&](double d, int) { return -slope * std::abs(d); });
   }
 };

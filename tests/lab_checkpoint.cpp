@@ -149,7 +149,7 @@ TEST_CASE("a run folder is whole, locked, and of this version") {
   CHECK(refusal([&] { run.load(); }) == "");
   std::filesystem::remove(run.file("metrics.jsonl"));
   open.reset();
-  CHECK(holds(refusal([&] { RunFolder::open(path); }), "2: " + path + " is not a run folder, or not a whole one"));
+  CHECK(holds(refusal([&] { RunFolder::open(path); }), "2: " + path + " is not a run folder, or an incomplete one"));
 }
 
 TEST_CASE("metrics go on where the checkpoint stands") {

@@ -104,9 +104,9 @@ TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for eac
 TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
   const Json& of = hf_cases()[0];
   const TemporaryFolder folder;
-  const int64_t before = memory().bytes_asked;
+  const int64_t before = memory().bytes_requested;
   const HfModel model = opened(folder, of, of["config"]);
-  CHECK(memory().bytes_asked - before < 4096);  // the gains of norms: 5 x 32 numbers
+  CHECK(memory().bytes_requested - before < 4096);  // the gains of norms: 5 x 32 numbers
   CHECK(logit_error(model.net, of) < 1e-4);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
       CHECK(rope(all) == "");
       all[list] = wrong;
       CHECK(rope(all) ==
-            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 pairs of channels that turn; "
+            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 rotated pairs of channels; "
                         "it must have one for each", list, wrong.size()));
     }
   CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
@@ -209,7 +209,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
   CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is no JSON object");
   CHECK(refusal([&] { hf_config("{", "c"); }) ==
-        "2: c is no JSON that can be read: it goes wrong at byte 2; save or fetch it again");
+        "2: c is not valid JSON: it goes wrong at byte 2; save or fetch it again");
 }
 
 TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong in it is named") {
@@ -358,7 +358,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     write_file(path, whole.substr(0, 4));
     CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
     write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));
-    CHECK(s.opened() == "2: the header of F/model.safetensors is no JSON that can be read: it goes wrong at byte 2; "
+    CHECK(s.opened() == "2: the header of F/model.safetensors is not valid JSON: it goes wrong at byte 2; "
                         "save or fetch it again");
     std::string other = whole;
     other.replace(other.find("F32"), 3, "I32");
@@ -376,14 +376,15 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     CHECK(index(map) == "");
     Json missing = map;
     missing["lm_head.weight"] = "model-00002-of-00002.safetensors";
-    CHECK(index(missing) == "2: F/shard.safetensors has a tensor lm_head.weight that the index does not name there");
+    CHECK(index(missing) ==
+          "2: F/shard.safetensors has a tensor lm_head.weight that the index does not list in this file");
     missing = map, missing["more"] = "model-00002-of-00002.safetensors";
     CHECK(index(missing) ==
           "2: there is no file F/model-00002-of-00002.safetensors");
     missing = map, missing["more"] = "shard.safetensors";
-    CHECK(index(missing) == "2: shard.safetensors has no tensor more, and the index names it there");
+    CHECK(index(missing) == "2: shard.safetensors has no tensor more, but the index lists it there");
     missing = map, missing["more"] = "../x";
-    CHECK(holds(index(missing), "\"more\" is said to be in \"../x\"; a file of the same folder has it"));
+    CHECK(holds(index(missing), "\"more\" is listed in \"../x\"; it must be in a file of the same folder"));
     CHECK(holds(index(3), "has no object \"weight_map\""));
     write_file(path, whole);  // transformers reads it first, and so no index
     CHECK(s.opened() == "");

@@ -140,7 +140,8 @@ TEST_CASE("hf: what the form cannot say is refused with the reason") {
   for (const char* scheme : {"alibi", "rerope:window=8", "none", "ntk:form=mixed", "pi:dynamic,length=16",
                              "yarn:length=16,ramp=turns"})
     CHECK(holds(refused({{"encoding", scheme}}),
-                std::string("2: encoding ") + scheme + ": a checkpoint of this form cannot say it; it has rope, abf"));
+                std::string("2: encoding ") + scheme + ": a checkpoint of this form cannot express it; it can express "
+                                                         "rope, abf"));
   CHECK(holds(refused({{"encoding", "window:rope=off"}}), "only window with rope can be exported"));
   CHECK(
       holds(refused({{"encoding", "window:window=6"}, {"biases", "on"}}), "with biases the form has no such windows"));

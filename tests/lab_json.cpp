@@ -37,7 +37,7 @@ TEST_CASE("JSON: values are those of the library's own parser, and keys keep the
 
 TEST_CASE("JSON: what is nested too deeply, says a thing twice or is none is refused in one line that names the file") {
   const auto says = [](const std::string& text) { return refusal([&] { parse_json(text, "DIR/config.json"); }); };
-  const std::string file = "2: DIR/config.json is no JSON that can be read: ", remedy = "; save or fetch it again";
+  const std::string file = "2: DIR/config.json is not valid JSON: ", remedy = "; save or fetch it again";
   CHECK(says(brackets(64)) == "");
   for (const std::string& text : {brackets(65), brackets(80000), std::string(80000, '['), std::string(80000, '{')}) {
     if (text[0] == '[') CHECK(says(text) == file + "it is nested more than 64 deep" + remedy);
@@ -57,9 +57,9 @@ TEST_CASE("JSON: an object of 200,000 keys is read in a moment, and a stop ends 
   for (int n = 0; n < 200000; ++n) text += fmt::format("\"key{}\": {},", n, n);
   text.back() = '}';
   CHECK(parse_json(text, "t").size() == 200000);  // minutes, if each key is compared with all before it
-  stop_wanted = true;
+  stop_requested = true;
   CHECK_THROWS_AS(parse_json(text, "t"), Stopped);
-  stop_wanted = false;
+  stop_requested = false;
 }
 
 TEST_CASE("JSON: numbers of tokens, sizes and places are whole and small enough, or none") {

@@ -190,8 +190,8 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
     const std::string at = folder / "texts/" + file, before = fs::exists(at) ? read_file(at) : "";
     content.empty() ? void(fs::remove(at)) : write(at, content);
     CHECK(opens() == "");
-    CHECK(window() == "2: " + folder / "texts" + " is not the text that " + path +
-                          " was begun with (12 files, 1200 bytes): " + difference + "; restore it, or train anew");
+    CHECK(window() == "2: " + folder / "texts" + " is not the text with which " + path +
+                          " began (12 files, 1200 bytes): " + difference + "; restore it, or train again");
     before.empty() ? void(fs::remove(at)) : write(at, before);
   };
   other_text("12.txt", "one more", "12.txt is new");

@@ -273,16 +273,16 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
   REQUIRE_MESSAGE(before.status() == 0, before.output());
   const std::string written = before.output();
   write_file(folder / "numbers.txt", numbers + "2000\n");
-  CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text that " + whole + " was begun with"));
+  CHECK(holds(refused("lm eval " + whole), "numbers.txt is not the text with which " + whole + " began"));
   write_file(folder / "numbers.txt", std::string(numbers.size(), '7'));  // as many bytes
   for (const std::string& words : {"lm eval " + whole, "lm eval --encoding rope " + whole, "inspect -o unmade " + whole,
                                    "lm resume " + folder / "unfinished"})
-    CHECK_MESSAGE(holds(refused(words), ": numbers.txt has other bytes, though as many; restore it, or train anew"),
+    CHECK_MESSAGE(holds(refused(words), ": numbers.txt has other bytes, though as many; restore it, or train again"),
                   words);
   fs::remove(folder / "numbers.txt");
   for (const std::string& words :
        {std::string("lm eval "), "inspect -o " + folder / "inside ", "view -o " + folder / "view "})
-    CHECK_MESSAGE(holds(refused(words + whole), "numbers.txt, and there is none any more; restore it, or train anew"),
+    CHECK_MESSAGE(holds(refused(words + whole), "numbers.txt, and there is none any more; restore it, or train again"),
                   words);
   for (const char* page : {"inside", "view"}) CHECK_FALSE(fs::exists(folder / page));
   Program after(folder, generate);
@@ -305,7 +305,7 @@ TEST_CASE("a language model whose text is gone is not trained on") {
   const std::string before = read_file(run + "/checkpoint.safetensors");
   Program resume(folder, "lm resume " + run);
   CHECK(resume.status() == 2);
-  CHECK(holds(resume.output(), "a.txt, and there is none any more; restore it, or train anew"));
+  CHECK(holds(resume.output(), "a.txt, and there is none any more; restore it, or train again"));
   CHECK(read_file(run + "/checkpoint.safetensors") == before);
   CHECK_FALSE(fs::exists(run + "/result.json"));
 }

@@ -218,28 +218,29 @@ TEST_CASE("figures: widths") {
 TEST_CASE("figures: the converter gets the SVG and says how it failed; without it a line says what to install") {
   {
     const Converter none("");
-    CHECK(holds(refusal([] { must_have_converter("-o", "x.pdf"); }),
+    CHECK(holds(refusal([] { require_converter("-o", "x.pdf"); }),
                 "2: -o x.pdf: there is no rsvg-convert on the PATH"));
-    CHECK(refusal([] { must_have_converter("-o", "x.svg"); }).empty());
+    CHECK(refusal([] { require_converter("-o", "x.svg"); }).empty());
   }
   {
     const Converter echo("printf '%%PDF-'; echo \"$@\"; cat");  // it begins as a PDF does
-    CHECK(refusal([] { must_have_converter("-o", "x.pdf"); }).empty());
+    CHECK(refusal([] { require_converter("-o", "x.pdf"); }).empty());
     CHECK(pdf_of("<svg/>") == "%PDF---format pdf --dpi-x 72 --dpi-y 72\n<svg/>");
   }
   {
     const Converter broken("echo 'no fonts' >&2; echo more >&2; exit 3");
     CHECK(refusal([] { pdf_of("<svg/>"); }) ==
-          "1: rsvg-convert made no pdf of the picture: no fonts; write it as .svg, which needs no converter");
+          "1: rsvg-convert could not convert the picture to pdf: no fonts; write it as .svg, which needs no converter");
   }
   {
     const Converter other("echo '<svg/>'");
-    CHECK(holds(refusal([] { png_of("<svg/>"); }), "rsvg-convert made no png of the picture: it said nothing"));
+    CHECK(holds(refusal([] { png_of("<svg/>"); }),
+                "rsvg-convert could not convert the picture to png: it gave no reason"));
   }
 }
 
 TEST_CASE("figures: PDF and PNG have the size in print, where rsvg-convert is installed") {
-  if (!refusal([] { must_have_converter("-o", "x.pdf"); }).empty()) {
+  if (!refusal([] { require_converter("-o", "x.pdf"); }).empty()) {
     MESSAGE("skipped: no rsvg-convert here");
     return;
   }

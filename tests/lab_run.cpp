@@ -132,7 +132,7 @@ TEST_CASE("what a killed creation left goes, and a folder RUN.partial of somebod
   const std::string words = fmt::format("train {} --out {}", tiny_options({}), run);
   Program beside(folder, words);
   CHECK(beside.status() == 2);
-  CHECK(holds(beside.output(), "run.partial, which is there and holds something else; choose another --out"));
+  CHECK(holds(beside.output(), "run.partial, which exists and holds something else; choose another --out"));
   CHECK(read_file(theirs) == "theirs");
   fs::remove(theirs);
   fs::create_directory(partial + "/checkpoints");

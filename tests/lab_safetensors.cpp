@@ -68,7 +68,7 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   CHECK(said_of(tensor("3", "[4]", "[8, 24]")) == damage("has numbers of the kind 3, which is not known"));
   CHECK(said_of("\"b\": 3") == damage("has numbers of the kind null, which is not known"));
   CHECK(said_of(tensor(f32, "[4]", "[8, 24]") + "," + tensor(f32, "[4]", "[8, 24]")) ==
-        "2: the header of F is no JSON that can be read: it says \"b\" twice in one object; save or fetch it again");
+        "2: the header of F is not valid JSON: it says \"b\" twice in one object; save or fetch it again");
   CHECK(holds(said_of(tensor(f32, "[4]", "[8, 24]") + R"(, "__metadata__": {"format": 3})"),
               "1: F is damaged: its __metadata__ is {\"format\":3}, not strings by name"));
   CHECK(said_of(tensor(f32, "[4]", "[8, 24]") +
@@ -83,7 +83,7 @@ TEST_CASE("safetensors: a header that is long, cut off or no object is refused b
   CHECK(holds(says(std::string(1000, '\xff')), "its header has 18446744073709551615 bytes and 992 are there"));
   CHECK(says(with_header("[]", "")) == "2: F is no safetensors file: its header is no JSON object");
   CHECK(holds(says(with_header(std::string(80000, '['), "")),
-              "2: the header of F is no JSON that can be read: it is nested"));
+              "2: the header of F is not valid JSON: it is nested"));
   CHECK(says(with_header("{}", "")) == "");
   CHECK(says(with_header("{}", "x")) ==
         "1: F is damaged: its tensors end at byte 0 of the numbers, and 1 are there; fetch or save the file again");
@@ -134,7 +134,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   };
   CHECK(says("seed", "seed") == "");
   CHECK(says("\"adam.v\":{\"dtype\":", "\"adam.m\":{\"dtype\":") ==
-        "2: the header of run/checkpoint is no JSON that can be read: it says \"adam.m\" twice in one object; save or "
+        "2: the header of run/checkpoint is not valid JSON: it says \"adam.m\" twice in one object; save or "
         "fetch it again");
   CHECK(holds(says("\"step\":\"0\"", "\"step\":\"x\""), "2: run/checkpoint: step = \"x\" is not a whole number"));
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));

@@ -42,7 +42,7 @@ struct Calm {
     ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
   }
   ~Calm() {
-    stop_wanted = false, set_threads(threads_before);
+    stop_requested = false, set_threads(threads_before);
     ::dup2(said_before, STDERR_FILENO);
   }
   int threads_before = threads(), said_before = ::dup(STDERR_FILENO);
@@ -101,7 +101,7 @@ TEST_CASE("stop: in the middle of a step, on the way forward or back; the run go
       set_threads(thread_count);
       int passed = 0;
       State s = watched(c, [&] {
-        if (passed++ == 6 * 4 + place) stop_wanted = true;
+        if (passed++ == 6 * 4 + place) stop_requested = true;
       });
       const RunFolder run = RunFolder::create(folder / fmt::format("{}-{}", thread_count, place), s);
       std::string said;
@@ -112,7 +112,7 @@ TEST_CASE("stop: in the middle of a step, on the way forward or back; the run go
           holds(said, "stopped in the middle of step 7 of 9, and all before it is saved; go on with `poslab resume "));
       CHECK(passed == 6 * 4 + place + 1);  // nothing was computed after it
       CHECK(tape_length() == 0);
-      stop_wanted = false;
+      stop_requested = false;
       CHECK(file(run, "checkpoint.safetensors") == checkpoint_bytes(six));  // step 4 was due; 5 and 6 are not lost
       const std::string metrics = file(run, "metrics.jsonl");
       CHECK(std::count(metrics.begin(), metrics.end(), '\n') == 6);
@@ -130,9 +130,9 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
     set_threads(thread_count);
     const auto pieces_done = [&] {
       std::atomic<int> done = 0;
-      stop_wanted = false;
+      stop_requested = false;
       parallel_for(1000, [&](int64_t) {
-        if (++done >= 10) stop_wanted = true;  // whichever thread is here: the one of the tenth may be asleep
+        if (++done >= 10) stop_requested = true;  // whichever thread is here: the one of the tenth may be asleep
       });
       return done.load();
     };
@@ -142,7 +142,7 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
     CHECK((done >= 10 && done <= 10 + thread_count));
     CHECK_THROWS_AS(may.complete(), Stopped);
     CHECK(pieces_done() == 1000);
-    stop_wanted = false;
+    stop_requested = false;
     Stoppable(true).complete();  // nothing was left out
     Stoppable whole(true);
     {
@@ -159,7 +159,7 @@ TEST_CASE("stop: in the baselines of a long string, between two answers and with
   const Task copy = completed({.name = "copy",
                                .output_length = as_long_as_input,
                                .answer = [&](const Tokens& x) {
-                                 if (++answers == 25) stop_wanted = true;
+                                 if (++answers == 25) stop_requested = true;
                                  return x;
                                }});
   CHECK_THROWS_AS(baselines(copy, 3, 10, 0), Stopped);
@@ -170,7 +170,7 @@ TEST_CASE("stop: in the baselines of a long string, between two answers and with
   const Task& brackets = task("modular_arithmetic_brackets");
   const Tokens x = brackets.input(rng, 20);
   CHECK_THROWS_AS(brackets.shuffled(x, rng), Stopped);
-  stop_wanted = false;
+  stop_requested = false;
   CHECK(to_bits(isqrt(four)) == Tokens{0, 1});
   CHECK(brackets.shuffled(x, rng).size() == 20);
 }

@@ -59,9 +59,9 @@ TEST_CASE("strangers: a stop ends loading") {
   const TemporaryFolder model;
   write_file(model / "model.safetensors", safetensors_bytes<float>(Json::object(), {{"a", Tensor::full({5, 4}, 1)}}));
   HfWeights weights(model.path, "c", [](const std::string& name) { return name; });
-  stop_wanted = true;
+  stop_requested = true;
   CHECK_THROWS_AS(weights.params().stored("a", 5, 4), Stopped);
-  stop_wanted = false;
+  stop_requested = false;
   CHECK(weights.params().stored("a", 5, 4).rows == 5);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("a text of a name that is no UTF-8 is refused, as a run could not writ
   write_file(text, std::string(5000, 'a'));
   CHECK(refusal([&] {
           train_run(language_kind(), {{"preset", "tiny"}, {"text", text}, {"out", run}}, {}, false);
-        }) == "2: text = " + text + ": this name is no UTF-8, and a run keeps no other; rename it");
+        }) == "2: text = " + text + ": this name is not UTF-8, which a run needs; rename it");
   CHECK(!fs::exists(run));
 }
 

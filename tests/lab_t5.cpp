@@ -102,9 +102,9 @@ TEST_CASE("t5 hf: states, logits, greedy answers and beam search equal those of 
 }
 
 TEST_CASE("t5 hf: weights stay in their files, as they are stored") {
-  const int64_t before = memory().bytes_asked;
+  const int64_t before = memory().bytes_requested;
   const t5::HfModel model = t5_of(t5_cases()[1]);
-  CHECK(memory().bytes_asked - before < 12000);  // gains of norms, and the tables of biases: 32 x 3 a layer
+  CHECK(memory().bytes_requested - before < 12000);  // gains of norms, and the tables of biases: 32 x 3 a layer
 }
 
 TEST_CASE("t5 hf: tokens and texts are those of transformers") {
@@ -276,8 +276,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
     CHECK(with(stack, 1) == "");
     CHECK(with(stack, 2) ==
           fmt::format("2: F/model.safetensors: the tensor {} differs from shared.weight, and by F/config.json the "
-                      "model has one matrix for both; save it with the two equal, or without {}",
-                      stack, stack));
+                      "model has one matrix for both; save it with the two equal, or without {}", stack, stack));
   }
   CHECK(changed([&](auto& all) {
           const auto head = find(all, "lm_head.weight");

@@ -206,11 +206,11 @@ TEST_CASE("view: a stop while maps are drawn leaves nothing") {
   const std::string out = folder / "out";
   std::thread stopper([&] {
     while (!fs::exists(out + ".partial") && !fs::exists(out)) std::this_thread::yield();
-    stop_wanted = true;
+    stop_requested = true;
   });
   CHECK_THROWS_AS(write({folder / "run"}, {.length = 1000}, out), Stopped);
   stopper.join();
-  stop_wanted = false;
+  stop_requested = false;
   CHECK_FALSE(fs::exists(out));
   CHECK_FALSE(fs::exists(out + ".partial"));
 }

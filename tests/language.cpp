@@ -157,8 +157,8 @@ TEST_CASE("sides: whole files, one in ten by the hash of the path, whatever else
   CHECK(training.files.size() + test.files.size() == 2000);
   CHECK(test.files.size() > 150);
   CHECK(test.files.size() < 250);
-  for (const TextFile& f : test.files) CHECK(is_of_test(f.path));
-  for (const TextFile& f : training.files) CHECK(!is_of_test(f.path));
+  for (const TextFile& f : test.files) CHECK(in_test_set(f.path));
+  for (const TextFile& f : training.files) CHECK(!in_test_set(f.path));
   // few files: each side has one
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"a", "b"}, {"one", "two"}, {test.files[0].path, test.files[1].path}};

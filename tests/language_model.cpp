@@ -142,7 +142,7 @@ TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of it
     std::string texts[2] = {" ", "unknown"};
   };
   Source source;
-  source.others = std::make_shared<const Pairs>();
+  source.tokenizer = std::make_shared<const Pairs>();
   source.test.files = {{"a", 4000}};
   source.test.read = [](const TextFile&, int64_t, int64_t bytes) { return std::string(size_t(bytes), 'a'); };
   State s(with({{"eval_times", "1/2"}}), source.tokens());

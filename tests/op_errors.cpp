@@ -272,7 +272,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
 }
 
 TEST_CASE("ops: what is absent, and needed, is refused") {
-  const std::string no_tensor = "tensor: it is absent, and is needed here", no_ids = "ids: they are absent";
+  const std::string no_tensor = "tensor: an absent tensor has no values", no_ids = "ids: absent ids have no values";
   Tensor absent;
   for (const auto& op : {std::function<void()>([&] { absent.detach(); }),
                          {[&] { absent.require_grad(); }},

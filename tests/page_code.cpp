@@ -27,7 +27,7 @@ struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |
 
   Scores scores(const Heads& in, const Positions& p) const override {
     Scores s = Rotary::scores(in, p);                                  // door 2: rotated queries and keys
-    s.bias = of_distances(p, "both bias", in.q.device(), int(slope.size()),
+    s.bias = distance_table(p, "both bias", in.q.device(), int(slope.size()),
                           [&](double d, int h) { return -slope[size_t(h)] * std::abs(d); });
     s.pairs = p.distances().of_last(in.q.dim(1));                      // door 3: the row of bias that each pair reads
     return s;

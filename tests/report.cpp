@@ -353,7 +353,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK(holds(refusal<BadInput>({run}, out), "has no result.json; finish it with `poslab resume"));
   CHECK(text_of(out) == old);
   write(out, "<!doctype html><p>of my own</p>");
-  CHECK(holds(refusal<BadInput>({run}, out), "the file that is there holds something else"));
+  CHECK(holds(refusal<BadInput>({run}, out), "this file exists and holds something else"));
   const std::string whole = make_run(folder, "whole", "sequential", .75);
   CHECK(holds(refusal<BadInput>({whole}, (folder.path / "nowhere" / "x.html").string()), "cannot write"));
   fs::create_directories(folder.path / "taken.html" / "inside");

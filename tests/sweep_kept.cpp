@@ -157,7 +157,7 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
   const std::string good = R"({"id":"a","result":{},"tested":{"length":"1 2","accuracy":"0.5 0.25"}})"
                            "\n";
   CHECK(said(good) == "");
-  CHECK(holds(said(good + good), "line 2: its trial a has a line before"));
+  CHECK(holds(said(good + good), "line 2: its trial a has an earlier line"));
   CHECK(holds(said(good + "{\"id\":"), "line 2"));
   CHECK(holds(said(R"({"id":"b","result":{},"tested":{"length":"1 2","accuracy":"0.5"}})"
                    "\n"),

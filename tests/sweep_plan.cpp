@@ -151,7 +151,7 @@ TEST_CASE("plan: readable names for folders") {
   name_trials(sweep.plan, "{encoding}/{seed}{positions}");
   CHECK(names_of(sweep.plan).count("relative_0randomized") == 1);
   const auto refused = [&](const std::string& text) { return refusal([&] { name_trials(sweep.plan, text); }); };
-  CHECK(holds(refused("{task}-{seed}"), "name what parts them, positions=randomized and positions=sequential"));
+  CHECK(holds(refused("{task}-{seed}"), "add what distinguishes them, positions=randomized and positions=sequential"));
   CHECK(holds(refused("{tsk}"), "the name {tsk}: unknown option \"tsk\"; did you mean \"task\""));
   CHECK(holds(refused("{threads}"), "threads belongs to `poslab sweep run`, not to a trial"));
   CHECK(holds(refused("{task"), "not closed"));
@@ -172,7 +172,7 @@ TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
   CHECK(names_of(back).count("reverse_string-randomized-2") == 1);
   const std::string same = tiny_sweep + "seeds = 2\n";
   CHECK(holds(refused("name = \"{tsk}\"\n" + same), "my.toml, line 1: the name {tsk}: unknown option \"tsk\""));
-  CHECK(holds(refused(same + "name = \"{task}\"\n"), "name what parts them, seed=0 and seed=1"));
+  CHECK(holds(refused(same + "name = \"{task}\"\n"), "add what distinguishes them, seed=0 and seed=1"));
   CHECK(holds(refused("name = 3\n" + same), "line 1: name is a text such as"));
   CHECK(holds(refused(same + "[[also]]\nname = \"{task}\"\n"), "name stands once, at the top"));
   const std::string line = plan_lines({named.plan[0]});

@@ -178,8 +178,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
 
   Program collected(folder,
                     fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db --lengths-csv "
-                                "{1}/lengths.csv --jsonl {1}/lengths.jsonl",
-                                sweep.file, out));
+                                "{1}/lengths.csv --jsonl {1}/lengths.jsonl", sweep.file, out));
   REQUIRE(collected.status() == 0);
   const auto result = nlohmann::json::parse(read_file(out + "/" + good.id + "/result.json"));
   const std::string csv = read_file(out + "/all.csv");
@@ -274,7 +273,7 @@ TEST_CASE("sweep: bad input is one line that names it") {
       {"sweep pln", "unknown command \"pln\"; did you mean \"plan\"?"},
       {"sweep run",
        "sweep run needs plan, the plan, or the folder of a sweep that was begun; see `poslab sweep run --help`"},
-      {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is none; it takes I/N"},
+      {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is not a shard; it takes I/N"},
       {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
       {"sweep collect " + sweep.file + " --out " + folder / "none", "there is no folder"},
       {sweep.run(folder / "out", "--name {tsk}"), "did you mean \"task\""},

@@ -39,8 +39,8 @@ Taken really_taken(const std::function<void()>& action) {
   const int before = debug_level();
   set_debug_level(2);
   action();  // kernels ask for their own room the first time, and the profile measures what the machine can do
-  clear_profile_totals(), forget_peak();
-  const int64_t held = memory().bytes_asked;
+  clear_profile_totals(), reset_peak();
+  const int64_t held = memory().bytes_requested;
   action();
   Taken took{double(memory().bytes_peak - held), 0};
   for (const ProfileTotals& k : profile_totals()) took.flops += k.cost.flops;

@@ -125,12 +125,12 @@ TEST_CASE("tape: backward() clears it also where it throws, so that what comes n
   CHECK(holds(refusal([&] { backward(loss); }), "2: backward: exp reads a result of an earlier pass"));
   CHECK(tape_length() == 0);
   const Tensor stops = Tensor::full({2}, 1);
-  const Tensor more = sum_all(p * 20 + record("stops", stops, {p}, [](const real*) { stop_wanted = true; }));
+  const Tensor more = sum_all(p * 20 + record("stops", stops, {p}, [](const real*) { stop_requested = true; }));
   {
     const Stoppable all(true);
     CHECK_THROWS_AS(backward(more), Stopped);
   }
-  stop_wanted = false;
+  stop_requested = false;
   CHECK(tape_length() == 0);
   p.clear_grad();
   backward(sum_all(p * 1));

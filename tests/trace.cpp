@@ -172,13 +172,11 @@ TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refu
   };
   CHECK_THROWS_WITH_AS(with("block0.out", Tensor::full({B, T}, 0)),
                        "trace: block0.out has shape (2, 6, 8), and what is to take its place (2, 6); give a tensor of "
-                       "shape (2, 6, 8) on its device",
-                       BadInput);
+                       "shape (2, 6, 8) on its device", BadInput);
   CHECK_THROWS_AS(with("embedding", Tensor()), BadInput);
   CHECK_THROWS_WITH_AS(with("block0.attention.statistics", Tensor::full({B, H, T, row_figures}, 0)),
                        "trace: block0.attention.statistics is computed only to be seen, and nothing reads it; replace "
-                       "what comes of it, block0.attention.heads",
-                       BadInput);
+                       "what comes of it, block0.attention.heads", BadInput);
 }
 
 TEST_CASE("trace: heads read values by the weights that a change gives, and its gradients are those of that formula") {
@@ -219,8 +217,7 @@ TEST_CASE("trace: weights are not changed where a head reads more than values") 
   t.replace("block1.attention.weights", even_head_0);
   CHECK_THROWS_WITH_AS(m.run(&t),
                        "trace: block1.attention.weights: what these heads read is more than values times weights, so "
-                       "others have no place there; replace block1.attention.heads",
-                       BadInput);
+                       "new weights do not determine it; replace block1.attention.heads", BadInput);
 }
 
 TEST_CASE("trace: gradients of all activations are finite differences" * doctest::skip(sizeof(real) == 4)) {

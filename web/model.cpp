@@ -1,7 +1,7 @@
 // A model in training: construction, steps, tests, and its parts for a checkpoint.
 #include <fmt/format.h>
 
-#include "core/most_parameters.h"
+#include "core/parameter_limit.h"
 #include "core/params.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
@@ -99,7 +99,7 @@ Response load(Request& request) {
   const int most = request.whole("weights", 0, 1 << 30);
   const RunSpec c = configure(request.settings());
   check_memory(c);
-  const MostParameters of_file(file, most);
+  const ParameterLimit of_file(file, most);
   return added(std::make_unique<State>(c));
 }
 

@@ -41,7 +41,7 @@ struct Drawn {
     slots = request.whole("length", 1, 1024);
     for (const auto& [name, text] : request.settings()) c.set(name, text);
     if (c.whole("d_model") % c.whole("heads"))
-      bad_input("d_model = {} does not fall into heads = {}; make it a multiple", c["d_model"], c["heads"]);
+      bad_input("d_model = {} is not a multiple of heads = {}; choose one that is", c["d_model"], c["heads"]);
     if (c.whole("head") >= c.whole("heads"))
       bad_input("head = {}, counted from 0, of heads = {}; take a smaller one", c["head"], c["heads"]);
     params = Params(uint64_t(c.count("seed")));

@@ -14,7 +14,7 @@ constexpr int64_t grain = 8192;
 // for ever, soon to subnormal numbers, which are slow. With epsilon = 1e-8 this changes no weight above 1e-18
 // (nn/adam.h refuses epsilon below 1e-12).
 constexpr real tiny = real(1e-30), tiny_square = real(1e-35), no_square = real(1e-16);
-inline real unless_below(real limit, real x) { return std::abs(x) < limit ? real(0) : x; }
+inline real zero_below(real limit, real x) { return std::abs(x) < limit ? real(0) : x; }
 
 }  // namespace
 
@@ -43,9 +43,9 @@ void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squ
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
 #pragma GCC ivdep
     for (int64_t e = from; e < to; ++e) {
-      const real gradient = unless_below(tiny, g[e]) * clipped, large = unless_below(no_square, gradient);
-      m[e] = unless_below(tiny, s.beta1 * m[e] + (1 - s.beta1) * gradient);
-      v[e] = unless_below(tiny_square, s.beta2 * v[e] + (1 - s.beta2) * large * large);
+      const real gradient = zero_below(tiny, g[e]) * clipped, large = zero_below(no_square, gradient);
+      m[e] = zero_below(tiny, s.beta1 * m[e] + (1 - s.beta1) * gradient);
+      v[e] = zero_below(tiny_square, s.beta2 * v[e] + (1 - s.beta2) * large * large);
       p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
     }
   });

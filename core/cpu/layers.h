@@ -14,21 +14,21 @@ struct Layers {
   static constexpr int piece = 256;    // rows that a thread takes at a time, whatever the number of threads is
   enum Buffer { hidden_buffer = 5, gradient_buffer, gradient2_buffer };
 
-  static Factor as_it_lies(const real* x, int columns) { return {x, columns, 1}; }
+  static Factor as_stored(const real* x, int columns) { return {x, columns, 1}; }
   static Factor transposed(const real* x, int columns) { return {x, 1, columns}; }
 
   // y = x w + b, b null for none                                       x: (m, in)   w: (in, out)   b: (out)
   static void layer(int m, int in, int out, const real* x, const real* w, const real* b, real* y) {
     for (int i = 0; i < m && b; ++i) std::copy(b, b + out, y + int64_t(i) * out);
-    By::multiply(m, out, in, as_it_lies(x, in), as_it_lies(w, out), y, b);
+    By::multiply(m, out, in, as_stored(x, in), as_stored(w, out), y, b);
   }
   // dx += dy w^T                                                       dy: (m, out)   w: (in, out)   dx: (m, in)
   static void to_input(int m, int in, int out, const real* dy, const real* w, real* dx, bool add) {
-    By::multiply(m, in, out, as_it_lies(dy, out), transposed(w, out), dx, add);
+    By::multiply(m, in, out, as_stored(dy, out), transposed(w, out), dx, add);
   }
   // dw += x^T dy                                                       x: (m, in)   dy: (m, out)   dw: (in, out)
   static void to_weights(int m, int in, int out, const real* x, const real* dy, real* dw, bool add) {
-    By::multiply(in, out, m, transposed(x, in), as_it_lies(dy, out), dw, add);
+    By::multiply(in, out, m, transposed(x, in), as_stored(dy, out), dw, add);
   }
 
   static void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
@@ -37,8 +37,8 @@ struct Layers {
       const int64_t batch = which / pieces;
       const int i = int(which % pieces) * piece, m = int(smaller_of(piece, p.m - i));
       const real *am = a + batch * p.a_step, *bm = b + batch * p.b_step;
-      By::multiply(m, p.n, p.k, p.a_transposed ? transposed(am + i, p.m) : as_it_lies(am + int64_t(i) * p.k, p.k),
-                   p.b_transposed ? transposed(bm, p.k) : as_it_lies(bm, p.n),
+      By::multiply(m, p.n, p.k, p.a_transposed ? transposed(am + i, p.m) : as_stored(am + int64_t(i) * p.k, p.k),
+                   p.b_transposed ? transposed(bm, p.k) : as_stored(bm, p.n),
                    c.at + batch * p.c_step + int64_t(i) * p.n, !c.empty);
     });
   }

@@ -8,8 +8,8 @@ namespace poslab::POSLAB_ISA {
 struct OpenBlasProduct {
   // c = or += a b                                                     a: (m, k)   b: (k, n)   c: (m, n), row by row
   static void multiply(int m, int n, int k, Factor a, Factor b, real* c, bool add) {
-    constexpr int row_by_row = 101, as_it_lies = 111, transposed = 112;           // CBLAS's numbers
-    const auto form = [](Factor x) { return x.column == 1 ? as_it_lies : transposed; };
+    constexpr int row_by_row = 101, as_stored = 111, transposed = 112;           // CBLAS's numbers
+    const auto form = [](Factor x) { return x.column == 1 ? as_stored : transposed; };
     // The distance of two lines in memory; for a single line CBLAS requires at least its length.
     const auto line = [](Factor x, int rows, int columns) {
       return x.column == 1 ? larger(x.row, columns) : larger(x.column, rows);

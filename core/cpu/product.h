@@ -59,7 +59,7 @@ class Multiply {
       if (a.column == 1) {
         pack_columns(m, k, a.at, a.row, to);
       } else if (left_size == 2 && m < few_rows) {  // so few rows are loaded one by one
-        apart_transposed(k, m, a.at, a.column, to);
+        split_transposed(k, m, a.at, a.column, to);
       } else {
         pack_rows(k, m, a.at, a.column, to, m);
         return {to, 1, m};

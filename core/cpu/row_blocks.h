@@ -10,7 +10,6 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr int row_block = 96;   // rows; a multiple of the rows of all tiles
-constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 enum RowBlockBuffer { transposed_buffer, partials_buffer, hidden_buffer, transposed2_buffer, column_blocks_buffer };
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }

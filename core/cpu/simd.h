@@ -30,6 +30,7 @@ constexpr int vector_bytes = 16, registers = 12;   // of 16: browsers spill the 
 constexpr int vector_bytes = 16, registers = 16;
 #endif
 constexpr int lanes = vector_bytes / int(sizeof(real));
+constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 
 // W reals side by side; W = 1 is the scalar, so one template serves vectors and the columns that are left over.
 template <int W>

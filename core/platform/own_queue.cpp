@@ -11,7 +11,7 @@ namespace poslab {
 namespace {
 
 Mutex taking;
-std::array<bool, most_queues> taken = {true};      // queue 0 has no owner
+std::array<bool, max_queues> taken = {true};      // queue 0 has no owner
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OwnQueue::OwnQueue(Device device) : backend_(backend(device)) {
   const std::lock_guard lock(taking);
   const auto free = std::find(taken.begin(), taken.end(), false);
   if (free == taken.end())
-    failure("all {} queues of the device are taken; train fewer models at once", most_own_queues);
+    failure("all {} queues of the device are taken; train fewer models at once", max_own_queues);
   *free = true;
   queue_of_thread = int(free - taken.begin());
 }

@@ -18,7 +18,7 @@ inline bool runs_here(std::string_view isa) {
   return isa == "baseline";
 }
 
-inline bool of_intel() {
+inline bool is_intel() {
 #if defined __x86_64__
   return __builtin_cpu_is("intel");
 #else

@@ -153,7 +153,7 @@ CASE("queries that are the last slots") {
     return some_rows;
   };
   explain_end(
-      "queries and keys are not rotated by their own slots: queries are the last slots, of_last(of_keys, .); "
+      "queries and keys are not rotated by their own slots: queries are the last slots, last_slots(of_keys, .); "
       "keys are all slots, of_keys");
   check("s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D), queries at slots 2 and 3",
         layer.logits(last, k, Positions::of_tokens(1, p), queries), rows(T - queries),

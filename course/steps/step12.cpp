@@ -108,7 +108,7 @@ CASE("the sampler `randomized`") {
           "the pool is max_position numbers, not as many as there are slots");
   if (std::equal(at.begin(), at.begin() + 7, at.begin() + 7))
     wrong("each sequence is drawn by itself", "", "different ones", "the same",
-          "draw for each: of_each(slots, rng, ..)");
+          "draw for each: draw_each(slots, rng, ..)");
   const auto [least, most] = std::minmax_element(at.begin(), at.end());
   if (*least < 1 || *most > 50)
     wrong("positions of 1 .. 50", "", "1 .. 50", fmt::format("{} .. {}", *least, *most),

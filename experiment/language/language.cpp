@@ -11,13 +11,13 @@
 
 namespace poslab::language {
 
-void Source::must_be_there() const {
-  if (must_be_the_same) must_be_the_same();
+void Source::check_unchanged() const {
+  if (check_text) check_text();
 }
 
 TokenizedText Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return {grammar->draw(length, rng), std::vector<int>(size_t(length), 1), size_t(length)};
-  must_be_there();
+  check_unchanged();
   const Text& text = of_test || training.files.empty() ? test : training;
   TokenizedText all = draw_window(text, reader(), length - int(prefix.size()), rng);
   all.tokens.insert(all.tokens.begin(), prefix.begin(), prefix.end());

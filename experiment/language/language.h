@@ -17,15 +17,15 @@ struct Source {
   Vocabulary vocabulary;
   Text training, test;  // empty with a grammar, and training for an external checkpoint
   std::optional<CopyGrammar> grammar;
-  std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
+  std::shared_ptr<const Tokenizer> tokenizer{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
   std::vector<int> begin{};                      // the token that begins a text where there is no prefix, or none
   std::vector<int> ends{};                       // tokens that end a text
   // Throws BadInput for a text that is gone or another one; absent: it is the one. Writing needs its tokens alone.
-  std::function<void()> must_be_the_same{};
-  const Tokenizer& reader() const { return others ? *others : vocabulary; }
+  std::function<void()> check_text{};
+  const Tokenizer& reader() const { return tokenizer ? *tokenizer : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
-  void must_be_there() const;  // throws BadInput for a text that is gone or another one, as window() does
+  void check_unchanged() const;  // throws BadInput for a text that is gone or another one, as window() does
   // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).

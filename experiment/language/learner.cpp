@@ -108,7 +108,7 @@ Decoder tested_net(const Decoder& net, const Params& params, const RunSpec& own,
 
 std::vector<TestPart> TextLearner::test(const RunSpec& c) const {
   language::check(at_temperature_of(state.config, c));
-  source->must_be_there();
+  source->check_unchanged();
   return test_of(tested_net(state.net, state.params, state.config, c), c, source);
 }
 

@@ -89,7 +89,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
 
 // Sizes of the model are the decoder's to check.
 void check(const RunSpec& c) {
-  must_not_be_aligned(c.temperature);
+  refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   must_not_read_classes(drawn);

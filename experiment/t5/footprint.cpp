@@ -21,7 +21,7 @@ Stack encoder(const T5Spec& spec) {
           .d_ff = double(spec.d_ff),
           .matrices = spec.encoding->pages.cost.matrices(spec.shape(false), spec.encoding.choices),
           .of_slots = spec.encoding->pages.cost.of_slots(spec.shape(false), spec.encoding.choices),
-          .held = held(spec.encoding, spec.shape(false)),
+          .held = live_matrices(spec.encoding, spec.shape(false)),
           .gated = spec.gate.has_value()};
 }
 Stack decoder(const T5Spec& spec) {

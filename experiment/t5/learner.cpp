@@ -104,7 +104,7 @@ std::vector<TestPart> QuestionLearner::test(const RunSpec& c) const {
 
 namespace {
 
-void must_be_no_text(const std::string& text) {
+void refuse_text(const std::string& text) {
   if (!text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab t5`");
 }
 
@@ -131,7 +131,7 @@ Probed QuestionLearner::probed(const RunSpec& c, const std::vector<int>& lengths
 }
 
 Sample QuestionLearner::sample(const SampleOptions& o) const {
-  must_be_no_text(o.text);
+  refuse_text(o.text);
   const int length = o.length ? o.length : state.config.whole("train_length"),
             questions = state.config.whole("eval_samples");
   if (length < shortest_retrieval)
@@ -175,7 +175,7 @@ Reader QuestionLearner::reader() const {
 }
 
 Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
-  must_be_no_text(text);
+  refuse_text(text);
   const int trained = state.config.whole("train_length");
   if (lengths.empty()) lengths = {trained, 4 * trained};
   const Probed attention = probed(state.config, lengths, n, "inspect");

@@ -83,7 +83,7 @@ void check(const RunSpec& c) {
   if (shortest > longest_trained)
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
-  must_not_be_aligned(c.temperature);
+  refuse_aligned(c.temperature);
   must_not_read_classes(sampler(c));
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   std::set<int> lengths = {shortest, longest_trained};

@@ -63,7 +63,7 @@ std::string of_two_lists(const std::string& name, const Names& known) {
 std::string message(const std::string& kind, const std::string& name, const Names& known) {
   for (const char* dash : {"\u2014", "\u2013", "\u2212"})  // as editors and chats make of --
     if (name.starts_with(dash))
-      return fmt::format("\"{}\" begins with a dash of printed text; type it anew, with -- in front", name);
+      return fmt::format("\"{}\" begins with a typographic dash; type it again with -- in front", name);
   const std::string text = fmt::format("unknown {} \"{}\"", kind, name);
   if (name.find(" --") != name.npos) return text + "; quotes make it one word, options included; leave them out";
   if (const size_t n = two_joined(name, known) ? 2 : several(name, known))

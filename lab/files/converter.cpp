@@ -68,12 +68,12 @@ std::string converted(const std::string& svg, const std::string& format, int dot
   if (error) failure("cannot start {}: {}", converter, std::strerror(error));
   int raw = -1;
   while (::waitpid(child, &raw, 0) < 0)
-    if (errno != EINTR) failure("lost sight of {}: {}", converter, std::strerror(errno));
+    if (errno != EINTR) failure("cannot wait for {}: {}", converter, std::strerror(errno));
   std::string made = contents(out.get());
   if (raw == 0 && made.starts_with(format == "pdf" ? "%PDF-" : "\x89PNG\r\n")) return made;
   const std::string words_of_it = contents(said.get());
-  failure("{} made no {} of the picture: {}; write it as .svg, which needs no converter", converter, format,
-          words_of_it.empty() ? "it said nothing" : words_of_it.substr(0, words_of_it.find('\n')));
+  failure("{} could not convert the picture to {}: {}; write it as .svg, which needs no converter", converter, format,
+          words_of_it.empty() ? "it gave no reason" : words_of_it.substr(0, words_of_it.find('\n')));
 }
 
 std::string big_endian(uint32_t n) { return {char(n >> 24), char(n >> 16), char(n >> 8), char(n)}; }
@@ -82,7 +82,7 @@ std::string big_endian(uint32_t n) { return {char(n >> 24), char(n >> 16), char(
 
 bool needs_converter(const std::string& path) { return path.ends_with(".pdf") || path.ends_with(".png"); }
 
-void must_have_converter(const std::string& option, const std::string& path) {
+void require_converter(const std::string& option, const std::string& path) {
   if (needs_converter(path) && !on_the_path(converter))
     bad_input(
         "{} {}: there is no {} on the PATH, which makes PDF and PNG; install it (Debian: apt install "

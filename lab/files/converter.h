@@ -7,7 +7,7 @@ namespace poslab {
 
 bool needs_converter(const std::string& path);  // .pdf, .png
 // Throws BadInput, naming what to install, where a converter is needed for `path` and there is none: before any work.
-void must_have_converter(const std::string& option, const std::string& path);
+void require_converter(const std::string& option, const std::string& path);
 
 // Their sizes are those of the SVG, in print; a PNG has 300 dots per inch and says so. Throws Failure with the
 // converter's own words.

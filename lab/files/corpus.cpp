@@ -43,7 +43,7 @@ std::vector<std::string> files_below(const std::string& folder) {
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
   if (error) failure("cannot read the folder {}: {}", folder, error.message());
   while (at != end) {
-    stop_if_wanted();
+    stop_if_requested();
     if (hidden(at->path())) {
       if (at->is_directory(error)) at.disable_recursion_pending();
     } else if (at->is_regular_file(error)) {
@@ -95,7 +95,7 @@ std::string checksum_of(const Text& text, const TextFile& file) {
   constexpr int64_t piece = 1 << 20;
   Checksum all;
   for (int64_t at = 0; at < file.bytes; at += piece) {
-    stop_if_wanted();
+    stop_if_requested();
     const std::string bytes = text.read(file, at, std::min(piece, file.bytes - at));
     all.add(bytes.data(), bytes.size());
   }
@@ -112,7 +112,7 @@ std::string compilers_headers(const std::string& folder) {
     if (entry.is_directory(error) && its > version) newest = entry.path(), version = its;
   }
   if (newest.empty())
-    bad_input("there are no C++ headers in {}, which are the text when none is named; name a file or a folder", folder);
+    bad_input("there are no C++ headers in {}, the default text; name a file or a folder", folder);
   return newest;
 }
 

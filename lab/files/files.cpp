@@ -77,7 +77,7 @@ std::string InputFile::read(uint64_t from, uint64_t bytes) const {
             bytes > size_ ? "it has become shorter" : "they do not fit into memory");
   std::string all(bytes, '\0');
   for (uint64_t done = 0; done < bytes;) {
-    if (done) stop_if_wanted();
+    if (done) stop_if_requested();
     const ssize_t n = ::pread(file_, all.data() + done, std::min(part, bytes - done), off_t(from + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
@@ -88,7 +88,7 @@ std::string InputFile::read(uint64_t from, uint64_t bytes) const {
   return all;
 }
 
-void must_be_file(const std::string& path) {
+void require_file(const std::string& path) {
   if (path.empty()) bad_input("the name of a file is empty; say which one to read");
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) {
@@ -106,7 +106,7 @@ std::string read_file(const std::string& path) {
 }
 
 std::string read_input(const std::string& path) {
-  must_be_file(path);
+  require_file(path);
   return read_file(path);
 }
 

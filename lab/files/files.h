@@ -25,9 +25,9 @@ class InputFile {
   uint64_t size_ = 0;
 };
 // Throws BadInput unless such a file has this name: nothing has, or a folder, a pipe, a device or a link to itself.
-void must_be_file(const std::string& path);
+void require_file(const std::string& path);
 std::string read_file(const std::string& path);  // throws Failure
-std::string read_input(const std::string& path);  // of a name that the user typed, or a folder of others: must_be_file
+std::string read_input(const std::string& path);  // of a name that the user typed, or a folder of others: require_file
 // What std::filesystem says where it throws, in our words: "cannot look at loop: Too many levels of symbolic links".
 std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name is at fault, and another one helps.

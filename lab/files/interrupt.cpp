@@ -22,16 +22,16 @@ void catch_signals() {
   struct sigaction before {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // it is by nohup
-  action.sa_handler = [](int) { stop_wanted = true; };
+  action.sa_handler = [](int) { stop_requested = true; };
   sigaction(SIGALRM, &action, nullptr);
 }
 
 int caught_signal() { return caught; }
 
 void ask_to_stop(int signal) {
-  if (caught) stop_wanted = true;
+  if (caught) stop_requested = true;
   caught = signal;
 }
-void forget_stop() { caught = 0, stop_wanted = false; }
+void forget_stop() { caught = 0, stop_requested = false; }
 
 }  // namespace poslab

@@ -53,7 +53,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return open_.back()->is_object() ? *next_ : open_.back()->emplace_back();
   }
   bool put(Json x) {
-    if (++values_ % 65536 == 0) stop_if_wanted();
+    if (++values_ % 65536 == 0) stop_if_requested();
     place() = std::move(x);
     return true;
   }
@@ -76,7 +76,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 Json parse_json(std::string_view text, const std::string& what) {
   Builder all;
   if (!Json::sax_parse(text, &all))
-    bad_input("{} is no JSON that can be read: {}; save or fetch it again", what, all.wrong);
+    bad_input("{} is not valid JSON: {}; save or fetch it again", what, all.wrong);
   return std::move(all.value);
 }
 

@@ -38,7 +38,7 @@ std::string deflated(const std::string& bytes) {
   return made;
 }
 
-void must_fit(size_t bytes) {  // half of what 32 bits count, so that no sum overflows
+void check_size(size_t bytes) {  // half of what 32 bits count, so that no sum overflows
   if (bytes > std::numeric_limits<uint32_t>::max() / 2)
     failure("npz: {} bytes, and a file may have 2 GB; ask for fewer runs or shorter strings", bytes);
 }
@@ -61,7 +61,7 @@ std::string npz(const std::vector<Array>& arrays) {
   std::string files, directory;
   for (const Array& a : arrays) {
     const std::string name = a.name + ".npy", whole = npy(a);
-    must_fit(whole.size()), must_fit(files.size());
+    check_size(whole.size()), check_size(files.size());
     const std::string body = deflated(whole);
     // version 2.0, name in UTF-8, deflated, midnight of 1980-01-01: equal arrays make equal files
     const std::string about = packed(uint16_t(20), uint16_t(1 << 11), uint16_t(8), uint16_t(0), uint16_t(1 << 5 | 1),
@@ -71,7 +71,7 @@ std::string npz(const std::vector<Array>& arrays) {
                  packed(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(files.size())) + name;
     files += "PK\3\4" + about + name + body;
   }
-  must_fit(files.size() + directory.size());
+  check_size(files.size() + directory.size());
   const uint16_t n = uint16_t(arrays.size());
   return files + directory + "PK\5\6" +
          packed(uint16_t(0), uint16_t(0), n, n, uint32_t(directory.size()), uint32_t(files.size()), uint16_t(0));

@@ -25,7 +25,7 @@ WordCounts words_of(const Text& text, int64_t most) {
   int64_t left = most;
   for (const TextFile& f : files)
     for (int64_t at = 0; at < f.bytes && left > 0; at += piece) {
-      stop_if_wanted();
+      stop_if_requested();
       const int64_t bytes = std::min({piece, f.bytes - at, left});
       count_words(counts, text.read(f, at, bytes));
       left -= bytes;

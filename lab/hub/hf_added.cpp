@@ -94,9 +94,8 @@ bool AddedTokens::each(const NormalizedText& all, bool at_start, const Token& ta
     if (found->rstrip) to += white_space(text.substr(to));
     if (from > to)
       failure(
-          "the added token \"{}\" stands in white space that the one before it has taken; the library `tokenizers` "
-          "ends there",
-          found->text);
+          "the added token \"{}\" is in white space that the token before it has consumed; the library "
+          "`tokenizers` fails on such a text, too", found->text);
     if (done < from) more = between(all.part(done, from - done), at_start && done == 0);
     if (more && from < to) more = take(found->token, all.offsets[to]);
     done = to;

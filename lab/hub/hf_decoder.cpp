@@ -38,33 +38,33 @@ HfDecoder::HfDecoder(const nlohmann::ordered_json& decoder, const std::string& w
 void HfDecoder::add(const nlohmann::ordered_json& step, const std::string& where) {
   const std::string type = json_type(step);
   const auto refuse = [&](const char* why) { bad_input("{}: the decoder {} is not read: {}", where, type, why); };
-  const auto must_be_alone = [&] {
+  const auto refuse_after_joining = [&] {
     if (bytes_made_ || fused_) refuse("it comes after bytes or tokens have been joined");
   };
   if (type == "\"Sequence\"") {
     for (const auto& one : step.at("decoders")) add(one, where);
   } else if (type == "\"ByteLevel\"") {
-    must_be_alone();
+    refuse_after_joining();
     steps_.emplace_back(bytes_of_letters), bytes_made_ = fused_ = true;
   } else if (type == "\"ByteFallback\"") {
-    must_be_alone();
+    refuse_after_joining();
     steps_.emplace_back(byte_or_token), bytes_made_ = true;
   } else if (type == "\"Fuse\"") {
     fused_ = true;
   } else if (const auto what = pattern_of(step, "String"); type == "\"Replace\"" && what && !what->empty()) {
-    must_be_alone();
+    refuse_after_joining();
     steps_.emplace_back([what = *what, with = step.at("content").get<std::string>()](const std::string& token) {
       return replaced(token, what, with);
     });
   } else if (type == "\"Metaspace\"") {
-    must_be_alone();
+    refuse_after_joining();
     steps_.emplace_back([mark = step.at("replacement").get<std::string>()](const std::string& token) {
       return replaced(token, mark, " ");
     });
   } else if (type == "\"Strip\"") {
     if (step.value("stop", 0) != 0) refuse("it takes characters from the end of a text");
     if (fused_) return;  // it then strips only the start of the whole text
-    must_be_alone();
+    refuse_after_joining();
     steps_.emplace_back(
         [what = step.at("content").get<std::string>(), most = step.value("start", 0)](std::string token) {
           for (int n = 0; n < most && token.starts_with(what); ++n) token.erase(0, what.size());

@@ -22,7 +22,7 @@ bool is_hf_folder(const std::string& path) {
   return std::filesystem::exists(path + "/config.json", none) && !std::filesystem::exists(path + "/config.toml", none);
 }
 
-void must_be_folder(const std::string& folder) {
+void require_folder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     bad_input(
         "{} is no folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
@@ -34,7 +34,7 @@ void must_be_folder(const std::string& folder) {
 }
 
 HfModel open_hf_model(const std::string& folder) {
-  must_be_folder(folder);
+  require_folder(folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
   const std::string head = hf_place("head.w", config.spec, config.form).tensor;
@@ -47,7 +47,7 @@ HfModel open_hf_model(const std::string& folder) {
     config.spec.tied = embedding == head || !weights.has(head);
   }
   Decoder net(weights.params(), config.spec);
-  weights.must_be_all_read(is_spare);
+  weights.require_all_read(is_spare);
   return {folder, config, std::move(net)};
 }
 
@@ -69,7 +69,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const s
 
 }  // namespace
 
-void must_fit(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
+void check_vocabulary(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
   if (tokenizer.size() > vocabulary)
     bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
               tokenizer.size() - 1, vocabulary);
@@ -80,7 +80,7 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
     const std::string path = model.folder + name;
     if (!std::filesystem::exists(path)) continue;
     auto tokenizer = tokenizer_of(model.folder, path);
-    must_fit(*tokenizer, model.config.spec.vocabulary, path);
+    check_vocabulary(*tokenizer, model.config.spec.vocabulary, path);
     return tokenizer;
   }
   bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", model.folder);

@@ -24,8 +24,8 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 // A folder of this form, config.json in it, and no run.
 bool is_hf_folder(const std::string& path);
 // Throws BadInput: --hf names no folder, but perhaps a model of the Hub.
-void must_be_folder(const std::string&);
+void require_folder(const std::string&);
 // Throws BadInput: it has more tokens than the model. path: of its file.
-void must_fit(const Tokenizer&, int vocabulary, const std::string& path);
+void check_vocabulary(const Tokenizer&, int vocabulary, const std::string& path);
 
 }  // namespace poslab

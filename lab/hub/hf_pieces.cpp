@@ -128,7 +128,7 @@ std::string put_in(std::string text, const std::string& where) {
 }
 
 // Some steps lengthen a text each time that they stand there.
-void must_be_only(bool first, const std::string& where, const json& step) {
+void require_only(bool first, const std::string& where, const json& step) {
   if (!first) bad_input("{}: it has two steps {}; poslab reads tokenizers with one", where, json_type(step));
 }
 
@@ -297,7 +297,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
         });
   } else if (type == "\"ByteLevel\"") {
     const bool spaced = step.value("add_prefix_space", true), in_words = step.value("use_regex", true);
-    must_be_only(!of_bytes_, where, step);
+    require_only(!of_bytes_, where, step);
     of_bytes_ = true;
     cuts_.emplace_back([regex = Regex(in_words ? gpt2 : R"([\s\S]+)", where), spaced](const NormalizedText& piece,
                                                                                       bool at_start, const Next& next) {
@@ -314,7 +314,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
 
 // A mark for each space, and one before every piece ("always"), before the first of the text ("first"), or before none.
 void HfPieces::add_metaspace(const json& step, const std::string& where) {
-  must_be_only(!marks_spaces_, where, step);
+  require_only(!marks_spaces_, where, step);
   marks_spaces_ = true;
   const std::string mark = step.value("replacement", "\u2581"), when = step.value("prepend_scheme", "always");
   if (characters(mark) != 1) bad_input("{}: its mark for spaces is \"{}\"; it must be one character", where, mark);

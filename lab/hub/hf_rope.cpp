@@ -19,7 +19,7 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   std::vector<std::string> numbers;
   for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
   if (int(numbers.size()) != pairs)
-    bad_input("{}: \"{}\" has {} numbers, and a head has {} pairs of channels that turn; it must have one for each",
+    bad_input("{}: \"{}\" has {} numbers, and a head has {} rotated pairs of channels; it must have one for each",
               of.where(), key, numbers.size(), pairs);
   return fmt::format("{}", fmt::join(numbers, "/"));
 }
@@ -88,7 +88,7 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
     if (!keys->get("partial_rotary_factor").is_null()) {
       r.fraction = keys->number("partial_rotary_factor");
       if (r.fraction != 1 && !form.phi)
-        keys->refuse("partial_rotary_factor", "1: heads that turn in part are read with model_type phi3 alone");
+        keys->refuse("partial_rotary_factor", "1: heads that rotate in part are read with model_type phi3 alone");
       if (const double turning = r.fraction * form.head_dim;
           !(turning >= 2) || turning > form.head_dim || std::fmod(turning, 2) != 0)
         keys->refuse("partial_rotary_factor",
@@ -126,7 +126,7 @@ HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scalin
   Keys full = scaling.is_null() ? keys_of_object(whole, kinds.where() + ": full_attention")
                                 : keys_of_object(scaling, config.where() + ": rope_scaling");
   if (full.has("type") && !full.has("rope_type"))
-    full.refuse("type", "called \"rope_type\": by its older name transformers passes over it in a model of Gemma 3");
+    full.refuse("type", "called \"rope_type\": transformers ignores its older name in a model of Gemma 3");
   Keys sliding = keys_of_object(near, kinds.where() + ": sliding_attention");
   return {.full = rotation(config, full, form, {"rope_theta", 1e6}),
           .sliding = rotation(config, sliding, form, {"rope_local_base_freq", 1e4}),
@@ -226,8 +226,9 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     return {all};
   }
   refuse(
-      "a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, "
-      "longrope, yarn as in the released code, and llama3. Train with one of these, or export another run");
+      "a checkpoint of this form cannot express it; it can express rope, abf, window, pi, ntk (bloc97 or old), "
+      "dynamic_ntk, longrope, yarn as in the released code, and llama3. Train with one of these, or export another "
+      "run");
   return {};
 }
 

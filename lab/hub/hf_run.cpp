@@ -49,7 +49,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   run.net = run.net.at_temperature(policy);
   check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });
   const auto tokenizer = open_hf_tokenizer(model);
-  run.source.others = tokenizer, run.source.prefix = tokenizer->prefix();
+  run.source.tokenizer = tokenizer, run.source.prefix = tokenizer->prefix();
   run.source.begin = its.begin, run.source.ends = its.ends;
   if (!with_text) return run;
   const Corpus corpus = open_corpus(run.config["text"].empty() ? compilers_headers() : run.config["text"]);

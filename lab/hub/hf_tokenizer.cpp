@@ -86,8 +86,8 @@ void HfTokenizer::read_model(const json& model) {
     }
     const auto a = token_.find(left), b = token_.find(right), c = token_.find(left + right);
     if (a == token_.end() || b == token_.end() || c == token_.end())
-      bad_input("{}: merge {} joins \"{}\" and \"{}\", and not all of them and their sum are tokens", path_, rank, left,
-                right);
+      bad_input("{}: merge {} joins \"{}\" and \"{}\", but these two and the joined text are not all tokens", path_,
+                rank, left, right);
     merge_[pair(a->second, b->second)] = {rank++, c->second};
   }
 }
@@ -100,7 +100,7 @@ void HfTokenizer::read_added(const json& tokens) {
     const std::string content = t.at("content"), shown = in_short(t["content"]);
     if (content.empty()) bad_input("{}: an added token is empty", path_);
     if (const auto [before, is_new] = known.emplace(content, t); !is_new) {
-      if (before->second != t) bad_input("{}: two added tokens are {}, and they differ", path_, shown);
+      if (before->second != t) bad_input("{}: two added tokens have the text {} but differ otherwise", path_, shown);
       continue;
     }
     const auto of_model = token_.find(content);

@@ -39,7 +39,7 @@ int64_t not_finite(const StoredMatrix& m) {
 }
 
 // No training leaves such weights that is of use, and some of the formulas would hide them in figures that look sound.
-void must_be_finite(const std::string& name, const StoredTensor& t, const StoredMatrix& m) {
+void check_finite(const std::string& name, const StoredTensor& t, const StoredMatrix& m) {
   const int64_t at = not_finite(m);
   if (at < 0) return;
   const std::string place =
@@ -66,7 +66,7 @@ HfWeights::HfWeights(const std::string& folder, const std::string& config, Place
 
 Params HfWeights::params() {
   return Params([this](const std::string& parameter, int rows, int columns) {
-    stop_if_wanted();
+    stop_if_requested();
     const HfPlace place = place_of_(parameter);
     const std::string& name = place.tensor;
     const auto found = tensors_.find(name);
@@ -77,7 +77,7 @@ Params HfWeights::params() {
       bad_input("{}: the tensor {} is {}, and by {} it has to be {}", found->second.path, name,
                 to_string(found->second.shape), config_, to_string(wanted));
     const StoredMatrix matrix = matrix_of(name, found->second);
-    if (read_.insert(name).second) must_be_finite(name, found->second, matrix);
+    if (read_.insert(name).second) check_finite(name, found->second, matrix);
     return rows_of(matrix, place, rows);
   });
 }
@@ -100,7 +100,7 @@ void HfWeights::drop_copy(const std::string& tensor, const std::string& of) {
   tensors_.erase(copy);
 }
 
-void HfWeights::must_be_all_read(const std::function<bool(const std::string&)>& is_spare) const {
+void HfWeights::require_all_read(const std::function<bool(const std::string&)>& is_spare) const {
   for (const auto& [name, tensor] : tensors_)
     if (!read_.count(name) && !is_spare(name))
       bad_input("{} has a tensor {} {}, for which a model of {} has no use; is it of another architecture?",

@@ -26,7 +26,7 @@ class HfWeights {
   // Failure for one that holds NaN or infinity.
   Params params();
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.
-  void must_be_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;
+  void require_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;
 
  private:
   std::string folder_, config_;

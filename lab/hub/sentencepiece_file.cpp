@@ -81,7 +81,7 @@ void check_sentencepiece_file(std::string_view model, const std::string& path) {
       if (field == pieces && part == 3) asked_for = asked_for || value == user_defined;
       if (field == trainer && part == 3) kind = value;
       if (field >= normalizer && part == 2 && leads_out(bytes))
-        bad_input("{} is damaged: its table of characters leads out of itself; fetch it again", path);
+        bad_input("{} is damaged: its table of characters points outside of itself; fetch it again", path);
     });
   });
   if (kind == unigram && asked_for)

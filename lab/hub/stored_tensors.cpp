@@ -58,11 +58,11 @@ Listed* list(const char* at, size_t size, const std::string& path) {
 }
 
 Mapped map_file(const std::string& path) {
-  must_be_file(path);
+  require_file(path);
   const InputFile file(path);
   const size_t size = size_t(file.size());
   void* at = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0) : MAP_FAILED;
-  if (at == MAP_FAILED) failure("{} cannot be mapped into memory ({} bytes); copy it anew", path, size);
+  if (at == MAP_FAILED) failure("{} cannot be mapped into memory ({} bytes); copy it again", path, size);
   Listed* l = list(static_cast<const char*>(at), size, path);
   const auto end = [l, size](const char* p) { l->size = 0, ::munmap(const_cast<char*>(p), size); };
   return {std::shared_ptr<const char>(l->at, end), size};
@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, std::string>> read_index(const std::string& p
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, file] : map.items()) {
     if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
-      bad_input("{}: \"{}\" is said to be in {}; a file of the same folder has it", path, name, in_short(file));
+      bad_input("{}: \"{}\" is listed in {}; it must be in a file of the same folder", path, name, in_short(file));
     files.emplace_back(name, file.get<std::string>());
   }
   return files;
@@ -114,12 +114,12 @@ StoredTensors map_weights(const std::string& folder) {
     if (!files.insert(file).second) continue;
     for (auto& [its, tensor] : map_safetensors(folder + "/" + file)) {
       if (const auto found = file_of.find(its); found == file_of.end() || found->second != file)
-        bad_input("{} has a tensor {} that the index does not name there", tensor.path, its);
+        bad_input("{} has a tensor {} that the index does not list in this file", tensor.path, its);
       tensors.emplace(its, tensor);
     }
   }
   for (const auto& [name, file] : named)
-    if (!tensors.count(name)) bad_input("{} has no tensor {}, and the index names it there", file, name);
+    if (!tensors.count(name)) bad_input("{} has no tensor {}, but the index lists it there", file, name);
   return tensors;
 }
 

@@ -27,7 +27,7 @@ bool is_spare(const std::string& name) {
 }  // namespace
 
 HfModel open_hf_model(const std::string& folder) {
-  must_be_folder(folder);
+  require_folder(folder);
   const std::string path = folder + "/config.json", more = folder + "/generation_config.json";
   HfConfig config = hf_config(read_input(path), path);
   if (std::filesystem::exists(more)) read_generation(read_input(more), more, config);
@@ -39,7 +39,7 @@ HfModel open_hf_model(const std::string& folder) {
   config.spec.tied = embedding == head || !weights.has(head);
   for (const std::string& stack : {of_encoder, of_decoder}) weights.drop_copy(stack, embedding);
   T5 net(weights.params(), config.spec);
-  weights.must_be_all_read(is_spare);
+  weights.require_all_read(is_spare);
   return {folder, config, std::move(net)};
 }
 
@@ -47,7 +47,7 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
   const std::string pieces = model.folder + "/spiece.model", other = model.folder + "/tokenizer.json";
   const int vocabulary = model.config.spec.vocabulary;
   const auto fitting = [&](std::shared_ptr<const Tokenizer> tokenizer, const std::string& path) {
-    must_fit(*tokenizer, vocabulary, path);
+    check_vocabulary(*tokenizer, vocabulary, path);
     return tokenizer;
   };
   if (std::filesystem::exists(other)) {  // first, as with transformers, which saves it alone since version 5

@@ -102,7 +102,8 @@ const ChoiceTable& demo_choices() {
 
 std::string demo(const std::string& folder, const Settings& more) {
   for (const auto& [name, value] : more)
-    if (name == "positions") bad_input("positions = {}: they are what the two runs of the demo differ in", value);
+    if (name == "positions")
+      bad_input("positions = {}: the two runs of the demo differ in their positions; leave it out", value);
   const DemoRun plans[] = {planned(folder + "/demo-plain", "sequential", more),
                            planned(folder + "/demo-randomized", "randomized", more)};
   make_folder(folder);

@@ -60,7 +60,7 @@ std::string to_json(const AlignRequest& r, const Alignment& a) {
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";  // a path may be no UTF-8
 }
 
-void must_be_plain(const std::string& run, const std::string& temperature) {
+void check_plain(const std::string& run, const std::string& temperature) {
   if (temperature != "none")
     bad_input(
         "align: {} was trained with temperature = {}, which alignment would replace; align a run that was "
@@ -84,7 +84,7 @@ Alignment with_bar(const Probed& model, const Aligning& how, Use use, bool force
     return align(model, how, [&](int done, int total, int length) {
       if (!progress) progress.emplace("aligning", "passes", 0, total);
       progress->at(done, fmt::format("length {}", length));
-      stop_if_wanted();
+      stop_if_requested();
     });
   } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped while aligning; no file was written"); }
 }
@@ -93,7 +93,7 @@ Alignment of_run(const AlignRequest& r) {
   const Run run = open_run(r.run, r.device);
   const Learner& l = *run.learner;
   RunSpec test = l.config();
-  must_be_plain(r.run, test["temperature"]);
+  check_plain(r.run, test["temperature"]);
   if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (!r.tasks.empty()) test.set("tasks", r.tasks);
   Alignment made =
@@ -144,7 +144,7 @@ namespace {
 int count(const Json& in, const char* key) {
   const Json& value = in.at(key);
   const auto n = whole_number(value, INT_MAX);
-  if (!n) bad_input("its \"{}\" is {}, no count", key, in_short(value));
+  if (!n) bad_input("its \"{}\" is {}, not a count", key, in_short(value));
   return int(*n);
 }
 
@@ -162,7 +162,7 @@ AlignedTemperatures read_alignment(const std::string& path) {
   } catch (const Json::exception&) {
     bad_input("{} is no file of temperatures, or not a whole one; `poslab align` writes such files", path);
   } catch (const std::exception& e) {
-    bad_input("{} is no file of temperatures, {}; `poslab align` writes such files", path, e.what());
+    bad_input("{} is not a file of temperatures: {}; `poslab align` writes such files", path, e.what());
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/choices.h"
 #include "core/error.h"
-#include "core/most_parameters.h"
+#include "core/parameter_limit.h"
 #include "lab/files/safetensors.h"
 #include "lab/runs/config_toml.h"
 
@@ -66,7 +66,7 @@ struct Checkpoint::Parsed {
   std::string bytes, path;
   SafetensorsHeader header{};
   std::map<std::string, const TensorRecord*> tensors{};
-  std::unique_ptr<const MostParameters> most{};    // for the model that is built next, to be read into
+  std::unique_ptr<const ParameterLimit> most{};    // for the model that is built next, to be read into
 
   std::string word(const char* key) const {
     const Json value = header.metadata.value(key, Json());
@@ -91,7 +91,7 @@ Checkpoint::Checkpoint(std::string bytes, std::string path, const Kind& kind) {
       bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
                 dtype_of<real>());
   const auto moments = p.tensors.find("adam.m");
-  p.most = std::make_unique<MostParameters>(p.path, moments == p.tensors.end() ? 0 : size_of(moments->second->shape));
+  p.most = std::make_unique<ParameterLimit>(p.path, moments == p.tensors.end() ? 0 : size_of(moments->second->shape));
   parsed_ = std::move(parsed);
 }
 

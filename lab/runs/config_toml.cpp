@@ -14,7 +14,7 @@ namespace poslab {
 namespace {
 
 // Whether the option names something that this process lacks, as the program lacks classes written in Python.
-bool names_a_stranger(const std::string& option, const std::string& value) {
+bool is_unknown_class(const std::string& option, const std::string& value) {
   if (composed_spelling(value)) return false;
   const auto lacks = [name = value.substr(0, value.find(':'))](const auto& list) {
     return std::ranges::none_of(list, [&](const auto& one) { return one.name == name; });
@@ -35,9 +35,9 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
         all.add(name, option_text(kind, name, node, files));
       } catch (const BadInput&) {
         const std::string stored = files == SpelledFiles::none ? node.value_or(std::string()) : "";
-        if (stored.empty() || !names_a_stranger(name, stored)) throw;
-        bad_input("{} \"{}\" is in no list here; if it is a class written in Python, import that there, and use "
-                  "pl.load, pl.evaluate or pl.resume on the run", name, stored);
+        if (stored.empty() || !is_unknown_class(name, stored)) throw;
+        bad_input("{} \"{}\" is not known to this program; if it is a class written in Python, import it there and use "
+                  "pl.load, pl.evaluate or pl.resume", name, stored);
       }
     });
   return all.settings;

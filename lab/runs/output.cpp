@@ -64,7 +64,7 @@ void check_output(const std::string& option, const std::string& path, const std:
   if (belongs_to_a_run(real.filename()) && is_run_folder(folder))
     bad_input("{} {}: this is a file of the run {}; choose another name", option, shell_word(path), folder.string());
   if (fs::exists(path, error) && !is_of_kind(kind, path))
-    bad_input("{} {}: the file that is there holds something else; choose another name, or remove it", option,
+    bad_input("{} {}: this file exists and holds something else; choose another name, or remove it", option,
               shell_word(path));
 }
 
@@ -73,7 +73,7 @@ void check_names_folder(const std::string& option, const std::string& path) {
   if (path == "-") bad_input("{} -: it takes the name of a folder, and this is none; name one", option);
   for (const char* ending : {".html", ".svg", ".pdf", ".png", ".csv"})
     if (name.extension() == ending && !fs::is_directory(name))
-      bad_input("{} {}: a folder is written here, with index.html in it; name it without {}, as in {} {}", option,
+      bad_input("{} {}: the output is a folder with index.html in it; name it without {}, as in {} {}", option,
                 shell_word(path), ending, option, shell_word(fs::path(name).replace_extension()));
 }
 
@@ -84,7 +84,7 @@ void check_output_folder(const std::string& option, const std::string& path, con
   if (is_run_folder(folder)) bad_input("{} {}: this is the folder of a run; choose another", option, shell_word(path));
   if (fs::exists(folder / own)) {
     if (is_of_kind(kind, folder / own)) return;
-    bad_input("{} {}: the {} that is there holds something else; choose another folder", option, shell_word(path), own);
+    bad_input("{} {}: its {} holds something else; choose another folder", option, shell_word(path), own);
   }
   for (const std::string& name : names)
     if (fs::exists(folder / name))

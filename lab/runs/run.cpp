@@ -30,7 +30,7 @@ Run create_run(const RunSpec& c) {
   RunFolder::check_free(c["out"]);
   const NewText text = new_text(c);
   std::unique_ptr<Learner> learner = kind.make(c, text.source);
-  stop_if_wanted();
+  stop_if_requested();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
   tell_unreached(c.scheme, sampler(c), kind.longest(c));
@@ -103,7 +103,7 @@ Results evaluate(const std::vector<TestPart>& parts, const std::string& again, D
     progress.at(int64_t(done), part.words);
     try {
       rows.push_back(part.row());
-      stop_if_wanted();
+      stop_if_requested();
     } catch (const Stopped&) {
       throw Interrupted(caught_signal(), fmt::format("stopped in the test; `{}` does it again", again));
     }

@@ -42,7 +42,7 @@ void check_leftovers(const std::string& partial) {
   }
   if (!ours)
     bad_input(
-        "the run would be made in {}, which is there and holds something else; choose another --out, or rename it",
+        "the run would be written in {}, which exists and holds something else; choose another --out, or rename it",
         partial);
 }
 
@@ -135,7 +135,7 @@ RunFolder RunFolder::open(const std::string& path) {
               path, shell_path(path));
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))
-      bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
+      bad_input("{} is not a run folder, or an incomplete one: {}/{} is missing", path, path, name);
   return RunFolder(path, path);
 }
 

@@ -90,7 +90,7 @@ std::string with_tokens(const std::string& summary, const TextSource& text) {
 NewText new_text(const Choices& c) {
   if (!c.has("text")) return {};
   if (!is_utf8(c["text"]))  // config.toml and text.json keep it
-    bad_input("text = {}: this name is no UTF-8, and a run keeps no other; rename it", c["text"]);
+    bad_input("text = {}: this name is not UTF-8, which a run needs; rename it", c["text"]);
   if (c["text"] == "copy_grammar") {
     const TextSource made_up = of_grammar();
     return {made_up, {}, with_tokens("copy_grammar: made up as it is read", made_up)};
@@ -131,16 +131,16 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
         "{} was trained on the text {}, and {}", run.path(), then.path,
         std::filesystem::path(then.path).is_relative()
             ? "from here there is none; go to the folder in which the training was begun, or restore the text there"
-            : "there is none any more; restore it, or train anew");
+            : "there is none any more; restore it, or train again");
     return std::make_shared<Source>(
-        Source{.vocabulary = std::move(v), .must_be_the_same = [why] { bad_input("{}", why); }});
+        Source{.vocabulary = std::move(v), .check_text = [why] { bad_input("{}", why); }});
   }
   const Corpus corpus = open_corpus(then.path);
   Source source = *of_corpus(corpus, std::move(v));
-  source.must_be_the_same = [corpus, then, path = run.path(), once = std::make_shared<std::once_flag>()] {
+  source.check_text = [corpus, then, path = run.path(), once = std::make_shared<std::once_flag>()] {
     std::call_once(*once, [&] {   // again after it has thrown
       if (const std::string why = difference(corpus, then); !why.empty())
-        bad_input("{} is not the text that {} was begun with ({} files, {} bytes): {}; restore it, or train anew",
+        bad_input("{} is not the text with which {} began ({} files, {} bytes): {}; restore it, or train again",
                   corpus.path, path, then.files.size(), then.bytes(), why);
     });
   };

@@ -18,8 +18,8 @@ struct NewText {
 };
 // Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
 NewText new_text(const Choices&);
-// The text as at the beginning of the run. Before the first window all of the text is read, and a missing or changed
-// text is refused; generation alone needs only the tokens. Throws Failure for damaged files.
+// As it was when the run began. All of the text is read before its first window, and one that is gone or has changed is
+// refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
 // The content of text.json, of a run that reads no grammar. Throws Failure.

@@ -89,7 +89,7 @@ std::string train_and_test(Run run, Trace* trace) {
   const std::string again = to_resume(run.folder, l.config());
   const Results all = evaluate(l.test(l.config()), again, l.params().device());
   write_own_test(run.folder, l, l.config(), all, seconds);
-  must_be_finite(all, true);
+  check_finite(all, true);
   const std::string& path = run.folder.path();
   return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
                      summary(l, l.config(), all, seconds), path, shell_path(path));
@@ -108,7 +108,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
   const Kind& kind = kind_of(own);
   Destination p{keep.file, {keep.name, differing(own, tested)}};
   if (!keep.file.empty() && !keep.name.empty())
-    bad_input("-o {} and --name {}: the first is a file of your own, the second stands in the run; say one", keep.file,
+    bad_input("-o {} and --name {}: -o writes a file of your own, --name one in the run; give one of them", keep.file,
               keep.name);
   if (!keep.file.empty()) {
     check_output("-o", keep.file, {csv_output(header_of(kind))});
@@ -195,7 +195,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   return {said, kept_in_run ? place.other.name : "", all};
 }
 
-void must_be_finite(const Results& all, bool after_training) {
+void check_finite(const Results& all, bool after_training) {
   for (const Row& at : all) {
     if (std::isfinite(at["loss"])) continue;
     const std::string why = fmt::format(

@@ -32,6 +32,6 @@ Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool
 
 // Names the first length whose loss is NaN or infinite. A training has ended well also where a length overflows, so
 // that after one it is said and no more; a test of its own has failed.
-void must_be_finite(const Results&, bool after_training);
+void check_finite(const Results&, bool after_training);
 
 }  // namespace poslab

@@ -95,7 +95,7 @@ Tokens shuffled_expression(const Tokens& expression, Rng& rng, const Signs& s) {
 
   Tokens x;
   do {
-    stop_if_wanted();
+    stop_if_requested();
     x.clear();
     draw_shape(x, rng, int(expression.size()), s);
   } while (std::count(x.begin(), x.end(), 0) != std::ssize(digits) || minuses(x) != negations);

@@ -10,14 +10,14 @@ namespace {
 Tokens sum_of_two(const Tokens& x) {
   const int slots = int(x.size()) + 1;
   if (x.size() <= 2) return terminated(to_bits(from_bits(x)), slots);
-  const auto [n, m] = read_two(x);
+  const auto [n, m] = read_numbers(x);
   return terminated(to_bits(n + m), slots);
 }
 
 }  // namespace
 
 Task binary_addition() {
-  return of_two_numbers(
+  return two_number_task(
       "+", {.name = "binary_addition",
             .level = "context_sensitive",
             .summary = "sum of two numbers, lowest bit first  1 1 + 1 -> 0 0 1 2 0",

@@ -10,14 +10,14 @@ namespace {
 Tokens product_of_two(const Tokens& x) {
   const int slots = int(x.size());
   if (x.size() <= 2) return terminated(Tokens(x.size() - 1, 0), slots);
-  const auto [n, m] = read_two(x);
+  const auto [n, m] = read_numbers(x);
   return terminated(to_bits(n * m), slots);
 }
 
 }  // namespace
 
 Task binary_multiplication() {
-  return of_two_numbers(
+  return two_number_task(
       "*", {.name = "binary_multiplication",
             .level = "context_sensitive",
             .summary = "product of two numbers, lowest bit first  1 1 * 0 1 -> 0 1 1 2 0",

@@ -60,7 +60,7 @@ Tokens shuffled_two(const Tokens& input, Rng& rng) {
 
 }  // namespace
 
-Task of_two_numbers(const std::string& sign, Task task) {
+Task two_number_task(const std::string& sign, Task task) {
   task.symbols_in = task.symbols_out = 3;
   task.scored_slots = through_terminator;
   task.input = draw_two, task.shuffled = shuffled_two, task.fits = are_two;
@@ -70,7 +70,7 @@ Task of_two_numbers(const std::string& sign, Task task) {
   return task;
 }
 
-std::pair<Natural, Natural> read_two(const Tokens& x) {
+std::pair<Natural, Natural> read_numbers(const Tokens& x) {
   const auto middle = std::find(x.begin(), x.end(), separator);
   return {from_bits({x.begin(), middle}), from_bits({middle + 1, x.end()})};
 }

@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-Task of_two_numbers(const std::string& sign, Task);         // + or * between them, which is symbol 2
-std::pair<Natural, Natural> read_two(const Tokens& input);  // of at least three symbols
+Task two_number_task(const std::string& sign, Task);         // + or * between them, which is symbol 2
+std::pair<Natural, Natural> read_numbers(const Tokens& input);  // of at least three symbols
 
 }  // namespace poslab

@@ -28,7 +28,7 @@ Text side(const Text& all, bool test) {
               return all.read(all.files[0], test ? last + from : from, bytes);
             }};
   }
-  const auto of_test = [](const TextFile& f) { return is_of_test(f.path); };
+  const auto of_test = [](const TextFile& f) { return in_test_set(f.path); };
   const bool none = std::none_of(all.files.begin(), all.files.end(), of_test),
              every = std::all_of(all.files.begin(), all.files.end(), of_test);
   const auto smallest = std::min_element(all.files.begin(), all.files.end(), [](const TextFile& a, const TextFile& b) {
@@ -44,7 +44,7 @@ Text side(const Text& all, bool test) {
 
 }  // namespace
 
-bool is_of_test(const std::string& path) { return hash_of(path) % 10 == 0; }
+bool in_test_set(const std::string& path) { return hash_of(path) % 10 == 0; }
 
 int64_t Text::bytes() const {
   int64_t all = 0;

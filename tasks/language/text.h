@@ -14,7 +14,7 @@ namespace poslab {
 uint64_t hash_of(const std::string& path);       // of a path within the corpus
 // Whether a file belongs to the test set: a function of its path alone, true for one in ten. So it stays there when
 // other files are added or removed, and training never sees any part of a test window.
-bool is_of_test(const std::string& path);
+bool in_test_set(const std::string& path);
 
 struct TextFile {
   std::string path;                              // within the corpus, with '/'

@@ -22,7 +22,7 @@ TextQuestion ask_of_documents(const DocumentQuestion& q, int count, Place place,
   if (int(shown.size()) != count - 1)
     bad_input("the question \"{}\" has {} documents that do not hold the answer; ask of {} at most", q.question,
               shown.size(), shown.size() + 1);
-  const int chosen = symbols::chosen_of(count, place, rng);
+  const int chosen = symbols::answer_index(count, place, rng);
   shown.insert(shown.begin() + chosen, *gold);
   std::string prompt =
       "Answer the question from the search results below and from nothing else; "
@@ -40,7 +40,7 @@ SymbolQuestion documents_as_symbols(const Choices& c, int length, Place place, R
   const int digits = c.whole("digits"), room = length - 3, smallest = 2 + digits;
   const int count = std::min(c.whole("documents"), room / smallest);
   const std::vector<int> keys = different(count, names, rng);
-  const int chosen = chosen_of(count, place, rng);
+  const int chosen = answer_index(count, place, rng);
   Tokens tokens, answer;
   for (int i = 0; i < count; ++i) {
     const int fill = room / count + (i < room % count) - smallest, before = rng.between(0, fill);

@@ -23,7 +23,7 @@ SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& 
   const int lines = (length - question) / of_line;
   check_lines(lines, fmt::format("a context of {} tokens", length));
   const std::vector<int> keys = different(lines, names, rng);
-  const int chosen = chosen_of(lines, place, rng);
+  const int chosen = answer_index(lines, place, rng);
   Tokens tokens, answer;
   add_filler(tokens, length - question - lines * of_line, rng);
   for (int i = 0; i < lines; ++i) {
@@ -40,7 +40,7 @@ TextQuestion lines_as_text(const Choices&, int lines, uint64_t seed, Place place
   check_lines(lines, fmt::format("a record of size {}", lines));
   Rng rng = rng_of_text(seed);
   const std::vector<int> keys = different(lines, names, rng);
-  const int chosen = symbols::chosen_of(lines, place, rng);
+  const int chosen = symbols::answer_index(lines, place, rng);
   const auto key = [&](int i) { return name_of(keys[size_t(i)]); };
   TextQuestion q{.place = symbols::place_of(chosen, lines)};
   q.prompt =

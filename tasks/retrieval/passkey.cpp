@@ -17,7 +17,7 @@ struct Before {
   double place;
 };
 Before before(int count, Place place, Rng& rng) {
-  const int n = symbols::chosen_of(count + 1, place, rng);
+  const int n = symbols::answer_index(count + 1, place, rng);
   return {n, symbols::place_of(n, count + 1)};
 }
 

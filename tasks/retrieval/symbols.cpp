@@ -66,7 +66,7 @@ void add_cycle(Tokens& all, int count) {
   for (int i = 0; i < count; ++i) all.push_back(filler + i % fillers);
 }
 
-int chosen_of(int n, Place place, Rng& rng) {
+int answer_index(int n, Place place, Rng& rng) {
   return place ? int(std::lround(*place * (n - 1))) : int(rng.below(uint32_t(n)));
 }
 double place_of(int chosen, int n) { return n > 1 ? double(chosen) / (n - 1) : 0; }

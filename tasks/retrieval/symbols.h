@@ -32,7 +32,7 @@ void add_filler(Tokens&, int count, Rng&);       // drawn, each as likely
 void add_cycle(Tokens&, int count);
 
 // The index, among n things, of the one with the answer.
-int chosen_of(int n, Place, Rng&);
+int answer_index(int n, Place, Rng&);
 double place_of(int chosen, int n);              // 0 of the first, 1 of the last
 
 }  // namespace poslab::symbols

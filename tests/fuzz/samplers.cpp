@@ -20,7 +20,8 @@ Target samplers() {
                 });
                 any |= answered([&] {
                   const Chosen<TemperaturePolicy> policy = choose_temperature(text);
-                  must_hold(choose_temperature(policy.spelled()).spelled() == policy.spelled(), "a policy's spelling");
+                  must_hold(choose_temperature(policy.spelled()).spelled() == policy.spelled(),
+                              "a policy's spelling");
                 });
                 any |= answered([&] { choose_retrievals(text); });
                 if (!any) bad_input("none of them");

@@ -76,8 +76,7 @@ const Cases adam_speed(
         return x[0];
       });
       add("squares", {{300000}}, [](auto& x) { return sum_of_squares(x[0]); });
-    },
-    For::bench);
+    }, For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -267,8 +267,7 @@ const Cases arithmetic_speed(
       time("copy", "transpose", {{128, 8, 40, 40}}, [](auto& t) { return transpose(t[0]); });
       time("copy", "slice", {{128, 40, 192}}, [](auto& t) { return slice(t[0], 2, 64, 128); });
       time("copy", "concat", {x, x}, [](auto& t) { return concat({t[0], t[1]}, 2); });
-    },
-    For::bench);
+    }, For::bench);
 
 }  // namespace
 }  // namespace poslab::test

@@ -139,7 +139,7 @@ def test_a_language_model(tmp_path):
                          ({"temperature": -1.0}, "-1")):
         with pytest.raises(ValueError, match=words):
             model.write(**{"prompt": "A", "count": 3, **wrong})
-    with pytest.raises(ValueError, match="is no T5"):
+    with pytest.raises(ValueError, match="is not a T5"):
         model.answer("A")
     with pytest.raises(ValueError, match="leave out read"):
         model(tokens, read=[[0]])
@@ -191,7 +191,7 @@ def test_a_t5(tmp_path):
                          ({"prompt": "hello"}, "hello"), ({"count": 0}, "0")):
         with pytest.raises(ValueError, match=words):
             model.answer(**{"prompt": prompt, **wrong})
-    with pytest.raises(ValueError, match="is no language model"):
+    with pytest.raises(ValueError, match="is not a language model"):
         model.write("a4")
 
 
@@ -199,13 +199,13 @@ def test_positions_are_read_in_float64(model):
     apart = np.arange(TOKENS.shape[1]) / 4
     near, far = (model(TOKENS, 1, positions=first + apart).numpy() for first in (0, 2**22))     # RoPE reads distances
     assert np.abs(near - far).max() < 1e-5
-    with pytest.raises(ValueError, match="positions: they get no gradient"):
+    with pytest.raises(ValueError, match="positions have no gradient"):
         model(TOKENS, positions=pl.Tensor(apart, True), gradient=True)
     assert model(TOKENS, positions=pl.Tensor(apart, True)).shape == model(TOKENS).shape
 
 
 def test_a_model_of_a_task_reads_no_text(model):
-    with pytest.raises(ValueError, match="is of a task"):
+    with pytest.raises(ValueError, match="is a run of a task"):
         model.tokens("0110")
 
 

@@ -209,8 +209,8 @@ class MakesInside(pl.Encoding):
     (RowsOfFloats, ValueError, "whole numbers"), (WritesNaN, RuntimeError, "the loss is nan"),
     (GoesBack, ValueError, "depends on nothing"), (Leaves, SystemExit, "3"),
     (LearnsTwice, ValueError, "there is a parameter .*bias already"), (LearnsNothing, ValueError, "must be positive"),
-    (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside it"),
-    (ChecksInside, ValueError, "called from inside it"), (MakesInside, ValueError, "a training runs")])
+    (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside a training"),
+    (ChecksInside, ValueError, "called from inside a training"), (MakesInside, ValueError, "a training is running")])
 def test_what_goes_wrong_inside_reaches_the_caller(encoding, error, words, tmp_path):
     with pytest.raises(error, match=words):
         pl.train(encoding=encoding, out=tmp_path / "run", **TINY)
@@ -313,4 +313,4 @@ def test_the_program_says_that_a_run_of_a_class_is_for_python(tmp_path):
                       ["inspect", out, "-o", tmp_path / "i"], ["graph", out, "-o", tmp_path / "g.svg"]):
             said = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
             assert said.returncode == 2, words
-            assert f'{option} "{own.name}" is in no list here' in said.stderr and "pl.load" in said.stderr, words
+            assert f'{option} "{own.name}" is not known to this' in said.stderr and "pl.load" in said.stderr, words

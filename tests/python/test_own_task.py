@@ -60,7 +60,7 @@ def test_a_twin_of_a_task_trains_with_its_bits(tmp_path):
     one, other = (pl.evaluate(run, lengths="3:4", progress=False).rows("eval.csv") for run in (ours, theirs))
     assert one == other and len(one) == 2
     said = subprocess.run([PROGRAM, "eval", ours.path], capture_output=True, text=True)
-    assert said.returncode == 2 and 'task "ends" is in no list here' in said.stderr
+    assert said.returncode == 2 and 'task "ends" is not known to this program' in said.stderr
 
 
 def test_options_inputs_and_words(tmp_path):
@@ -199,7 +199,8 @@ class MakesInside(pl.Task):
         return type("Another", (pl.Task,), {})
 
 
-@pytest.mark.parametrize("task, words", [(TrainsInside, "called from inside it"), (MakesInside, "a training runs")])
+@pytest.mark.parametrize("task, words", [(TrainsInside, "called from inside a training"),
+                                         (MakesInside, "a training is running")])
 def test_what_must_not_be_done_inside(task, words, tmp_path):
     with pytest.raises(ValueError, match=words):
         pl.train(task=task, out=tmp_path / "run", **TINY)

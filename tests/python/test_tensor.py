@@ -127,7 +127,7 @@ def test_a_second_backward_says_why_it_cannot():
     x = pl.Tensor([1.0], requires_grad=True)
     y = x * x
     y.backward()
-    with pytest.raises(ValueError, match="the loss is a result of an earlier pass .* compute it here once more"):
+    with pytest.raises(ValueError, match="the loss is a result of an earlier pass .* compute it again here"):
         y.backward()
 
 

@@ -296,7 +296,7 @@ def test_what_cannot_be_done_is_named():
         pt.Attention("rope", 16, 3)
     with pytest.raises(ValueError, match=r"positions are \(4\); they must be \(6\)"):
         pt.Attention("rope", 16, 2)(x_of(1, 6, 16), positions=[0, 1, 2, 3])
-    with pytest.raises(ValueError, match=r"positions get no gradient.*give positions.detach\(\)"):
+    with pytest.raises(ValueError, match=r"positions have no gradient.*give positions.detach\(\)"):
         pt.Attention("rope", 16, 2)(x_of(1, 6, 16), positions=torch.arange(6.0, requires_grad=True))
     with pytest.raises(ValueError, match="a cache has no gradients"):
         layer = pt.Attention("rope", 16, 2, causal=True)

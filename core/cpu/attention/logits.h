@@ -21,7 +21,6 @@ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
 inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // rows without a partial last vector
-constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 
 // to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, whose stores the next loads can see.
 template <class Y>

@@ -75,25 +75,25 @@ struct PairedHead : NarrowHead {
   }
   // x_0 y_0 x_1 y_1 ...
   template <int W, int... i>
-  static void put_in_turn(real* to, VecOf<W> x, VecOf<W> y, std::integer_sequence<int, i...>) {
+  static void store_interleaved(real* to, VecOf<W> x, VecOf<W> y, std::integer_sequence<int, i...>) {
     store<W>(to, __builtin_shufflevector(x, y, (i / 2 + i % 2 * W)...));
     store<W>(to + W, __builtin_shufflevector(x, y, (W / 2 + i / 2 + i % 2 * W)...));
   }
   template <int W>
-  static void put_in_turn(real* to, VecOf<W> x, VecOf<W> y) {
-    put_in_turn<W>(to, x, y, std::make_integer_sequence<int, W>());
+  static void store_interleaved(real* to, VecOf<W> x, VecOf<W> y) {
+    store_interleaved<W>(to, x, y, std::make_integer_sequence<int, W>());
   }
   // The pairs of queries, with dx and a in turn: S vectors
   template <int... i>
-  static void put_queries_in_turn(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
+  static void store_queries_interleaved(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
     const auto pairs = pair_neighbours<lanes>(__builtin_bit_cast(Bits<lanes>, dx), __builtin_bit_cast(Bits<lanes>, a));
     store_bits<lanes>(to, __builtin_shufflevector(pairs, pairs, (i / 2 + i % 2 * (lanes / 2))...));
   }
-  static void put_queries_in_turn(real* to, Vec dx, Vec a) {
+  static void store_queries_interleaved(real* to, Vec dx, Vec a) {
     if constexpr (S == 2)
-      put_in_turn<lanes>(to, dx, a);
+      store_interleaved<lanes>(to, dx, a);
     else
-      put_queries_in_turn(to, dx, a, std::make_integer_sequence<int, lanes>());
+      store_queries_interleaved(to, dx, a, std::make_integer_sequence<int, lanes>());
   }
 
   void forward(real* o, real* stats) const;
@@ -200,7 +200,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
       const Vec a = exp_small(logit(q, k, n, j, all_see) - shift) * inverse;
       // times scale, as go and delta are
       const Vec ds = Packed::rounded<lanes>(a * (dot(go, v + j * steps) - delta));
-      put_queries_in_turn(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));
+      store_queries_interleaved(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));
       return ds;
     };
     const int keys = seen(n), by_all = seen_by_all(n);
@@ -228,7 +228,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
       else
         return (VecOf<C>)pair<C>(load_bits<C>(rows), all ? load_bits<C>(rows + step) : Bits<C>{});
     };
-    put_in_turn<C>(q_and_go + i * 2 * C, factors(q), factors(go));
+    store_interleaved<C>(q_and_go + i * 2 * C, factors(q), factors(go));
   }
   constexpr int together = registers == 32 ? 8 : 4;
   int j = 0;

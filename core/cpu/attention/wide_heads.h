@@ -37,7 +37,7 @@ inline bool is_wide(const AttentionArgs& x) {
 }
 
 // Rows `step` reals apart -> (m, n), one after the other, and zeros up to row `all`.
-inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
+inline real* copy_rows(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
   for (int i = 0; i < m; ++i)
     write_channels(to + int64_t(i) * n, n, [at = from + i * step]<int W>(int c) { return load<W>(at + c); });
   __builtin_memset(to + int64_t(m) * n, 0, size_t(all - m) * size_t(n) * sizeof(real));
@@ -56,7 +56,7 @@ struct KeyRows {
 };
 
 // Epilogue: the sums of row i are scaled by factor[i] before the product is added.
-struct Fading {
+struct ScaleAndAdd {
   const real* factor;
   template <int W>
   VecOf<W> finish(const real* c, VecOf<W> sum, int i, int) const {
@@ -75,7 +75,7 @@ struct QueryBlock {
   const int keys = x.key_lengths ? smaller(x.keys, x.key_lengths[b]) : x.keys;
 
   // The queries that see key j in a piece that holds this key.
-  QueryRange seeing(const AttentionPiece& p, int j) const {
+  QueryRange queries_seeing(const AttentionPiece& p, int j) const {
     const int at = j - x.offset - i0;
     return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
   }
@@ -102,7 +102,7 @@ struct PairBlock {
       const AttentionPiece& at = of.x.piece[p];
       const KeyRange held = overlap({j0, j0 + n}, {at.first, at.last});
       if (held.empty()) continue;
-      const QueryRange first = of.seeing(at, held.first), last = of.seeing(at, held.last - 1);
+      const QueryRange first = of.queries_seeing(at, held.first), last = of.queries_seeing(at, held.last - 1);
       if (last.last <= first.first) continue;
       const QueryRange c = {first.first / lanes * lanes, whole_vectors(last.last)};
       cut =
@@ -115,7 +115,7 @@ struct PairBlock {
   Vec inside(int u, int j, int c, Vec v, Vec other) const {
     const AttentionPiece& p = of.x.piece[piece[u]];
     const bool held = p.first <= j0 + j && j0 + j < p.last;
-    return POSLAB_ISA::inside(held ? of.seeing(p, j0 + j) : QueryRange{0, 0}, c, v, other);
+    return POSLAB_ISA::inside(held ? of.queries_seeing(p, j0 + j) : QueryRange{0, 0}, c, v, other);
   }
   // s: the logits, -infinity where masked                q: scale Q^T of each piece, (head_dim, block_queries)
   void logits(real* s, const real* const* q) const {
@@ -160,12 +160,12 @@ void for_pair_blocks(const QueryBlock& of, const Work& work) {
 }
 
 // A number for each query of a block, along the lanes.
-struct alignas(64) OfQueries {
+struct alignas(64) PerQuery {
   real at[block_queries];
 };
 
 // The logits s -> p_ij = exp(s_ij - m'_i); earlier sums are scaled by exp(m - m').
-inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQueries& sum, OfQueries& fade) {
+inline void exponentials(const PairBlock& block, real* s, PerQuery& max_of, PerQuery& sum, PerQuery& fade) {
   for (int c = block.all.first; c < block.all.last; c += lanes) {
     const Vec before = load(max_of.at + c);
     Vec top = before, total{};
@@ -191,14 +191,14 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   for (int p = 0; p < x.pieces; ++p)
     q[p] = of.columns(panels + int64_t(p) * D * block_queries, of.q(p), ptrdiff_t(x.heads) * D, D, x.scale);
   __builtin_memset(total, 0, size_t(block_queries) * size_t(Dv) * sizeof(real));
-  OfQueries top, sum{}, fade;
+  PerQuery top, sum{}, fade;
   for (real& m : top.at) m = neg_infinity;
   for_pair_blocks(of, [&](const PairBlock& block) {
     const QueryRange c = block.all;
     block.logits(s, q);
     exponentials(block, s, top, sum, fade);
     gemm(c.last - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
-         total + c.first * Dv, Dv, Fading{fade.at + c.first});
+         total + c.first * Dv, Dv, ScaleAndAdd{fade.at + c.first});
   });
   real *to = o + of.h.query_row(of.b, of.i0) * Dv,
        *kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
@@ -217,8 +217,9 @@ void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
     for (int b = first; b < last && !cancelled(); ++b) {
       const KeyRows rows(x, head_buffer);
       const int64_t key = h.key_row(b, 0);
-      for (int p = 0; p < x.pieces; ++p) together(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
-      together(rows.v, x.v + key * Dv, x.kv_heads * Dv, x.keys, Dv, x.keys);
+      for (int p = 0; p < x.pieces; ++p)
+        copy_rows(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
+      copy_rows(rows.v, x.v + key * Dv, x.kv_heads * Dv, x.keys, Dv, x.keys);
       work(h, b, rows);
     }
   });

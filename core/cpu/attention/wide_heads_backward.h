@@ -6,8 +6,8 @@
 namespace poslab::POSLAB_ISA {
 
 // dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits; delta_i = do_i . o_i
-inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const OfQueries& shift,
-                              const OfQueries& inverse, const OfQueries& deltas) {
+inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const PerQuery& shift,
+                              const PerQuery& inverse, const PerQuery& deltas) {
   for (int c = block.all.first; c < block.all.last; c += lanes) {
     const Vec top = load(shift.at + c), over = load(inverse.at + c), delta = load(deltas.at + c);
     for (int j = 0; j < block.n; ++j) {
@@ -28,15 +28,15 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   real *dq[max_pieces], *panels = scratch(queries_buffer, 3 * x.pieces * panel);
   for (int p = 0; p < x.pieces; ++p, panels += 3 * panel) {
     q[p] = of.columns(panels, of.q(p), q_step, D, x.scale);
-    q_rows[p] = together(panels + panel, of.q(p), q_step, of.m, D, of.width);
+    q_rows[p] = copy_rows(panels + panel, of.q(p), q_step, of.m, D, of.width);
     dq[p] = static_cast<real*>(__builtin_memset(panels + 2 * panel, 0, size_t(panel) * sizeof(real)));
   }
   const int64_t first = of.h.query_row(of.b, of.i0);
   real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
-             *go_rows = together(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
+             *go_rows = copy_rows(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
   // after the last query the shift is infinite, and no key has a weight
-  OfQueries shift, inverse{}, delta{};
+  PerQuery shift, inverse{}, delta{};
   const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
   for (real& m : shift.at) m = std::numeric_limits<real>::infinity();
   for (int i = 0; i < of.m; ++i, kept += 2) {

@@ -184,7 +184,7 @@ using Pairs = EmulatedPairs;
 
 // Pairs that were split when they were packed: rounded numbers, the second of each pair first. FMAs give the same sums,
 // and no tile has to split a pair again.
-struct Apart : Reals {
+struct Split : Reals {
   using Sums = NoSubnormals;
   template <int W>
   using Factor = VecOf<W>;
@@ -204,7 +204,7 @@ struct Apart : Reals {
     return multiply_add(power, 98304.f, x) - power * 98304.f;
   }
 };
-using Packed = Apart;                // what packed factors are
+using Packed = Split;                // what packed factors are
 inline constexpr int left_size = 2;  // of a pair on the left, and steps in which packed ones are multiplied
 #endif
 
@@ -263,7 +263,7 @@ inline void round_line(int n, const real* x, real* to) {
 }
 
 // Pairs of rows, split: to_p = x_{p ^ 1}                                     x: (k, n)   to: (k or k + 1, n)
-inline void apart_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+inline void split_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
   const NoSubnormals none;
   for (int p = 0; p < k + k % 2; ++p, to += to_row) {
     if ((p ^ 1) < k)
@@ -278,7 +278,7 @@ template <int W, int... i>
 inline VecOf<W> exchanged(VecOf<W> x, std::integer_sequence<int, i...>) {  // neighbours
   return __builtin_shufflevector(x, x, (i ^ 1)...);
 }
-inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
+inline void split_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   constexpr int W = lanes;
   const NoSubnormals none;
   for (int i = 0; i < m; ++i, x += x_row, to += k + k % 2) {
@@ -290,7 +290,7 @@ inline void apart_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to
 }
 
 // The same of x^T, of few columns                                            x: (k, m)   to: (m, k or k + 1)
-inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
+inline void split_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
   const NoSubnormals none;
   for (int i = 0; i < m; ++i)
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
@@ -299,10 +299,10 @@ inline void apart_transposed(int k, int m, const real* x, ptrdiff_t x_row, real*
 // The form in which products read factors: pairs, or single numbers for FMAs.
 inline int packed_steps(int k) { return left_size == 2 ? k + k % 2 : (k + 1) / 2; }
 inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
-  left_size == 2 ? apart_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
+  left_size == 2 ? split_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
 }
 inline void pack_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
-  left_size == 2 ? apart_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
+  left_size == 2 ? split_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -75,8 +75,7 @@ Tokens Session::read(const std::string& text) const {
          .takes = takes(input),
          .with = fmt::format("a string of {} symbols", input.size()),
          .parameters = double(r.parameters),
-         .device = r.device},
-        options_.force);
+         .device = r.device}, options_.force);
   return input;
 }
 

@@ -41,7 +41,7 @@ json question(const Respondent& asked, const Answer& a) {
   const std::vector<std::string> alphabet = task(asked.config["task"]).alphabet;
   json symbols = json::array(), said = json::array(), layers = json::array();
   for (const int symbol : a.input) symbols.push_back(alphabet[size_t(symbol)]);
-  for (const int symbol : a.said) said.push_back(a.others.count(symbol) ? json(a.word(symbol)) : json(symbol));
+  for (const int symbol : a.said) said.push_back(a.other_words.count(symbol) ? json(a.word(symbol)) : json(symbol));
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
   for (int layer = 0; layer < asked.config.whole("layers"); ++layer)
     layers.push_back(maps(asked.attention(a, layer), block));

@@ -38,7 +38,7 @@ void check_figure(const std::string& path, const std::string& width) {
   if (!width.empty() && !for_paper(path, width))
     bad_input("--width {}: only pictures have a width in print; leave it out, or write .svg, .pdf, .png or .tex",
               shell_word(width));
-  must_have_converter("-o", path);
+  require_converter("-o", path);
 }
 
 std::string paper_file(const std::string& path, const std::vector<Panel>& panels, const std::string& width) {

@@ -254,7 +254,7 @@ namespace {
 // The distances that turn a pair, key minus query, from the last slot's query to keys 0, 1, 2, ... slots back. Divided
 // frequencies, such as PI's, already contain the division of positions: where the scheme's distances are a multiple of
 // the positions' own, the positions' own turn the pairs.
-std::vector<double> turned_by(const std::vector<double>& distances, const std::vector<double>& positions) {
+std::vector<double> rotation_distances(const std::vector<double>& distances, const std::vector<double>& positions) {
   std::vector<double> relative, plain;
   for (size_t d = 0; d < positions.size(); ++d) {
     relative.push_back(distances[distances.size() - 1 - d]);
@@ -281,7 +281,7 @@ std::optional<View> rotation_view(const Subject& s) {
     if (!shown.scheme->pages.pictures.frequencies || !of_pairs) continue;
     for (const auto& [name, f, head] : rotary_heads(shown, s)) {
       const std::vector<double>& of = of_pairs->heads[of_pairs->heads.size() == 1 ? 0 : size_t(head)];
-      Hands hands{name, f, turned_by(of, s.positions(shown).tokens(name))};
+      Hands hands{name, f, rotation_distances(of, s.positions(shown).tokens(name))};
       Matrix m{name, int(f.size()), drawn, {{}}};
       for (const double frequency : f)
         for (int d = 0; d < drawn; ++d) m.heads[0].push_back(std::cos(frequency * hands.relative[size_t(d)]));

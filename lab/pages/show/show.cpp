@@ -43,7 +43,7 @@ Subject subject(const Options& options) {
              .causal = options.causal,
              .layer = options.layer - 1};
   if (options.d_model % options.heads)
-    bad_input("--d-model {} does not fall into --heads {}; make it a multiple", options.d_model, options.heads);
+    bad_input("--d-model {} is not a multiple of --heads {}; choose one that is", options.d_model, options.heads);
   std::vector<Chosen<Scheme>> schemes;
   for (const std::string& spelled : options.encodings) {
     schemes.push_back(choose_encoding(spelled, trained_on(options.train_length)));

@@ -49,7 +49,7 @@ class Folder {
  public:
   Folder(std::string folder, Progress& progress) : path_(std::move(folder)), progress_(progress) {}
   void file(const std::string& name, const std::string& bytes) {
-    stop_if_wanted();
+    stop_if_requested();
     const std::string path = path_ + "/" + name;
     make_folder(fs::path(path).parent_path());
     std::ofstream to(path, std::ios::binary);  // without asking the disk each time: there are thousands

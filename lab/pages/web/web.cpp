@@ -95,7 +95,7 @@ void write(const std::vector<std::string>& runs, const std::string& out) {
   std::string html = read_file(page);
   const size_t at = html.find(place);
   if (at == html.npos || html.find(place, at + 1) != html.npos)
-    failure("{} has no place for runs; `./dev web` makes it anew", page);
+    failure("{} has no place for runs; `./dev web` makes it again", page);
   html.replace(at + place.size() - std::string_view("[]</script>").size(), 2, page::script_safe(all));
   write_file(out, html);
 }

@@ -57,7 +57,7 @@ std::optional<End> ended(pid_t child) {
   int raw = 0;
   const pid_t who = ::waitpid(child, &raw, WNOHANG);
   if (who == 0) return {};
-  if (who < 0) failure("lost sight of process {}: {}", child, std::strerror(errno));
+  if (who < 0) failure("cannot wait for process {}: {}", child, std::strerror(errno));
   if (WIFSIGNALED(raw)) return End{0, WTERMSIG(raw)};
   return end_with(WEXITSTATUS(raw));
 }

@@ -68,7 +68,7 @@ Claims::Claims(const std::string& folder) {
 bool Claims::held(const std::string& id) const {
   if (!file_) return false;
   struct flock lock = byte_of(id);
-  if (::fcntl(*file_, F_OFD_GETLK, &lock) != 0) failure("cannot ask who works on {}: {}", id, std::strerror(errno));
+  if (::fcntl(*file_, F_OFD_GETLK, &lock) != 0) failure("cannot read the lock of {}: {}", id, std::strerror(errno));
   return lock.l_type != F_UNLCK;
 }
 

@@ -103,7 +103,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
         if (!test.is_object() || test.empty()) failure("its test {} is no object with columns", file);
         kept.tests[file] = csv_of(test, fmt::format("{} {}", id, file), known);
       }
-      if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
+      if (!all.emplace(id, kept).second) failure("its trial {} has an earlier line", id);
     } catch (const std::exception& e) {
       failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
               e.what());

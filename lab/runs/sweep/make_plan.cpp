@@ -72,7 +72,7 @@ ValueLists overlaid(ValueLists lists, const ValueLists& above) {
 }
 
 std::vector<std::string> seeds(int64_t n) {
-  if (n < 1 || n > max_trials) bad_input("seeds is how many, 1 .. {}; seed takes a list", max_trials);
+  if (n < 1 || n > max_trials) bad_input("seeds is a number, 1 .. {}; seed takes a list", max_trials);
   std::vector<std::string> all;
   for (int64_t seed = 0; seed < n; ++seed) all.push_back(fmt::format("{}", seed));
   return all;

@@ -129,7 +129,7 @@ TrialNames names_of(const Plan& plan) {
     const auto [same, fresh] = names.emplace(t.name, &t);
     if (fresh) continue;
     const Naming apart = naming({*same->second, t});
-    bad_input("two trials would be \"{}\"; name what parts them, {} and {}", t.name,
+    bad_input("two trials would have the name \"{}\"; add what distinguishes them, {} and {}", t.name,
               apart.name(values_of(same->second->run)), apart.name(values_of(t.run)));
   }
   return names;

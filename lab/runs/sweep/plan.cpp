@@ -27,14 +27,14 @@ Trial read_trial(const std::string& line) {
   for (const auto& [key, field] : {std::pair{"impossible", &t.impossible}, {"name", &t.name}})
     if (all.contains(key)) *field = all[key].is_string() ? all[key].get<std::string>() : all[key].dump();
   if (all.contains("name") && !names_a_file(t.name))
-    bad_input("\"{}\" cannot be the name of a link; plan anew with `poslab sweep plan`", t.name);
+    bad_input("\"{}\" cannot be the name of a link; plan again with `poslab sweep plan`", t.name);
   const auto command = all.value("command", ordered_json(strings_kind().command("train")));
   for (const char* key : {"id", "command", "name", "impossible"}) all.erase(key);
   t.run = config_of(kind_of_command(command.is_string() ? command.get<std::string>() : command.dump()), all);
   if (const std::string is = trial_id(t.run); is != t.id)
     bad_input(
-        "the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
-        "anew with `poslab sweep plan`",
+        "the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; "
+        "plan again with `poslab sweep plan`",
         is, t.id);
   return t;
 }
@@ -117,7 +117,7 @@ Shard read_shard(const std::string& text) {
   const size_t slash = std::min(text.find('/'), text.size() - 1);
   const Shard s{whole(std::string_view(text).substr(0, slash)), whole(std::string_view(text).substr(slash + 1))};
   if (s.of < 1 || s.index < 0 || s.index >= s.of)
-    bad_input("--shard {} is none; it takes I/N with I in 0 .. N - 1, as 0/3, 1/3 and 2/3", text);
+    bad_input("--shard {} is not a shard; it takes I/N with I in 0 .. N - 1, as 0/3, 1/3 and 2/3", text);
   return s;
 }
 

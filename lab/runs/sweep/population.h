@@ -15,7 +15,7 @@
 
 namespace poslab::sweep {
 
-constexpr int most_together = most_own_queues;
+constexpr int most_together = max_own_queues;
 
 struct Training {
   int threads = 1;          // of each trial

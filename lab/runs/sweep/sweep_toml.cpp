@@ -25,7 +25,7 @@ enum class Where { top, also, alone };  // of a sweep's file, one of its [[also]
 ValueLists lists_of(const toml::table& table, const std::string& source, Where where,
                     const Kind& kind = strings_kind()) {
   if (table.contains("seeds") && table.contains("seed"))
-    bad_input("{}: seeds and seed stand in one table; give one of the two", source);
+    bad_input("{}: one table has both seeds and seed; give one of the two", source);
   ValueLists lists;
   for (auto& [key, node] : table)
     at_line(source, node, [&, &key = key, &node = node] {
@@ -35,7 +35,7 @@ ValueLists lists_of(const toml::table& table, const std::string& source, Where w
         return;
       }
       const bool of_all = name == "name" || name == "command";  // trials: no lists, make_plan() asks for them
-      if (of_all && where == Where::also) bad_input("{} stands once, at the top of a sweep's file", name);
+      if (of_all && where == Where::also) bad_input("{} belongs once at the top of a sweep's file", name);
       if (of_all && where == Where::top) return;
       lists[name] = values(kind, kept_option(kind, name).name, node);
     });

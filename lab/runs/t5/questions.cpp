@@ -127,7 +127,7 @@ std::vector<AtSize> ask(const HfModel& model, const English& e, const Chosen<Sam
         at.tokens = std::max(at.tokens, T), at.accuracy += right ? 1. / e.samples : 0;
         at.accuracy_of_place[place] += right, ++count[place];
         progress.at(++done, fmt::format("{} {}", size, e.task->size));
-        stop_if_wanted();
+        stop_if_requested();
       }
       for (int p = 0; p < places; ++p) at.accuracy_of_place[p] = share(at.accuracy_of_place[p], count[p]);
       all.push_back(at);

@@ -106,7 +106,7 @@ class Scheme(nn.Module):
             raise ValueError(f"poslab.torch: positions are numbers here, and {str(how['positions'])!r} is a sampler; "
                              "give it to the layer when it is made")
         if getattr(how.get("positions"), "requires_grad", False) and torch.is_grad_enabled():
-            raise ValueError("poslab.torch: positions get no gradient, and these want one; give positions.detach()")
+            raise ValueError("poslab.torch: positions have no gradient, but these require one; give positions.detach()")
         for name in {"positions", "lengths"} & how.keys():
             if isinstance(how[name], torch.Tensor):
                 if how[name].dtype in (torch.bfloat16, torch.float16, torch.bool) or how[name].is_complex():

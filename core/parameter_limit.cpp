@@ -1,4 +1,4 @@
-#include "core/most_parameters.h"
+#include "core/parameter_limit.h"
 
 #include <utility>
 
@@ -7,14 +7,14 @@
 namespace poslab {
 namespace {
 
-thread_local const MostParameters* limit_of_thread = nullptr;
+thread_local const ParameterLimit* limit_of_thread = nullptr;
 
 }  // namespace
 
-MostParameters::MostParameters(std::string file, int64_t most)
+ParameterLimit::ParameterLimit(std::string file, int64_t most)
     : file_(std::move(file)), most_(most), before_(std::exchange(limit_of_thread, this)) {}
-MostParameters::~MostParameters() { limit_of_thread = before_; }
-void MostParameters::check(int64_t count, const std::string& name, const Shape& shape) {
+ParameterLimit::~ParameterLimit() { limit_of_thread = before_; }
+void ParameterLimit::check(int64_t count, const std::string& name, const Shape& shape) {
   if (limit_of_thread && count > limit_of_thread->most_)
     failure("{} is damaged: {} of shape {} goes beyond the {} weights that it holds; restore it from a copy",
             limit_of_thread->file_, name, to_string(shape), limit_of_thread->most_);

@@ -9,19 +9,19 @@ namespace poslab {
 
 // While one lives, a model that this thread builds may have at most `most` parameters, as many as the file of its sizes
 // has weights. So damaged sizes end in a Failure that names the file.
-class MostParameters {
+class ParameterLimit {
  public:
-  MostParameters(std::string file, int64_t most);
-  ~MostParameters();
-  MostParameters(const MostParameters&) = delete;
-  MostParameters& operator=(const MostParameters&) = delete;
+  ParameterLimit(std::string file, int64_t most);
+  ~ParameterLimit();
+  ParameterLimit(const ParameterLimit&) = delete;
+  ParameterLimit& operator=(const ParameterLimit&) = delete;
   // Throws Failure if `count` parameters exceed this thread's limit. name, shape: of the newest parameter.
   static void check(int64_t count, const std::string& name, const Shape&);
 
  private:
   const std::string file_;
   const int64_t most_;
-  const MostParameters* const before_;
+  const ParameterLimit* const before_;
 };
 
 }  // namespace poslab
