@@ -57,9 +57,10 @@ void must_have_all(const Plan& plan, const std::string& folder) {
     const std::string name = at.filename();
     const bool id = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == name.npos;
     if (id && fs::exists(at / "config.toml") && !ids.count(name))
-      bad_input("{0} lacks the trial {1}, which is in its folder: lines of it were lost; give the plan that it was made "
-                "of to `poslab sweep run PLAN --out {2}` again, or remove the folder {1}",
-                kept_plan(folder), name, shell_path(folder));
+      bad_input(
+          "{0} lacks the trial {1}, which is in its folder: lines of it were lost; give the plan that it was made of "
+          "to `poslab sweep run PLAN --out {2}` again, or remove the folder {1}",
+          kept_plan(folder), name, shell_path(folder));
   }
 }
 

@@ -18,8 +18,8 @@ void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not be there
 
 // A sweep found by one path: its folder, or a plan whose trials are in the plan's own folder or not far below, as with
-// compare and reproduce. Throws BadInput if there is no plan, or if no such folder has its trials, or several have, or if a sweep's folder
-// has a trial that its plan lacks.
+// compare and reproduce. Throws BadInput if there is no plan, if no such folder has its trials, or several have, or if
+// a sweep's folder has a trial that its plan lacks.
 struct PlacedPlan {
   Plan plan;
   std::string folder;
