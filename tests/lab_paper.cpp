@@ -1,4 +1,4 @@
-// Figures for papers: what SVG, LaTeX and CSV hold of made-up charts, dots and matrices, and how a converter is called.
+// Figures for papers: what SVG, LaTeX and CSV hold of made-up charts and matrices, and how a converter is called.
 #include <sys/stat.h>
 
 #include <cmath>
@@ -24,15 +24,6 @@ Chart chart() {
   return c;
 }
 HeatMap map() { return {"rerope", "query", "key", 2, 2, 3, {0, std::nan(""), 4, 2}, {0, 4}}; }
-DotPlot dots() {
-  return {"dots",
-          "Ranked",
-          "",
-          "accuracy",
-          {"even_pairs", "bucket_sort"},
-          {{"chance", .5}},
-          {{"rope", {.75, std::nan("")}, .75, .7, .8}, {"none", {.5, .25}, .375, std::nan(""), std::nan("")}}};
-}
 
 size_t count(const std::string& text, const std::string& word) {
   size_t n = 0;
@@ -70,7 +61,6 @@ TEST_CASE("figures: an SVG for paper is as wide as it was asked to be, in letter
   CHECK(count(one, "Accuracy &amp; length") == 1);  // alone, a figure has no heading: papers have captions
   CHECK(count(two, "Accuracy &amp; length</text>") == 2);
   CHECK(holds(two, "<g transform=\"translate(4"));  // the second stands beside the first
-  CHECK(holds(paper_svg({dots()}, 84), ">even_pairs</text>"));
 }
 
 TEST_CASE("figures: names that are too long for a column are broken, and a legend goes on in the next line") {
@@ -166,7 +156,7 @@ TEST_CASE("figures: LaTeX has the numbers of the chart in percent, its names in 
   CHECK(holds(tex, "width=84mm"));
   CHECK(!holds(tex, "title={"));
   CHECK(holds(paper_tex({chart(), chart()}, 84), "title={Accuracy \\& length}"));
-  for (const Panel& p : {Panel(chart()), Panel(dots()), Panel(map())}) {
+  for (const Panel& p : {Panel(chart()), Panel(map())}) {
     const std::string all = paper_tex({p}, 84);
     CHECK(count(all, "{") == count(all, "}"));
     CHECK(count(all, "\\begin{axis}") == count(all, "\\end{axis}"));
@@ -180,18 +170,12 @@ TEST_CASE("figures: LaTeX has the numbers of the chart in percent, its names in 
   CHECK(holds(paper_tex({log}, 84), "xtick={1,2,4}"));
 }
 
-TEST_CASE("figures: LaTeX of a matrix has its cells by slot, masked ones as nan; of dots, rows and means") {
+TEST_CASE("figures: LaTeX of a matrix has its cells by slot, masked ones as nan") {
   const std::string cells = paper_tex({map()}, 84);
   CHECK(holds(cells, "mesh/cols=2] coordinates {\n(0,0)[0](3,0)[nan]\n(0,3)[4](3,3)[2]\n};"));
   CHECK(holds(cells, "point meta min=0, point meta max=4"));
   CHECK(std::regex_search(cells, std::regex("poslab/.try, width=(\\S+)mm, height=\\1mm\\]")));  // square in any style
   CHECK(holds(paper_tex({chart()}, 84), "poslab/.try]"));
-  const std::string ranked = paper_tex({dots()}, 84);
-  CHECK(holds(ranked, "yticklabels={{rope},{none}}"));
-  CHECK(holds(ranked, "coordinates {(75,1)(50,2)};\n\\addlegendentry{even\\_pairs}"));
-  CHECK(holds(ranked, "coordinates {(25,2)};\n\\addlegendentry{bucket\\_sort}"));
-  CHECK(holds(ranked, "coordinates {(75,1)(37.5,2)};\n\\addlegendentry{mean}"));
-  CHECK(holds(ranked, "coordinates {(70,1)(80,1)};"));  // the interval
 }
 
 TEST_CASE("figures: CSV has a row for each point that has a number") {
@@ -202,7 +186,6 @@ TEST_CASE("figures: CSV has a row for each point that has a number") {
         "Accuracy & length,\"a \"\"b\"\", c\",1,1,0.9,1\nAccuracy & length,\"a \"\"b\"\", c\",2,0.5,,\n"
         "Accuracy & length,\"a \"\"b\"\", c\",4,0.25,0.2,0.3\nAccuracy & length,chance,1,0.5,,\n"
         "Accuracy & length,chance,4,0.5,,\n");
-  CHECK(holds(paper_csv({dots()}), "Ranked,mean,rope,0.75,0.7,0.8\n"));
   CHECK(paper_csv({map()}) ==
         "panel,series,x,y,low,high\nrerope,query 0,0,0,,\nrerope,query 3,0,4,,\nrerope,query 3,3,2,,\n");
 }
