@@ -103,7 +103,9 @@ class StateLearner : public Learner {
   StepResult finish() override {
     auto [batch, started] = std::move(running_.front());
     running_.pop_front();
-    return result(state, batch, started.finish(state.config));
+    int length = 0;  // of the kinds whose steps have one
+    if constexpr (requires { batch.length; }) length = batch.length;
+    return result(state, batch, started.finish(state.config, length));
   }
   size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
 

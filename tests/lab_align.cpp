@@ -35,7 +35,7 @@ TEST_CASE("align: the file of a run is the temperature of that run, spelled out"
   CHECK_NOTHROW(state.test_net());
   State other(tiny_config({{"seed", "9"}}));
   other.config.set("test_temperature", spelled);
-  CHECK(holds(refusal([&] { other.test_net(); }), "it is of weights " + made.temperatures.weights));
+  CHECK(holds(refusal([&] { other.test_net(); }), "it belongs to weights " + made.temperatures.weights));
 }
 
 TEST_CASE("align: of every kind of run, temperatures are chosen on strings that no test has") {
@@ -154,7 +154,7 @@ TEST_CASE("align: an external checkpoint on questions in English; the file is it
   std::filesystem::remove(weights), write_file(weights, bytes);
   for (const std::string& words : {eval, write}) {
     CHECK(answered(words).starts_with("2: "));
-    CHECK(holds(answered(words), "temperature aligned: it is of weights " + made.temperatures.weights));
+    CHECK(holds(answered(words), "temperature aligned: it belongs to weights " + made.temperatures.weights));
   }
 }
 
@@ -180,7 +180,8 @@ TEST_CASE("align: what a checkpoint is not asked is refused before it is opened"
   CHECK(holds(refused({.run = "run", .hf = "hf", .task = "line"}), "--hf FOLDER; not both"));
   CHECK(holds(refused({.run = "run", .task = "line"}), "--task line goes with --hf"));
   CHECK(holds(refused({.hf = "hf", .tasks = "line"}), "--tasks line goes with a run"));
-  CHECK(holds(refused({.hf = "hf", .device = "cuda", .task = "line"}), "--device cuda: hf is a checkpoint of Hugging Face's form, and these are on the cpu"));
+  CHECK(holds(refused({.hf = "hf", .device = "cuda", .task = "line"}),
+              "--device cuda: hf is a checkpoint of Hugging Face's form, and these are on the cpu"));
   write_file(
       folder / "q.jsonl",
       R"({"question": "where?", "answers": ["Rome"], "ctxs": [{"title": "y", "text": "Rome", "isgold": true}]})");

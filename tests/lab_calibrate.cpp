@@ -94,7 +94,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   const std::string text = read_file(file);
   CHECK(holds(text, "# Attention Bias Calibration of a run of reverse_string, relative, after 40 steps"));
   CHECK((holds(text, "\n1.1 ") && holds(text, "\n2.2 ")));
-  run(fmt::format("train{} --encoding calibrated:of=@{} --steps 20 --out {}", tiny_options(), file, second));
+  run(fmt::format("train{} --set encoding=calibrated:of=@{} --set steps=20 --out {}", tiny_options(), file, second));
   CHECK(!holds(said, "beyond"));
   CHECK(holds(run(fmt::format("calibrate {} --samples 1 --length 7 -o {}", first, folder / "long.txt")),
               "--length 7 is beyond the trained lengths, up to 6: what is taken there was never trained"));

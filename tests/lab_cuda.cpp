@@ -116,7 +116,7 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
       const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
       INFO(k.name << " from " << from);
       const auto config = [&](const std::string& out) {
-        return RunSpec(k.kind.configure(joined(k.settings, {{"out", out}, {"device", from}})));
+        return RunSpec(k.kind.configure(overlaid(k.kind.table(), k.settings, {{"out", out}, {"device", from}})));
       };
       {
         Run begun = create_run(config(run)), at_once = create_run(config(whole));

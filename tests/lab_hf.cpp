@@ -188,7 +188,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
   CHECK(rope({{"partial_rotary_factor", 1}}) == "");
   CHECK(rope({{"partial_rotary_factor", 0.5}}) ==
-        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that turn in part are read "
+        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that rotate in part are read "
         "with model_type phi3 alone");
   CHECK(rope({{"rope_theta", 1e20}}) == "");
   CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));

@@ -77,7 +77,7 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
   CHECK(holds(refused("command = \"lm eval\"\n"),
               "line 1: unknown command \"lm eval\". Known: train, lm train, t5 train"));
   CHECK(holds(refused("command = 3\n"), "line 1: command is \"train\", \"lm train\" or \"t5 train\""));
-  CHECK(holds(refused(tiny_models + "[[also]]\ncommand = \"train\"\n"), "command stands once, at the top"));
+  CHECK(holds(refused(tiny_models + "[[also]]\ncommand = \"train\"\n"), "command belongs once at the top"));
 
   const Plan of_tasks = make_plan(tiny_sweep, "tasks.toml");
   write_file(folder / "plan.jsonl", plan_lines(plan) + plan_lines(of_tasks));
@@ -246,12 +246,12 @@ TEST_CASE("a language model's text is looked for where it was; without it a run 
     REQUIRE_MESSAGE(trains.status() == 0, trains.output());
     CHECK(holds(trains.output(), "warmup = 100 is longer than steps = 1, so the learning rate does not reach lr = "));
   }
-  Program merges(folder, fmt::format("lm train{} --text numbers.txt --steps 1 --merges 60000 --out merged", options()),
-                 here);
+  const std::string others = options() + " --set steps=1 --set ";
+  Program merges(folder, fmt::format("lm train{}text=numbers.txt --set merges=60000 --out merged", others), here);
   CHECK(holds(merges.output(), "merges = 60000: no further pair of tokens recurs in the text after "));
   make_folder(folder / "copies");
   for (int n = 0; n < 20; ++n) write_file(fmt::format("{}/copies/{}.txt", folder.path, n), numbers);
-  Program copies(folder, fmt::format("lm train{} --text copies --steps 1 --out copied", options()), here);
+  Program copies(folder, fmt::format("lm train{}text=copies --out copied", others), here);
   CHECK(holds(copies.output(), " files of the test are in the training text, too, as "));
   Program beside(folder, "lm eval " + relative, here);
   CHECK_MESSAGE(beside.status() == 0, beside.output());

@@ -95,7 +95,7 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
 TEST_CASE("show: heads that turn unlike have curves of their own, and a part without distances has no matrix") {
   const show::View f = view_of("frequencies", {"none*4+rope*2+pi:factor=2*2"});
   REQUIRE(f.charts[0].curves.size() == 3);                     // and the training length
-  CHECK(f.charts[0].curves[0].name == "none*4+rope*2+pi:factor=2*2, heads 5 to 6");
+  CHECK(f.charts[0].curves[0].name == "none*4+rope*2+pi:factor=2,length=40*2, heads 5 to 6");
   CHECK(f.charts[0].curves[1].points[0].y == doctest::Approx(4 * std::acos(-1)));
   CHECK(view_of("frequencies", {"rope"}).charts[0].curves[0].name == "rope");
   const show::View d = view_of("relative", {"none*4+rope*4"});

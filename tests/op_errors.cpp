@@ -176,7 +176,7 @@ TEST_CASE("ops: each size that does not fit is refused by itself") {
   const Tensor absent;
   for (const auto& op : {std::function([&] { softmax(absent); }), std::function([&] { ones({2}) + absent; }),
                          std::function([&] { absent + ones({2}); })})
-    check_says(complaint(op), {"tensor: it is absent"});
+    check_says(complaint(op), {"tensor: an absent tensor has no values"});
   for (const int n : {0, 3}) CHECK_THROWS_AS(ones({2, 3}).first(n), Failure);
   for (const int axis : {-3, 2}) CHECK_THROWS(ones({2, 3}).dim(axis));
 }

@@ -98,7 +98,7 @@ grep -q 'follow the trained length, by window_option() of encodings/windows.h' b
 # Where that length follows the trained one, as a window does, all laws hold; what is kept has the option in its name.
 sed -i -e 's/std::abs(d) - 20/std::abs(d) - w/' -e 's/(p, "mine"/(p, fmt::format("mine {}", steepness)/' \
   -e 's/\[\](double d, int)/[w = steepness](double d, int)/' \
-  -e 's/{"steepness", 1\., {0, 100}, /window_option("steepness", 8, "0.5L", /' \
+  -e 's/{"steepness", 1\., {0, 100}, /window_option("steepness", "0.5L", /' \
   -e 's/"the slope before training"}/"its width")/' -e '1i #include "encodings/windows.h"' encodings/mine.cpp
 build_here
 build/release/poslab check mine > blind || { cat blind; exit 1; }

@@ -141,10 +141,11 @@ TEST_CASE("reproduce: a source's name alone means all of it") {
 
 TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
-    for (const Trial& t : all_trials(plan({{"ruoss2023", "gap_shift"}, s.name, {}, {}, {}}))) {
-      INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
-      CHECK(t.impossible.empty());
-    }
+    for (const char* source : {"ruoss2023", "gap_shift"})
+      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {}}))) {
+        INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
+        CHECK(t.impossible.empty());
+      }
 }
 
 TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
@@ -202,7 +203,7 @@ TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of t
   const auto other = Claim::take(runs, sweep::claimed_to_draw);
   REQUIRE(other);
   Program waits(folder, fmt::format("reproduce gap_shift:gaps --out {}/out", folder.path));
-  const auto said = [&] { return read_file(folder / "output"); };
+  const auto said = [&] { return std::filesystem::exists(folder / "output") ? read_file(folder / "output") : ""; };
   while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + folder.path))
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   waits.send(SIGINT);

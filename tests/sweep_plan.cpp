@@ -96,7 +96,7 @@ TEST_CASE("plan: what is wrong is named with file and line") {
   CHECK(holds(refused("encoding = \"rope\"\n"), "2: my.toml: which task?"));
   CHECK(holds(refused("lr = []\n"), "lr = [] leaves no trial"));
   CHECK(holds(refused("threads = [1, 2]\n"), "threads belongs to `poslab sweep run`"));
-  CHECK(holds(refused("seeds = 0\n"), "seeds is how many"));
+  CHECK(holds(refused("seeds = 0\n"), "seeds is a number, 1 .. "));
   CHECK(holds(refused("seeds = 2\nseed = 1\n"), "seeds and seed"));
   CHECK(holds(refused("also = 1\n"), "[[also]]"));
   CHECK(holds(refused("task = \"even_pairs\"\nencoding = \"rope\"\n[[also]]\nalso = 1\n"),
@@ -174,7 +174,7 @@ TEST_CASE("plan: a TOML file names its trials, and the plan says how") {
   CHECK(holds(refused("name = \"{tsk}\"\n" + same), "my.toml, line 1: the name {tsk}: unknown option \"tsk\""));
   CHECK(holds(refused(same + "name = \"{task}\"\n"), "add what distinguishes them, seed=0 and seed=1"));
   CHECK(holds(refused("name = 3\n" + same), "line 1: name is a text such as"));
-  CHECK(holds(refused(same + "[[also]]\nname = \"{task}\"\n"), "name stands once, at the top"));
+  CHECK(holds(refused(same + "[[also]]\nname = \"{task}\"\n"), "name belongs once at the top"));
   const std::string line = plan_lines({named.plan[0]});
   for (const char* bad : {"../up", "", ".x"}) {
     std::string changed = line;

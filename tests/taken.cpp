@@ -81,9 +81,15 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
 }  // namespace
 
 TEST_CASE("taken: a duration of a day or more is in days") {
-  for (const auto& [seconds, words] : {std::pair{0.4, "0:00"}, {59.6, "1:00"}, {3765., "1:02:45"}, {86399., "23:59:59"},
-                                       {86400., "1 day"}, {129600., "1.5 days"}, {864000., "10 days"},
-                                       {86400 * 1618., "1,600 days"}, {1.4e14, "1,600,000,000 days"}})
+  for (const auto& [seconds, words] : {std::pair{0.4, "0:00"},
+                                       {59.6, "1:00"},
+                                       {3765., "1:02:45"},
+                                       {86399., "23:59:59"},
+                                       {86400., "1 day"},
+                                       {129600., "1.5 days"},
+                                       {864000., "10 days"},
+                                       {86400 * 1618., "1,600 days"},
+                                       {1.4e14, "1,600,000,000 days"}})
     CHECK(clock_time(seconds) == words);
 }
 
@@ -110,14 +116,15 @@ TEST_CASE("estimate: of a test of every kind") {
 
 TEST_CASE("estimate: of a test with every scheme") {
   for (const Scheme& scheme : all_encodings()) {
-    Settings sizes = tiny;
     const bool causal = !scheme.causal_only(choose_encoding(scheme.name).choices).empty();
-    sizes.insert(sizes.end(), {{"encoding", choose_encoding(scheme.name, trained_on(1024)).spelled()},  // wide windows
-                               {"positions", "sequential"},
-                               {"causal", causal ? "on" : "off"},
-                               {"max_position", "256"},
-                               {"d_model", "32"},
-                               {"eval_lengths", "100:100"}});
+    const Settings sizes =
+        overlaid(all_choices(), tiny,
+                 {{"encoding", choose_encoding(scheme.name, trained_on(1024)).spelled()},  // wide windows
+                  {"positions", "sequential"},
+                  {"causal", causal ? "on" : "off"},
+                  {"max_position", "256"},
+                  {"d_model", "32"},
+                  {"eval_lengths", "100:100"}});
     const StringsLearner learner{State(configure(sizes))};
     const std::vector<TestPart> parts = learner.test(learner.config());
     const Taken took = really_taken([&] { test_at(learner.state, 100, 8); });
@@ -271,7 +278,6 @@ TEST_CASE("estimate: what needs more memory than there is does not begin, unless
   CHECK(holds(
       refusal([&] { begin(large, false); }),
       "1e+06 TB of memory is needed: 4 MB for the model of 250,000 parameters, 1e+06 TB for testing (lengths to 9)"));
-  CHECK(refusal([&] { begin({.what = "testing", .takes = {1e18, 0}, .device = Device::cuda}, false); }).empty());
 
   const bool shown = std::exchange(Progress::shown, true);  // only where it is worth a line
   {

@@ -160,7 +160,7 @@ AlignedTemperatures read_alignment(const std::string& path) {
     for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});
     return read_aligned(text_of(a));
   } catch (const Json::exception&) {
-    bad_input("{} is no file of temperatures, or not a whole one; `poslab align` writes such files", path);
+    bad_input("{} is not a file of temperatures, or is cut off; `poslab align` writes such files", path);
   } catch (const std::exception& e) {
     bad_input("{} is not a file of temperatures: {}; `poslab align` writes such files", path, e.what());
   }

@@ -31,41 +31,42 @@ std::vector<Choice> all_choices(const Choices& defaults) {
   const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
   // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
   const std::string flips = defaults.on("test_dropout") ? "off" : "on";
-  return {{"relative",
-           "randomized",
-           {{"encoding", "relative:mode=offset_table"}},
-           "true differences (paper)",
-           "a table of sorted offsets"},
-          {"relative",
-           "randomized",
-           {{"encoding", "relative:mode=released"}},
-           "true differences (paper)",
-           "that table through the clamped lookup (code)"},
-          {"relative",
-           "randomized",
-           {{"encoding", "relative:mode=released"}, {"resample", "per_layer"}},
-           "true differences, drawn once a pass (paper)",
-           "the clamped lookup, drawn in every layer (code: both at once)"},
-          {"relative", "randomized", {{"resample", "per_layer"}}, once, layers},
-          {"rope", "randomized", {{"resample", "per_layer"}}, once, layers},
-          {"relative",
-           "randomized",
-           {{"test_dropout", flips}},
-           flips == "off" ? "dropout at test (code)" : "no dropout at test",
-           flips == "off" ? "no dropout at test" : "dropout at test (code)"},
-          {"alibi", "sequential", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"},
-          {"alibi", "randomized", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"}};
+  return {
+      {"relative",
+       "randomized",
+       {{"encoding", "relative:mode=offset_table"}},
+       "true differences (paper)",
+       "a table of sorted offsets"},
+      {"relative",
+       "randomized",
+       {{"encoding", "relative:mode=released"}},
+       "true differences (paper)",
+       "that table through the clamped lookup (code)"},
+      {"relative",
+       "randomized",
+       {{"encoding", "relative:mode=released"}, {"resample", "per_layer"}},
+       "true differences, drawn once a pass (paper)",
+       "the clamped lookup, drawn in every layer (code: both at once)"},
+      {"relative", "randomized", {{"resample", "per_layer"}}, once, layers},
+      {"rope", "randomized", {{"resample", "per_layer"}}, once, layers},
+      {"relative",
+       "randomized",
+       {{"test_dropout", flips}},
+       flips == "off" ? "dropout at test (code)" : "no dropout at test",
+       flips == "off" ? "no dropout at test" : "dropout at test (code)"},
+      {"alibi", "sequential", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"},
+      {"alibi", "randomized", {{"encoding", "alibi:symmetric"}}, "left and right differ by 0.5 (code)", "symmetric"}};
 }
 
 }  // namespace
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> list = {
-      {"none", "sequential", "none"},          {"sincos", "sequential", "sincos"},
-      {"relative", "sequential", "relative"},  {"alibi", "sequential", "alibi"},
-      {"rope", "sequential", "rope"},          {"learned", "sequential", "learned"},
-      {"sincos", "randomized", "rand_sincos"}, {"relative", "randomized", "rand_relative"},
-      {"alibi", "randomized", "rand_alibi"},   {"rope", "randomized", "rand_rope"},
+      {"none", "sequential", "none"},           {"sincos", "sequential", "sincos"},
+      {"relative", "sequential", "relative"},   {"alibi", "sequential", "alibi"},
+      {"rope", "sequential", "rope"},           {"learned", "sequential", "learned"},
+      {"sincos", "randomized", "rand_sincos"},  {"relative", "randomized", "rand_relative"},
+      {"alibi", "randomized", "rand_alibi"},    {"rope", "randomized", "rand_rope"},
       {"learned", "randomized", "rand_learned"}};
   return list;
 }
