@@ -121,7 +121,7 @@ BAD = {
     "a huge row": (lambda: pl.gather(X, [1 << 40]), "does not fit into 32 bits"),
     "a huger row": (lambda: pl.gather(X, np.array([1 << 63], "uint64")), "does not fit into 32 bits"),
     "no rows": (lambda: pl.gather(X, np.zeros(0, int)), "there are none"),
-    "a target that is no class": (lambda: pl.cross_entropy(X, [0, 3]), "target 3 among 3 classes"),
+    "a target that is no class": (lambda: pl.cross_entropy(X, [0, 3]), "target 3 of 3 classes; classes are 0 .. 2"),
     "k": (lambda: pl.top_k(X, 4), "k must be from 1 to 3"),
     "rate above 1": (lambda: pl.dropout(X, 1.5), "dropout: rate 1.5"),
     "rate NaN": (lambda: pl.residual_norm(X, X, [1, 1, 1], [0, 0, 0], float("nan")), "dropout: rate nan"),
@@ -262,7 +262,7 @@ BAD = {
     "a trace without a name": (lambda: pl.resume("never", trace={1: None}), "trace has 1: None; give a pattern"),
     "a trace that calls nothing": (lambda: pl.resume("never", trace={"embedding": 3}), "trace has 'embedding': 3"),
     "positions with a gradient": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(
-        Q, Q, positions=pl.Tensor(np.arange(4), True)), r"these want one; give x.detach\(\)"),
+        Q, Q, positions=pl.Tensor(np.arange(4), True)), r"these require one; give x.detach\(\)"),
     "positions as text": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(Q, Q, positions="abcd"),
                           "positions: cannot read a str"),
     "an order of text": (lambda: X > "a", TypeError),
