@@ -100,7 +100,8 @@ TEST_CASE("cuda: angles that want a gradient are refused beside an x that lies e
   Tensor angles = Tensor::full({1, 2, 1}, 1);
   CHECK(rotate(x, angles, Pairing::half).size() == 4);
   angles.require_grad();
-  CHECK_THROWS_WITH_AS(rotate(x, angles, Pairing::half), doctest::Contains("must be on the device of x; compute them there"), BadInput);
+  CHECK_THROWS_WITH_AS(rotate(x, angles, Pairing::half),
+                       doctest::Contains("must be on the device of x; compute them there"), BadInput);
 }
 
 TEST_CASE("cuda: the gradient of a temperature is that of the CPU where a bias of -infinity hides keys") {

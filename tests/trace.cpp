@@ -216,8 +216,8 @@ TEST_CASE("trace: weights are not changed where a head reads more than values") 
   Trace t;
   t.replace("block1.attention.weights", even_head_0);
   CHECK_THROWS_WITH_AS(m.run(&t),
-                       "trace: block1.attention.weights: the result of this encoding's heads is not weights times values, "
-                       "so new weights do not determine it; replace block1.attention.heads", BadInput);
+                       "trace: block1.attention.weights: the result of this encoding's heads is not weights times "
+                       "values, so new weights do not determine it; replace block1.attention.heads", BadInput);
 }
 
 TEST_CASE("trace: gradients of all activations are finite differences" * doctest::skip(sizeof(real) == 4)) {
