@@ -207,6 +207,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), thread.is_alive())
 """
 
 
+@pytest.mark.skipif(os.environ.get("BUILD") == "tsan", reason="its runtime ends a child whose thread has an old id")
 def test_a_fork_of_a_process_that_trains_may_train(tmp_path):
     said = subprocess.run([sys.executable, "-c", FORKS, tmp_path / "a", tmp_path / "b", str(HANGS)],
                           capture_output=True, text=True, timeout=HANGS)
