@@ -82,6 +82,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
   const std::string python = source.draw ? "" : python_for_papers();
+  if (!source.draw) check_replaceable(w.out + "/kept.jsonl", plans, runs);
   make_folder(runs.path());
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();

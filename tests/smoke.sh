@@ -287,7 +287,7 @@ aligned() {   # temperatures for longer strings, which the run keeps, and anothe
 check 'a run with attention aligned' aligned
 says_on_what() { "$program" align --help | finds 'on inputs of the short length that no test has'; }
 check 'on no strings of the test' says_on_what
-check 'and another one' refuses 2 'temperature aligned: it is of weights' "$program" eval twenty --lengths 1:9 \
+check 'and another one' refuses 2 'temperature aligned: it belongs to weights' "$program" eval twenty --lengths 1:9 \
   --samples 4 --temperature aligned:temperatures.json
 
 looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
@@ -497,7 +497,8 @@ half_a_page() { ! no_room && [[ ! -e seen && ! -e seen.partial ]] && "$program" 
 check 'a page that had no room is made again' half_a_page
 printf '0110\0\n' > nul
 check 'a symbol that ends a string of C' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
-check 'a page without a question' refuses 2 'no question came' "$program" ask twenty -o asked.html < /dev/null
+check 'a page without a question' refuses 2 'no string was asked about, so there is no page' \
+  "$program" ask twenty -o asked.html < /dev/null
 damaged() {
   cp -r twenty hurt && echo '{' > hurt/result.json && refuses 1 'test hurt again, by' \
     "$program" report hurt -o hurt.html && "$program" eval hurt && page hurt.html hurt

@@ -84,4 +84,7 @@ def test_what_is_not_there_is_named():
         formulas.load("ropo")
     with pytest.raises(ValueError, match="weights and no logits"):
         formulas.logits("geometric", np.ones((1, 2, 8, 8)), np.ones((1, 2, 8, 8)))
+    for size in ({"window": 2}, {"cusal": True}):
+        with pytest.raises(TypeError, match=f"no size {list(size)[0]}; it has causal, heads, "):
+            formulas.logits("rerope", np.ones((1, 2, 8, 8)), np.ones((1, 2, 8, 8)), **size)
     assert "def weights(" in formulas.source("geometric")

@@ -237,7 +237,7 @@ def test_a_fork_in_the_middle_of_a_training(tmp_path):
 def test_names_and_options_are_looked_at():
     with pytest.raises(ValueError, match="there is an encoding rope already"):
         type("Rope", (pl.Encoding,), {})
-    with pytest.raises(ValueError, match="no name of an encoding"):
+    with pytest.raises(ValueError, match="cannot be the name of an encoding"):
         type("Mine", (pl.Encoding,), {"name": "my encoding"})
     with pytest.raises(ValueError, match="give a bool, an int or a float"):
         type("Mine", (pl.Encoding,), {"options": {"a": "b"}})

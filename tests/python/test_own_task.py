@@ -181,7 +181,8 @@ def test_a_class_that_is_written_anew_takes_the_place_of_the_old_one():
 
 
 @pytest.mark.parametrize("members, words", [
-    ({"name": "even_pairs"}, "there is a task even_pairs already"), ({"name": "My task"}, "no name of a task"),
+    ({"name": "even_pairs"}, "there is a task even_pairs already"),
+    ({"name": "My task"}, "cannot be the name of a task"),
     ({"options": {"a": "b"}}, "give a bool, an int or a float"), ({"options": {"answer": 3}}, "a method has that name"),
     ({"options": {"a b": 1}}, "the name of a variable")])
 def test_names_of_tasks_are_looked_at(members, words):

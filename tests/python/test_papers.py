@@ -93,6 +93,15 @@ def test_all_of_su2023_on_toy_models(tmp_path):
     assert pd.read_csv(out / "llama.csv")["seeds"].tolist() == [2] * 6 + [1] * 3
 
 
+def test_kept_trials_of_other_tables_are_not_overwritten(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    kept = shutil.copy(RESULTS / "su2023-tiny/kept.jsonl", out)
+    done = reproduce(out, "su2023:matrices")
+    assert done.returncode == 2 and "kept.jsonl has 30 trials that are of other tables" in done.stderr, done.stderr
+    assert Path(kept).read_text() == (RESULTS / "su2023-tiny/kept.jsonl").read_text() and not (out / "runs").exists()
+
+
 def test_without_its_packages_it_says_how_to_get_them(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3").symlink_to(shutil.which("false"))

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/files/shell.h"
 #include "lab/runs/results_csv.h"
 
 namespace poslab::sweep {
@@ -140,6 +141,17 @@ std::string kept_lines(const std::vector<Plan>& plans, const SweepFolder& folder
     for (const Trial& t : plan)
       if (folder.trained(t)) text += line_of(t, folder, known);
   return text;
+}
+
+void check_replaceable(const std::string& path, const std::vector<Plan>& plans, const SweepFolder& folder) {
+  if (!fs::exists(path)) return;
+  std::map<std::string, Kept> lost = read_kept(path);
+  for (const Plan& plan : plans)
+    for (const Trial& t : plan) lost.erase(t.id);
+  std::erase_if(lost, [&](const auto& kept) { return fs::exists(folder.path() + "/" + kept.first); });
+  if (!lost.empty())
+    bad_input("{} has {} that are of other tables, and would be lost; choose another --out", path,
+              counted(lost.size(), "trial"));
 }
 
 size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& path) {

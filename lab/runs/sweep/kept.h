@@ -24,6 +24,8 @@ std::map<std::string, Kept> read_kept(const std::string& path);
 // Adds the finished trials of the plan that the file, which may not be there, does not have. Its lines stay. Returns
 // how many it has added.
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
+// Before kept_lines() replaces a file: throws BadInput where that has trials which neither plans nor folder have.
+void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
 // The lines of all trained trials, with their finished tests.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.

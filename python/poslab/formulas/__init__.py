@@ -77,6 +77,10 @@ def logits(name, q, k, positions=None, w=None, **sizes):
         raise ValueError(f"q is {np.shape(q)} and k {np.shape(k)}; give (batch, time, heads, head size)")
     if not hasattr(scheme, "logits"):
         raise ValueError(f"{name} has weights and no logits; use load('{name}').weights")
+    for size in sizes:
+        if size not in SIZES:
+            raise TypeError(f"logits() has no size {size}; it has {', '.join(SIZES)}, and the options of a formula are "
+                            "those of its CASE")
     case = SIZES | scheme.CASE | {"heads": q.shape[2], "d_model": q.shape[2] * q.shape[3]} | sizes
     at = np.atleast_2d(np.arange(q.shape[1]) if positions is None else positions)
     return masked(scheme.logits(case, {"layer": 0} | (w or {}), q, k, {"tokens": at}), case["causal"])
