@@ -164,8 +164,8 @@ def with_few_positions(_, poslab):
     """Dispersion measures the lengths for which a model has positions; a string is said twice where its task can."""
     with tempfile.TemporaryDirectory() as folder:
         for words in (["train", *TINY[2:], "--task", "modular_arithmetic", "--encoding", "learned", "--causal",
-                       "--train-length", "20", "--max-position", "50", "--eval-lengths", "1:20", "--steps", "2",
-                       "--out", "few"],
+                       "--set", "train_length=20", "--set", "max_position=50", "--set", "eval_lengths=1:20",
+                       "--steps", "2", "--out", "few"],
                       ["web", "few", "-o", "page.html"]):
             subprocess.run([poslab, *words], cwd=folder, capture_output=True, check=True)
         with Page(str(Path(folder, "page.html"))) as page:
