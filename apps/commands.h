@@ -28,8 +28,8 @@ class Commands {
 };
 
 void add_threads(CLI::App*, std::string& word);  // --threads, for commands that read it themselves
-void add_device(CLI::App*, std::string& word);   // --device, likewise
-void add_matmul(CLI::App*, std::string& word);   // --matmul, likewise
+void add_device(CLI::App*, std::string& word);   // --device, of the same commands
+void add_matmul(CLI::App*, std::string& word);   // --matmul, of the same commands
 void add_force(CLI::App*, bool& force);          // --force: a run that seems too large or too long starts all the same
 
 }  // namespace poslab

@@ -1,5 +1,4 @@
-// The texts come from the definitions: summary, about, formula and options in the lists of tasks, schemes, samplers,
-// policies and presets. The examples are computed.
+// The texts come from the lists of tasks, schemes, samplers, policies and presets. The examples are computed.
 #include "apps/explain.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ class TypedChoices {
   void add(CLI::App* command, const ChoiceTable&);
   // words: "--lengths,--eval-lengths"; of_run: of a run that is there, which has its own in place of the default
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
-  // Those that were typed, each once and completed. Throws BadInput for one that is typed with two values.
+  // The typed options, each once and completed. Throws BadInput for an option with two values.
   Settings settings(const std::string& but = "") const;
   std::string typed(const std::string& name) const;      // one of them as it was typed; "": not at all
 

@@ -76,8 +76,8 @@ class Choices {
  public:
   Choices() = default;                                               // of a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Returns the options that it sets, with their values: one, or those of Option::sets. Throws BadInput for an option
-  // that the owner does not have (did you mean), and for a value that it does not take.
+  // Returns all options that change, with their values: one, or several where Option::sets says so. Throws BadInput for
+  // an option that the owner does not have (did you mean), and for a value that the option does not take.
   Settings set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure if not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }

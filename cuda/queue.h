@@ -58,7 +58,7 @@ real* memory_for_good(int64_t n);
 
 #ifdef POSLAB_EMULATE
 void run_or_record(std::function<void()>);
-void check_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
+void check_device_memory(const void* at);      // throws Failure for a pointer to other memory, except null
 bool memory_is_poisoned();                       // cuda/backend.h
 constexpr size_t device_bytes = size_t(1) << 36; // that the emulated GPU has at most; they begin here
 char* device_begin();

@@ -36,7 +36,7 @@ struct OwnOptions {
   std::vector<Option> studied, model, training, evaluation, running = saving_options(500, 1e9);
 };
 ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std::vector<ChoicePreset>&);
-// Options of all kinds, or of several. sets: what a spelling of positions says, by default the positions alone.
+// Options of all kinds, or of several. sets: the options that a spelling of positions sets, by default positions alone.
 using SettingsOf = Settings (*)(const std::string& text);
 Option spelled_option(const std::string& name, const std::string& standard, const std::string& help,
                       std::vector<std::string> words, SettingsOf);

@@ -161,7 +161,7 @@ class Multiply {
   bool pairs_ = how_ == Matmul::bf16;
 };
 
-// Scratch buffers for packed factors: one that all threads read, and those of one block of rows.
+// Scratch buffers for packed factors: the first is read by all threads, the others belong to a block of rows.
 enum PairBuffer { shared_pairs = 8, block_pairs1, block_pairs2, block_pairs3, block_pairs4, block_pairs5 };
 
 }  // namespace poslab::POSLAB_ISA

@@ -299,7 +299,7 @@ BAD = {
     "a window without its name": (lambda: pl.encodings.rerope(8), r"8 has no name.*rerope\(window=8\)"),
     "a number for a scheme without options": (lambda: pl.encodings.none(8), "none has no options, so 8 is none"),
     "a length in quotes": (lambda: pl.encodings.rope.matrix("6"), "length is '6'; give a whole number"),
-    "half a key": (lambda: pl.temperatures.log_n.factor(2.5), "length is 2.5; give a whole number"),
+    "a factor of half a key": (lambda: pl.temperatures.log_n.factor(2.5), "length is 2.5; give a whole number"),
     "strings in quotes": (lambda: pl.tasks.reverse_string.batch("8", 20), "sequences is '8'; give a whole number"),
     "a number for an input": (lambda: pl.tasks.reverse_string.answer(1), r"the input is 1.*answer\(\"001\"\)"),
     "an option in two spellings": (lambda: pl.train(task="even_pairs", encoding="rope", out="never", max_position=160,

@@ -2,19 +2,18 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from built import PROGRAM
 from test_papers import reproduce
 
 from poslab.papers import ruoss2023
 from poslab.papers.page import csv, markdown
-from poslab.papers.ruoss2023 import COLUMNS, FIFTEEN, PAIRS, SOURCE, expected_best, paper
+from poslab.papers.ruoss2023 import expected_best
+from poslab.papers.ruoss2023_claims import FIFTEEN
+from poslab.papers.ruoss2023_columns import COLUMNS, paper
 from poslab.papers.setting import Comparison, Setting
 from poslab.papers.trials import Trials
 

@@ -24,8 +24,8 @@ struct PairedHead : NarrowHead {
 
   explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
 
-  // Scratch buffers besides those of logits.h. With S = 2 numbers keep their rows, and the same numbers serve as pairs
-  // of channels and of keys.
+  // Scratch buffers, beside the ones of logits.h. With S = 2 numbers keep their rows, and the same numbers serve as
+  // pairs of channels and of keys.
   enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
   const real* along_channels(int buffer, const real* rows) const {  // (keys, steps)
     constexpr int W = smaller(lanes, C);

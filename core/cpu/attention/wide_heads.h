@@ -18,7 +18,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
 using QueryRange = KeyRange;   // of the columns of a block
 
-// Scratch buffers of this file, which does not use those of logits.h.
+// Scratch buffers of this file; logits.h has others, not used here.
 enum WideBuffer {
   pairs_buffer,
   pair_grads_buffer,

@@ -68,28 +68,28 @@ Json maps(const Outcomes& outcomes, const Choices&, const std::string& folder) {
 
 Json coverage(const Outcomes&, const Choices& defaults, const std::string&) {
   Json all = Json::array();
-  for (const Column& column : columns()) {
-    if (column.encoding == "none") continue;
-    Choices c = defaults;
-    c.set("task", "reverse_string"), c.set("encoding", column.encoding), c.set("positions", column.positions);
-    std::vector<int> lengths = paper_lengths(c);
-    lengths.push_back(c.lengths("eval_lengths").to);
-    std::sort(lengths.begin(), lengths.end());
-    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-    const Coverage met = poslab::coverage(c, lengths);
-    Json one = {{"encoding", column.encoding},
-                {"positions", column.positions},
-                {"kind", met.counted == Reads::distances ? "distance" : "position"},
-                {"steps", met.steps},
-                {"tests", Json::array()}};
-    const bool drawn = column.encoding == "relative";
-    if (drawn) one["trained"] = counts(met.trained);
-    for (const Coverage::Test& t : met.tests) {
-      one["tests"].push_back({{"length", t.length}, {"seen", t.seen}});
-      if (drawn) one["tests"].back()["met"] = counts(t.met);
+  for (const char* positions : {"sequential", "randomized"})
+    for (const std::string& encoding : schemes) {
+      Choices c = defaults;
+      c.set("task", "reverse_string"), c.set("encoding", encoding), c.set("positions", positions);
+      std::vector<int> lengths = paper_lengths(c);
+      lengths.push_back(c.lengths("eval_lengths").to);
+      std::sort(lengths.begin(), lengths.end());
+      lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+      const Coverage met = poslab::coverage(c, lengths);
+      Json one = {{"encoding", encoding},
+                  {"positions", positions},
+                  {"kind", met.counted == Reads::distances ? "distance" : "position"},
+                  {"steps", met.steps},
+                  {"tests", Json::array()}};
+      const bool drawn = encoding == "relative";
+      if (drawn) one["trained"] = counts(met.trained);
+      for (const Coverage::Test& t : met.tests) {
+        one["tests"].push_back({{"length", t.length}, {"seen", t.seen}});
+        if (drawn) one["tests"].back()["met"] = counts(t.met);
+      }
+      all.push_back(std::move(one));
     }
-    all.push_back(std::move(one));
-  }
   return {{"schemes", all}};
 }
 

@@ -60,21 +60,9 @@ std::vector<Choice> all_choices(const Choices& defaults) {
 
 }  // namespace
 
-const std::vector<Column>& columns() {
-  static const std::vector<Column> list = {
-      {"none", "sequential", "none"},           {"sincos", "sequential", "sincos"},
-      {"relative", "sequential", "relative"},   {"alibi", "sequential", "alibi"},
-      {"rope", "sequential", "rope"},           {"learned", "sequential", "learned"},
-      {"sincos", "randomized", "rand_sincos"},  {"relative", "randomized", "rand_relative"},
-      {"alibi", "randomized", "rand_alibi"},    {"rope", "randomized", "rand_rope"},
-      {"learned", "randomized", "rand_learned"}};
-  return list;
-}
-
 Trials of_table1(const Choices&) {
   return {{{"task", fifteen()}, {"encoding", {"none"}}},
-          {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}},
-            {"positions", {"sequential", "randomized"}}}}};
+          {{{"encoding", schemes}, {"positions", {"sequential", "randomized"}}}}};
 }
 
 Trials of_table3(const Choices&) {
@@ -82,7 +70,7 @@ Trials of_table3(const Choices&) {
 }
 
 Trials of_table5(const Choices&) {
-  return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
+  return {{{"encoding", schemes}, {"positions", {"randomized"}}},
           {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
 }
 

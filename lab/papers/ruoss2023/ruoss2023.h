@@ -5,14 +5,9 @@
 
 namespace poslab::reproduce::ruoss2023 {
 
-// A column of table 1, in its order.
-struct Column {
-  std::string encoding, positions;
-  std::string paper;  // column of published/ruoss2023_table1.csv
-};
-const std::vector<Column>& columns();
-
-Trials of_table1(const Choices& defaults);  // all tasks x these columns
+// The encodings of table 1, each with counted and with randomized positions.
+inline const std::vector<std::string> schemes = {"sincos", "relative", "alibi", "rope", "learned"};
+Trials of_table1(const Choices& defaults);  // all tasks x these, and none
 Trials of_table3(const Choices&), of_table5(const Choices&), of_fig2(const Choices&), of_fig3(const Choices&),
     of_inside(const Choices&), of_code(const Choices&), of_claims(const Choices&);
 

@@ -5,11 +5,10 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from .page import Cell, Grid
 from .seeds import NAN, about_intervals, difference, interval, mean, number, span
-from .sweep import BASELINES, done, task_cell
+from .sweep import BASELINES, done
 
 SEEN = 0.02  # a difference that a source's own rounding and luck do not make
 COLUMNS = ["runs", "planned", "best", "best_lr", "lr", "seeds", "mean", "deviation", "interval_low", "interval_high",

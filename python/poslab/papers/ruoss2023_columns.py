@@ -1,0 +1,47 @@
+"""The columns of the tables of Ruoss et al. 2023: settings of ours, and the numbers that the paper prints."""
+
+from dataclasses import dataclass
+
+from .setting import Setting, asked
+from .sweep import done
+from .trials import printed
+
+
+@dataclass(frozen=True)
+class Column:
+    """Of table 1."""
+
+    name: str
+    encoding: str
+    positions: str
+    paper: str  # its column in published/ruoss2023_table1.csv
+
+    def row(self, task):
+        return {"task": task, "encoding": self.encoding, "positions": self.positions}
+
+    def done(self, trials, task):
+        return done(trials, **self.row(task))
+
+
+SCHEMES = {"sincos": "sin/cos", "relative": "Relative", "alibi": "ALiBi", "rope": "RoPE", "learned": "Learned"}
+COLUMNS = [
+    Column("None", "none", "sequential", "none"),
+    *(Column(name, scheme, "sequential", scheme) for scheme, name in SCHEMES.items()),
+    *(Column(f"R-{name}", scheme, "randomized", f"rand_{scheme}") for scheme, name in SCHEMES.items()),
+]
+COLORS = {scheme: f"C{n}" for n, scheme in enumerate(SCHEMES)} | {"none": "C7"}
+PAIRS = list(zip(COLUMNS[1:6], COLUMNS[6:]))  # plain and randomized
+ORDERS = {"unsorted": "randomized:unsorted", "sorted": "randomized"}
+
+
+def columns_of(trials):
+    """Those that its plan has."""
+    return [c for c in COLUMNS if len(asked(trials, encoding=c.encoding, positions=c.positions))]
+
+
+def setting(trials, task, column):
+    return Setting(trials, **column.row(task))
+
+
+def paper(task, column, table="table1"):
+    return printed(f"ruoss2023_{table}", task, column) / 100

@@ -1,0 +1,176 @@
+"""Figures 5 and 6 of Ruoss et al. 2023, inside two trained models, and which positions training meets."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+
+from .page import Cell, Figure, Grid, Section
+from .ruoss2023_columns import COLUMNS
+from .seeds import mean, number
+from .sweep import how_many
+
+
+def of_model(trials, id):
+    """Its options, and its name in table 1."""
+    run = trials.asked.loc[id]
+    names = [c.name for c in COLUMNS if (c.encoding, c.positions) == (run.encoding, run.positions)]
+    return run, (names or [run.encoding])[0]
+
+
+def lengths_note(models):
+    return [f"Lengths {a} and {b}: the longest trained and 15/4 of it, as the paper's 40 and 150."
+            for a, b in [m["lengths"] for m in models[:1]]]  # fmt: skip
+
+
+def fig5(trials, artifact):
+    models, data = artifact["models"], []
+    section = Section(notes=[*lengths_note(models),
+        "Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, recalled and not in our "
+        "copy of it: R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.",
+        how_many(trials)], arrays="fig5.npz" if models else "")  # fmt: skip
+    for model in models:
+        run, name = of_model(trials, model["id"])
+        lengths, accuracy, layers = model["lengths"], model["accuracy"], model["layers"]
+        for n, layer in enumerate(layers, 1):
+            data += [(run.encoding, run.positions, n, *one, *layer["share"])
+                     for one in zip(lengths, accuracy, layer["outside"])]  # fmt: skip
+        far = max(range(len(layers)), key=lambda n: layers[n]["outside"][-1] - layers[n]["outside"][0])
+        section.readings.append(
+            f"{name}: accuracy {number(accuracy[0])} % at length {lengths[0]}, {number(accuracy[-1])} % at "
+            f"{lengths[-1]}. The long strings leave the short ones' cloud most in layer {far + 1}: "
+            f"{number(layers[far]['outside'][-1])} % of their points (by chance {number(layers[far]['outside'][0])} %)."
+        )
+        clouds = [
+            [arrays_of(trials, "fig5.npz")[f"{run.positions}/layer{n}/length{length}"] for length in lengths]
+            for n in range(1, len(layers) + 1)
+        ]
+        caption = (
+            f"{name}. What leaves each layer at the answer slots of 30 strings, a dot a slot, in the plane of the two "
+            f"principal components of length {lengths[0]}, not whitened. Outside: dots in squares of the plane, of "
+            f"1/20 of the longer side of the cloud of length {lengths[0]}, in which that cloud has none; in brackets "
+            "the same of 30 other strings of that length."
+        )
+        dots = pd.concat(
+            pd.DataFrame(at, columns=["first", "second"]).assign(layer=n, length=length)
+            for n, layer in enumerate(clouds, 1)
+            for length, at in zip(lengths, layer)
+        )
+        draw = functools.partial(clouds_of, lengths, clouds, layers)
+        section.figures.append(Figure(f"pca-{run.encoding}-{run.positions}", caption, section.readings[-1], draw, dots))
+    section.data = pd.DataFrame(
+        data, columns=["encoding", "positions", "layer", "length", "accuracy", "outside", "share1", "share2"]
+    )
+    return section
+
+
+@functools.cache
+def loaded(path):
+    return dict(np.load(path))
+
+
+def arrays_of(trials, file):
+    return loaded(trials.folder / file)
+
+
+def clouds_of(lengths, clouds, layers, canvas):
+    for n, (axes, of) in enumerate(zip(np.ravel(canvas.subplots(1, len(layers))), layers)):
+        for at, length, color in reversed(list(zip(clouds[n], lengths, ("C0", "C1")))):
+            axes.plot(*at.T, ".", markersize=1, color=color, label=f"length {length}", rasterized=True)
+        axes.set(xticks=[], yticks=[])
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_title(f"Layer {n + 1}: {100 * sum(of['share']):.0f} % of the variance\noutside "
+                       f"{100 * of['outside'][-1]:.0f} % ({100 * of['outside'][0]:.0f} %)", fontsize=6)  # fmt: skip
+    canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=6)
+
+
+def fig6(trials, artifact):
+    models, data = artifact["models"], []
+    section = Section(notes=[*lengths_note(models), how_many(trials)], arrays="fig6.npz" if models else "")
+    for model in models:
+        run, name = of_model(trials, model["id"])
+        maps = {}
+        for length in model["lengths"]:
+            layer = 1
+            while (key := f"{run.positions}/layer{layer}/length{length}") in arrays_of(trials, "fig6.npz"):
+                maps[layer, length] = weights = arrays_of(trials, "fig6.npz")[key]
+                rows = weights.max(axis=1).astype(float)
+                data.append((run.encoding, run.positions, layer, length, rows.max(), mean(rows)))
+                layer += 1
+        caption = f"{name}. Attention weights of a test string: the maximum over the heads. Each map has its own scale."
+        alt = f"{name}: attention weights of {len(maps)} maps, query against key."
+        cells = pd.concat(
+            pd.DataFrame(one)
+            .stack()
+            .rename_axis(["query", "key"])
+            .reset_index(name="weight")
+            .assign(layer=layer, length=length)
+            for (layer, length), one in maps.items()
+        )
+        draw = functools.partial(attention, maps)
+        section.figures.append(Figure(f"attention-{run.encoding}-{run.positions}", caption, alt, draw, cells, 100))
+    columns = ["encoding", "positions", "layer", "length", "strongest", "mean_of_strongest_in_a_row"]
+    section.data = pd.DataFrame(data, columns=columns)
+    return section
+
+
+def attention(maps, canvas):
+    layers = max(layer for layer, _ in maps)
+    for axes, ((layer, length), weights) in zip(np.ravel(canvas.subplots(layers, 2)), sorted(maps.items())):
+        image = axes.imshow(weights, vmin=0, cmap="viridis")
+        axes.set_title(f"Layer {layer}, length {length}", fontsize=6)
+        axes.tick_params(labelsize=5)
+        canvas.colorbar(image, ax=axes, shrink=0.8).ax.tick_params(labelsize=5)
+
+
+def coverage(trials, artifact):
+    schemes = artifact["schemes"]
+    names = {(c.encoding, c.positions): c.name for c in COLUMNS}
+    rows, data, section = [], [], Section()
+    for one in schemes:
+        key = one["encoding"], one["positions"]
+        rows.append([Cell(names[key]), *(Cell(number(test["seen"])) for test in one["tests"])])
+        data += [(*key, one["kind"], test["length"], test["seen"]) for test in one["tests"]]
+        if "trained" in one:
+            section.figures.append(coverage_figure(one, names[key]))
+    caption = (
+        "Share in % of the test's slots (sin/cos, learned) or pairs of slots (relative, ALiBi, RoPE) whose position or "
+        "distance came up in training"
+    )
+    section.grids = [Grid(caption, ["encoding", *(f"length {test['length']}" for test in schemes[0]["tests"])], rows)]
+    section.notes = [
+        "Reverse String. Nothing is trained for this table: lengths and positions are drawn as in training. 2,000 "
+        "steps are counted, spread over the training. The shares of a longer training are at least these."
+    ]
+    section.data = pd.DataFrame(data, columns=["encoding", "positions", "kind", "length", "seen"])
+    return section
+
+
+def coverage_figure(one, name):
+    """Shares of all pairs for each whole number."""
+    met = {"training": one["trained"]} | {f"length {test['length']}": test["met"] for test in one["tests"]}
+    frames = [pd.DataFrame(counts, columns=["distance", "pairs"]).assign(met_in=where) for where, counts in met.items()]
+    data = pd.concat(frame.assign(share=frame["pairs"] / frame["pairs"].sum()) for frame in frames)
+    shares = ", ".join(f"{100 * test['seen']:.0f} % at length {test['length']}" for test in one["tests"])
+    caption = (
+        f"{name}. Distances that training met (grey; {one['steps']} of its steps are counted) and that a test meets, "
+        f"as a share of all pairs of slots for each whole number. Training had met {shares} of the pairs."
+    )
+    ends = data.groupby("met_in", sort=False)["distance"].agg(["min", "max"])
+    alt = " ".join(f"{where}: distances {low} to {high}." for where, low, high in ends.itertuples())
+    return Figure(f"coverage-{one['positions']}", caption, alt, functools.partial(distances, data), data)
+
+
+def distances(data, canvas):
+    axes = canvas.add_subplot()
+    bins = np.arange(data["distance"].min(), data["distance"].max() + 2)
+    bins = bins[:: max(1, len(bins) // 240)]
+    for where, of in data.groupby("met_in", sort=False):
+        filled = {"color": "#8886", "fill": True} if where == "training" else {"fill": False}
+        shares, _ = np.histogram(of["distance"], bins, weights=of["share"])
+        axes.stairs(shares / np.diff(bins), bins, label=where, **filled)
+    axes.set(xlabel="distance: position of the key minus that of the query", ylabel="share of pairs")
+    canvas.legend(loc="outside lower center", ncols=4)
+
+
+DRAW = {"fig5": fig5, "fig6": fig6, "coverage": coverage}
