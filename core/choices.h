@@ -4,6 +4,7 @@
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
 #pragma once
+#include <any>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,6 +45,9 @@ struct Option {
   // Of an option whose text spells a thing of a list (its words) with the thing's options: all settings that the text
   // makes, this option's among them, each in its one canonical form. Throws BadInput.
   Settings (*sets)(const std::string& text) = nullptr;
+  // What its text stands for, where that is no number or word, for RunSpec::value (experiment/run_spec.h). Throws
+  // BadInput.
+  std::any (*read)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
   Settings settings(const std::string& text) const;   // sets(text), or the option with its value

@@ -14,13 +14,14 @@ RunSpec::RunSpec(Choices c) : choices_(std::move(c)) {
   test_positions = or_as_trained("test_positions", positions, read_sampler);
   temperature = read_temperature((*this)["temperature"]);
   test_temperature = or_as_trained("test_temperature", temperature, read_temperature);
-  if (has("tasks")) retrievals = choose_retrievals((*this)["tasks"]);
+  for (const Option& o : choices_.options())
+    if (o.read) values_[o.name] = o.read((*this)[o.name]);
 }
 
 RunSpec RunSpec::with(const Settings& settings) const {
   OneSource changed(choices_);
   changed.add(settings);
-  return changed.choices;
+  return RunSpec(changed.choices);
 }
 
 // `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.

@@ -1,9 +1,10 @@
 // The options of a run as values. Spellings are read here, where a run begins or is opened; steps, tests and estimates
 // take the values.
 #pragma once
+#include <any>
+
 #include "encodings/temperature.h"
 #include "experiment/choice_table.h"
-#include "tasks/retrieval/retrieval.h"
 
 namespace poslab {
 
@@ -15,7 +16,6 @@ class RunSpec {
   Chosen<Scheme> scheme;                        // shares of the longest trained input are numbers here
   Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has them as the scheme reads them
   Chosen<TemperaturePolicy> temperature, test_temperature;
-  std::vector<Chosen<Retrieval>> retrievals;    // the tasks of a T5; none in other kinds
 
   // The other options, by name, as in Choices.
   operator const Choices&() const { return choices_; }
@@ -26,6 +26,9 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
+  // Of an option that its kind alone has, as its Option::read makes it: retrieval tasks.
+  template <class T>
+  const T& value(const std::string& option) const { return std::any_cast<const T&>(values_.at(option)); }
   // The same run under other options, whose spellings are read. Throws BadInput as OneSource.
   RunSpec with(const Settings&) const;
   void set(const std::string& option, const std::string& text) { *this = with({{option, text}}); }
@@ -33,6 +36,7 @@ class RunSpec {
 
  private:
   Choices choices_;
+  std::map<std::string, std::any> values_;
 };
 
 Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, as its encoding takes them

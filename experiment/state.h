@@ -7,6 +7,9 @@
 
 namespace poslab {
 
+// Of a checkpoint that holds it. It changes when an older one can no longer be read.
+inline constexpr const char* state_format = "poslab checkpoint 1";
+
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const RunSpec&);

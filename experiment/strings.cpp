@@ -37,7 +37,7 @@ const Kind& strings_kind() {
       .studied = "task",
       .marked_by = "resample",
       .last_file = "result.json",
-      .format = "poslab checkpoint 1",
+      .format = state_format,
       .checkpoints_are_read = "a task; `poslab resume`, eval and ask read",
       .tested = {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout", "matmul"},
       .table = all_choices,

@@ -75,7 +75,7 @@ TEST_CASE("a T5 learns a task: what it answers is right, and told by the place o
                           {"eval_samples", "40"}});
   t5::State s(c);
   while (s.adam.step < 200) t5::train_step(s, t5::draw_batch(c, s.adam.step));
-  const t5::AtLength at = t5::evaluate(s.net, c, RunSpec(c).retrievals[0], 16);
+  const t5::AtLength at = t5::evaluate(s.net, c, t5::retrievals(RunSpec(c))[0], 16);
   CHECK(at.accuracy > 0.9);
   CHECK(at.loss < 0.3);
   double mean = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a T5 learns a task: what it answers is right, and told by the place o
   // An untrained one does not answer, and no answer stands where topic never has one.
   const Choices topic = with({{"tasks", "topic"}});
   const t5::State fresh(topic);
-  const t5::AtLength none = t5::evaluate(fresh.net, topic, RunSpec(topic).retrievals[0], 24);
+  const t5::AtLength none = t5::evaluate(fresh.net, topic, t5::retrievals(RunSpec(topic))[0], 24);
   CHECK(none.accuracy < 0.2);
   CHECK(none.accuracy_of_place[0] == none.accuracy);
   for (int p = 1; p < t5::places; ++p) CHECK(std::isnan(none.accuracy_of_place[p]));
@@ -166,7 +166,8 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
   const T5 net = open_as<t5::QuestionLearner>(t5_kind(), folder / "run")
                      .learner->state.net.with_encoding(choose_encoding(other));
   Results all;
-  for (const Chosen<Retrieval>& task : RunSpec(c).retrievals)
+  const RunSpec run(c);
+  for (const Chosen<Retrieval>& task : t5::retrievals(run))
     for (const int length : t5::eval_lengths(c)) all.push_back(t5::row_of(t5::evaluate(net, as_other, task, length)));
   Program eval(folder, "t5 eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
   REQUIRE_MESSAGE(eval.status() == 0, eval.output());

@@ -230,7 +230,7 @@ TEST_CASE("view: of a T5, the question that the test asks, of the first of its t
                                    {"eval_samples", "5"},
                                    {"out", run}});
   create_run(c);
-  const t5::Batch all = t5::test_batch(c, RunSpec(c).retrievals[0], 40, {0, 5, 5});  // as t5::evaluate asks them
+  const t5::Batch all = t5::test_batch(c, t5::retrievals(RunSpec(c))[0], 40, {0, 5, 5});  // as t5::evaluate asks them
   for (int sample = 1; sample <= 5; ++sample) {
     const Subject s = view::open(run, {.sample = sample});
     CHECK(s.heading == "passkey:digits=1");

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
-MOST, MOST_ENGINE = 4_000_000, 1_850_000  # bytes of the page, and of an engine in it
+MOST, MOST_ENGINE = 4_000_000, 1_500_000  # bytes of the page, and of an engine in it
 IMPORT = re.compile(r"^import \{([^}]*)\} from '(\.[^']*)';\n", re.M)
 EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const|let)) (\w+)", re.M)
 

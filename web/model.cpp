@@ -6,7 +6,6 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/footprint.h"
-#include "experiment/kind.h"
 #include "experiment/lengths.h"
 #include "experiment/step.h"
 #include "tasks/baselines.h"
@@ -78,7 +77,7 @@ Response added(std::unique_ptr<State> s) {
        {"parameters", double(s->params.count())},
        {"said", said(c)},
        {"config", config_json(c)},
-       {"format", strings_kind().format},
+       {"format", state_format},
        {"room", room(c, test_sampler(c))},
        {"parts", Json::list(parts(*s), [](const Part& p) {
           return Json::object({{"name", p.name}, {"shape", Json::list(p.values.shape())}});

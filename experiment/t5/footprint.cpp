@@ -73,7 +73,7 @@ Load load(const RunSpec& c) {
          .of_step = fmt::format("tokens = {}", tokens),
          .of_test = fmt::format("eval_lengths to {}", *std::max_element(tested.begin(), tested.end()))};
   for (const int length : tested)
-    l.tests.push_back({double(c.retrievals.size()) * samples, forward(spec, length, samples)});
+    l.tests.push_back({double(retrievals(c).size()) * samples, forward(spec, length, samples)});
   return l;
 }
 

@@ -14,7 +14,7 @@ Probed probed(const State& s, int samples) {
     const T5 net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
     const int all = look.samples ? look.samples : samples;
     const int together = look.one_by_one ? 1 : std::clamp(4096 / look.length, 1, all);
-    for (const Chosen<Retrieval>& task : s.config.retrievals)
+    for (const Chosen<Retrieval>& task : retrievals(s.config))
       for (int first = 0; first < all; first += together) {
         Stoppable whole(true);
         const Batch batch =
@@ -33,7 +33,7 @@ Probed probed(const State& s, int samples) {
           .keys = [](int length) { return length; },
           .run = run,
           .forward = [&s, samples](int length) { return encoded(s.net.spec(), length, samples); },
-          .inputs = int(s.config.retrievals.size()) * samples};
+          .inputs = int(retrievals(s.config).size()) * samples};
 }
 
 }  // namespace poslab::t5

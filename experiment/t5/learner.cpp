@@ -94,7 +94,7 @@ std::vector<TestPart> QuestionLearner::test(const RunSpec& c) const {
   check_rows(net, c);
   const double samples = c.whole("eval_samples");
   std::vector<TestPart> all;
-  for (const Chosen<Retrieval>& task : c.retrievals)
+  for (const Chosen<Retrieval>& task : retrievals(c))
     for (const int length : eval_lengths(c))
       all.push_back({fmt::format("{}, length {}", task->name, length), samples * length,
                      forward(net.spec(), length, samples).of(samples),
@@ -140,7 +140,7 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
     bad_input("--sample {}: the test has {} questions at each length (eval_samples); ask for one of these", o.number,
               questions);
   const std::shared_ptr<const State> at = tested_at(state, state.config, {length});
-  const Chosen<Retrieval> task = at->config.retrievals[0];
+  const Chosen<Retrieval> task = retrievals(at->config)[0];
   const Batch batch = test_batch(at->config, task, length, {o.number - 1, 1, questions});
   const T5Spec& spec = state.net.spec();
   Sample s{.of = task.spelled(),

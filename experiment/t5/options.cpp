@@ -8,6 +8,19 @@
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::t5 {
+namespace {
+
+Option tasks_option() {
+  Option o = Option::text("tasks", "passkey/line", "retrieval tasks, which take turns within a step");
+  o.read = [](const std::string& text) -> std::any { return choose_retrievals(text); };
+  return o;
+}
+
+}  // namespace
+
+const std::vector<Chosen<Retrieval>>& retrievals(const RunSpec& c) {
+  return c.value<std::vector<Chosen<Retrieval>>>("tasks");
+}
 
 const ChoiceTable& all_choices() {
   static const std::vector<ChoicePreset> presets = {
@@ -41,7 +54,7 @@ const ChoiceTable& all_choices() {
   };
   static const ChoiceTable table = choice_table(
       "t5",
-      {.studied = {Option::text("tasks", "passkey/line", "retrieval tasks, which take turns within a step"),
+      {.studied = {tasks_option(),
                    encoding_option("t5:unscaled", "the positional encoding, in encoder and decoder"),
                    positions_option(),
                    temperature_option("a factor on the logits of the encoder's self-attention")},
@@ -96,7 +109,7 @@ void check(const RunSpec& c) {
   if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
     bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; {}", c["positions"], pool,
               *lengths.rbegin(), more_positions(sampler(c)));
-  for (const Chosen<Retrieval>& task : c.retrievals)  // each task has each length, or it is said now
+  for (const Chosen<Retrieval>& task : retrievals(c))  // each task has each length, or it is said now
     for (const int length : lengths) {
       Rng rng(stream(0, Purpose::tokens, 0));
       draw(task, length, {}, rng);

@@ -3,6 +3,7 @@
 #include "experiment/run_spec.h"
 #include "experiment/footprint.h"
 #include "nn/t5.h"
+#include "tasks/retrieval/retrieval.h"
 
 namespace poslab::t5 {
 
@@ -11,6 +12,7 @@ Choices configure(const Settings&);              // throws BadInput, as the tabl
 // Throws BadInput for choices that do not fit together.
 void check(const RunSpec&);
 
+const std::vector<Chosen<Retrieval>>& retrievals(const RunSpec&);   // its tasks
 T5Spec spec(const RunSpec&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 Load load(const RunSpec&);                       // experiment/footprint.h

@@ -43,7 +43,7 @@ int longest(const Choices& c, int64_t step) {
 
 Batch draw_batch(const RunSpec& c, int64_t step) {
   const uint64_t seed = uint64_t(c.whole("seed"));
-  const std::vector<Chosen<Retrieval>>& all = c.retrievals;
+  const std::vector<Chosen<Retrieval>>& all = retrievals(c);
   Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
   const int length = of_batch.between(c.whole("shortest"), longest(c, step));
   std::vector<SymbolQuestion> questions;
