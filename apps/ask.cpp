@@ -69,7 +69,7 @@ void ask_lines(asking::Session& session, bool terminal, const std::string& task)
     if (!std::getline(std::cin, line)) break;
     if (blank(line)) continue;
     if (!terminal) {
-      print(naming(fmt::format("line {}", number), [&] { return session.reply(line); }));
+      print(prefix_errors(fmt::format("line {}", number), [&] { return session.reply(line); }));
       continue;
     }
     try {
@@ -85,7 +85,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     if (blank(line)) continue;
-    naming(fmt::format("{}, line {}", path, number), [&] { return session.read(line); });
+    prefix_errors(fmt::format("{}, line {}", path, number), [&] { return session.read(line); });
     all.push_back(line);
   }
   if (all.empty()) bad_input("{} has no string; write one in a line", path);

@@ -26,7 +26,7 @@ using namespace poslab;
 namespace {
 
 // Environment variables are read when something needs them first. One with a bad value is refused by every command.
-void check_environment() { debug_level(), threads(), isa(), usual_engine(); }
+void check_environment() { debug_level(), threads(), isa(), default_engine(); }
 
 void say(const std::string& text) {
   std::fflush(stdout);

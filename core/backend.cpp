@@ -59,7 +59,7 @@ void wait() {}
 void step(const std::function<void()>& work) { work(); }
 thread_local Matmul form = Matmul::fp32;                      // of the CPU
 thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as MatmulPrecision has set it
-void multiply_in(Matmul how) {
+void set_matmul(Matmul how) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
     bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; say "
               "matmul = fp32", matmul_names[int(how)]);
@@ -68,8 +68,8 @@ void multiply_in(Matmul how) {
 
 void leave_queue() {}
 
-const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write,       fill,       start_read,
-                  read_result, upload,     wait,        step,     multiply_in, leave_queue};
+const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write,      fill,       start_read,
+                  read_result, upload,     wait,        step,     set_matmul, leave_queue};
 const Backend* cuda = nullptr;
 
 }  // namespace
@@ -81,13 +81,13 @@ MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
   if (device == Device::cpu && how != Matmul::fp32 && by != Engine::own)
     bad_input("matmul = {}: products = {} rounds nothing; say products = own, or matmul = fp32", matmul_names[int(how)],
               engine_names[int(by)]);
-  backend(device).multiply_in(how);
+  backend(device).set_matmul(how);
   before_ = std::exchange(current[int(device)], how);
 }
 MatmulPrecision::~MatmulPrecision() {
   const Matmul how = current[int(device_)] = before_;
   try {
-    backend(device_).multiply_in(how);
+    backend(device_).set_matmul(how);
   } catch (const std::exception&) {}  // what failed on the device is said by the next call that asks it for something
 }
 

@@ -31,11 +31,11 @@ struct Backend {
   void (*step)(const std::function<void()>& work);
   // How products round from now on, in the calling thread's queue; `MatmulPrecision` below limits it to a scope.
   // Throws BadInput if this device cannot.
-  void (*multiply_in)(Matmul);
+  void (*set_matmul)(Matmul);
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)();
   // Called with all memory that a tensor is given, new or used before. Null: not called.
-  void (*handed_out)(real* at, size_t bytes) = nullptr;
+  void (*on_allocate)(real* at, size_t bytes) = nullptr;
   double (*free_bytes)() = nullptr;                              // of the device's own memory; the CPU has none
 };
 

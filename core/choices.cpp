@@ -234,7 +234,7 @@ Settings Choices::set(const std::string& option, const std::string& text) {
     const Option& o = (*options_)[at];
     if (text == "on" && !owner_.empty() && o.kind != Option::Kind::toggle && o.kind != Option::Kind::word)
       bad_input("{}: {} has no value; write it as in {}={}", owner_, option, option, o.standard);
-    const Settings all = owner_.empty() ? o.settings(text) : naming(owner_, [&] { return o.settings(text); });
+    const Settings all = owner_.empty() ? o.settings(text) : prefix_errors(owner_, [&] { return o.settings(text); });
     for (const auto& [name, value] : all) values_[place(name)] = value;
     return all;
   }

@@ -43,10 +43,10 @@ thread_local std::optional<Engine> of_thread;
 
 }  // namespace
 
-Engine usual_engine() { return usual(); }
-void set_usual_engine(Engine e) { usual() = require_installed(e); }
+Engine default_engine() { return usual(); }
+void set_default_engine(Engine e) { usual() = require_installed(e); }
 
-Engine engine() { return of_thread ? *of_thread : usual_engine(); }
+Engine engine() { return of_thread ? *of_thread : default_engine(); }
 
 UseEngine::UseEngine(Engine e) : before_(std::exchange(of_thread, require_installed(e))) {}
 UseEngine::~UseEngine() { of_thread = before_; }

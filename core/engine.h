@@ -15,8 +15,8 @@ inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   //
 // The engine of the process, for new runs and for everything outside runs: the one that the environment variable
 // POSLAB_PRODUCTS names, else `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take openblas,
 // if it is installed.
-Engine usual_engine();
-void set_usual_engine(Engine);   // throws BadInput if it is not installed
+Engine default_engine();
+void set_default_engine(Engine);   // throws BadInput if it is not installed
 
 Engine engine();                 // of the calling thread
 

@@ -29,7 +29,7 @@ template <class... Args>
 
 // Returns work(); the message of a BadInput that it throws then begins with the owner: "rope: window is ...".
 template <class Work>
-auto naming(const std::string& owner, const Work& work) {
+auto prefix_errors(const std::string& owner, const Work& work) {
   try {
     return work();
   } catch (const BadInput& e) { raise<BadInput>(owner + ": " + e.what()); }

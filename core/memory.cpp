@@ -137,7 +137,7 @@ Block::Block(int64_t reals, Device device)
     p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_requested += int64_t(requested_);
     p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_requested);
   }
-  if (const auto tell = backend(device).handed_out) tell(at_, bytes_);
+  if (const auto tell = backend(device).on_allocate) tell(at_, bytes_);
 }
 
 Block::~Block() {

@@ -15,7 +15,7 @@ namespace poslab {
 enum class Matmul { fp32, tf32x3, tf32, bf16 };
 inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in the order of Matmul
 
-// How the calling thread's products on the CPU round; set by backend(Device::cpu).multiply_in().
+// How the calling thread's products on the CPU round; set by backend(Device::cpu).set_matmul().
 Matmul cpu_matmul();
 
 }  // namespace poslab

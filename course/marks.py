@@ -18,7 +18,7 @@ empty = re.compile(r"^ *hole\(\"(\d+ [a-z_0-9 ]+)\"\);")
 # What steps 9 to 14 take besides the files of docs/spine.md; what these include comes by itself.
 beside_the_spine = """encodings/sincos.cpp encodings/learned.cpp encodings/rows_at.cpp encodings/alibi.cpp
 encodings/by_distance.cpp encodings/relative.cpp encodings/distances.cpp encodings/samplers_subset.cpp
-encodings/rerope.cpp encodings/windows.cpp encodings/written_out.cpp encodings/window.cpp nn/transformer_copies.cpp
+encodings/rerope.cpp encodings/windows.cpp encodings/explicit_weights.cpp encodings/window.cpp nn/transformer_copies.cpp
 core/cpu/matmul.cpp cuda/naive/linear.cu cuda/softmax.cu cuda/emulate.cpp""".split()
 
 

@@ -222,7 +222,7 @@ void wait() {
   driver::wait();
 }
 
-void multiply_in(Matmul how) {
+void set_matmul(Matmul how) {
   driver::start();
   if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
     bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
@@ -261,16 +261,16 @@ void leave_queue() {
 void poison(real* at, size_t bytes) {
   if (memory_is_poisoned()) fill(at, std::numeric_limits<real>::quiet_NaN(), int64_t(bytes / sizeof(real)));
 }
-constexpr auto handed_out = poison;
+constexpr auto on_allocate = poison;
 #else
-constexpr std::nullptr_t handed_out = nullptr;
+constexpr std::nullptr_t on_allocate = nullptr;
 #endif
 
 }  // namespace
 
 const Backend& as_backend() {
   static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,        start_read,
-                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue, handed_out,
+                         read_result, upload_in_step, wait,    step,     set_matmul, leave_queue, on_allocate,
                          free_bytes};
   return b;
 }

@@ -44,7 +44,7 @@ distances look alike: those that training has not met have vectors that nobody h
     .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",
     .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
                     "constant."),
-    .pictures = {.matrix = of_ones},
+    .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }}};
 
 }  // namespace poslab

@@ -49,7 +49,7 @@ struct Between : Encoding {
     }
     s.bias = distance_table(between, name, in.q.device(), int(slopes.size()),
                           [&](double d, int h) { return -slopes[size_t(h)] * std::abs(d); });
-    s.pairs = between.distances().of_last(in.q.dim(1));
+    s.pairs = between.distances().last_rows(in.q.dim(1));
     return s;
   }
 };

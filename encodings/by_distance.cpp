@@ -10,7 +10,7 @@ namespace poslab {
 Scores ByDistance::scores(const Heads& in, const Positions& p) const {
   Scores s = Encoding::scores(in, p);
   rows(s, p, in.q.device());
-  s.pairs = p.distances().of_last(in.q.dim(1));
+  s.pairs = p.distances().last_rows(in.q.dim(1));
   return s;
 }
 

@@ -47,6 +47,6 @@ the pairs turn by its powers. Positions are not read, only the order of slots.)"
                "f(x) = 1 / (softplus(x . w_h) + 1)",
     .source = "Veisi et al. 2025", .doors = "2",
     .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
-    .pictures = {.matrix = of_equals}};
+    .pictures = {.matrix = equal_contents}};
 
 }  // namespace poslab

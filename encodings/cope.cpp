@@ -5,8 +5,8 @@
 //   e: (N, D), in every layer and shared by its heads; between whole positions a mixture of two rows.
 // `signed`: g = tanh(z) counts up and down, as the depth of a stack; e: (2N - 1, D), from -(N-1) to N-1.
 // Left out: gates that heads mix, soft one-hot positions (both of x-transformers).
+#include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {
@@ -49,7 +49,7 @@ far away that is. With signed=on a gate can also count down, as opening and clos
     .source = "Golovneva et al. 2024", .doors = "3",
     .shows = always("What is added to the logits of queries and keys that are 1 in every channel: nothing before "
                     "training."),
-    .pictures = {.matrix = always(PairPicture{Quantity::of_ones, [](auto& e, auto& m, auto& p) {
+    .pictures = {.matrix = always(PairPicture{Quantity::unit_contents, [](auto& e, auto& m, auto& p) {
       const Heads in = all_alike(m, p.time(), 1);
       return (as<CoPE>(e).pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
     }})},

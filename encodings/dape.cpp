@@ -7,8 +7,8 @@
 // does not mask between the two, so that a query sees how long the pass is (border=released). Left out: FIRE as base.
 #include <cmath>
 
+#include "encodings/explicit_weights.h"
 #include "encodings/relative_vectors.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {

@@ -68,7 +68,7 @@ vector, from which two projections make what the queries and what the keys meet.
     .source = "He et al. 2021", .doors = "3",
     .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
                     "constant."),
-    .pictures = {.matrix = of_ones},
+    .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
              .live = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }}};
 

@@ -112,7 +112,7 @@ const Distances& Positions::offsets(const std::string& scheme) const {
   return distances();
 }
 
-Ids Distances::of_last(int queries) const {
+Ids Distances::last_rows(int queries) const {
   if (!pairs || pairs.shape()[1] == queries) return pairs;
   const int sequences = pairs.shape()[0], time = pairs.shape()[1];
   if (queries < 1 || queries > time)

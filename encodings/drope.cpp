@@ -31,6 +31,6 @@ any positions. With a causal mask it can still tell the order.)",
     .shows = [](const ModelShape&, const Choices& c) {
       return c.on("dropped") ? "No position: all pairs of slots look alike." : cosines_shown + ".";
     },
-    .pictures = {.matrix = [](auto& m, auto& c) { return c.on("dropped") ? of_zeros(m, c) : cosines(m, c); }}};
+    .pictures = {.matrix = [](auto& m, auto& c) { return c.on("dropped") ? zero_contents(m, c) : cosines(m, c); }}};
 
 }  // namespace poslab

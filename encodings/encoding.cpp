@@ -62,8 +62,8 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
           "{} draws apart for the embedding and for the logits, and {} is not made of two such schemes; give it "
           "one sampler, or say a scheme such as ids&alibi",
           sampler->name, scheme.spelled());
-    return apart(sampler_for(scheme->parts->front(), *sampler->added),
-                 sampler_for(scheme->parts->back(), in_turn(*sampler->parts)));
+    return pair_samplers(sampler_for(scheme->parts->front(), *sampler->added),
+                         sampler_for(scheme->parts->back(), in_turn(*sampler->parts)));
   }
   if (sampler->parts) {
     std::vector<Chosen<Sampler>> parts;

@@ -7,8 +7,8 @@
 // Left out: a learned alpha.
 #include "autograd/composed.h"
 #include "autograd/tape.h"
+#include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {

@@ -54,7 +54,7 @@ Scheme forgetting() {
 }
 
 // -- for pages
-Tensor ForgettingGates::bias_of_zeros(const ModelShape& m, const Positions& p) const {
+Tensor ForgettingGates::bias_of_zero_states(const ModelShape& m, const Positions& p) const {
   const int T = p.time(), H = m.heads;
   const std::vector<real> b = b_.values();
   std::vector<double> bias;
@@ -68,7 +68,7 @@ Tensor ForgettingGates::bias_of_zeros(const ModelShape& m, const Positions& p) c
 }
 
 PairPicture gate_picture(const ModelShape&, const Choices&) {
-  return {Quantity::added, [](auto& e, auto& m, auto& p) { return as<ForgettingGates>(e).bias_of_zeros(m, p); }};
+  return {Quantity::added, [](auto& e, auto& m, auto& p) { return as<ForgettingGates>(e).bias_of_zero_states(m, p); }};
 }
 
 const SchemePages forgetting_pages = {

@@ -14,7 +14,7 @@ class ForgettingGates : public Encoding {
   // Parameters w: (C, H), if gates read the content, and b: (H); (C, 2 H) and (2 H) for two sides. sign: 1 or -1.
   ForgettingGates(const Params&, const ModelShape&, bool content, double b, int sign, bool scaled = true);
   Scores scores(const Heads&, const Positions&) const override;
-  Tensor bias_of_zeros(const ModelShape&, const Positions&) const;   // where all states are 0: (H, T, T)
+  Tensor bias_of_zero_states(const ModelShape&, const Positions&) const;   // where all states are 0: (H, T, T)
 
  private:
   Tensor w_, b_;

@@ -8,12 +8,12 @@
 // Only the order of slots is read: samplers change nothing (spec A.2). Left out: NDR's copy gate and shared layers.
 #include <cmath>
 
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab {
 namespace {
 
-struct Geometric : WrittenOut {
+struct Geometric : ExplicitWeights {
   Tensor c, alpha, beta, gamma, w, b;
 
   Geometric(const Params& p, const ModelShape& m)

@@ -9,10 +9,10 @@
 #include <cmath>
 
 #include "encodings/by_distance.h"
+#include "encodings/explicit_weights.h"
 #include "encodings/phases.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {
@@ -129,7 +129,9 @@ form=ap adds up a penalty for each slot from key to query, which the query and t
       if (c["form"] == "m") return "The mean cosine of the angles between the rotations of two slots.";
       return "What is added to the logit of a pair, where all contents are 0.";
     },
-    .pictures = {.matrix = [](auto& m, auto& c) { return c["form"] == "m" ? of_equals(m, c) : of_zeros(m, c); }},
+    .pictures = {.matrix = [](auto& m, auto& c) {
+      return c["form"] == "m" ? equal_contents(m, c) : zero_contents(m, c);
+    }},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["form"] == "ap" ? 8. : 0.; }}};
 
 }  // namespace poslab

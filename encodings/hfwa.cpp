@@ -47,7 +47,9 @@ rotations and not what is seen.)",
           "last layer is given no position.",
           cosines_seen_shown, reach, reach / c.whole("length"));
     },
-    .pictures = {.matrix = [](auto& m, auto& c) { return m.layer + 1 < m.layers ? cosines(m, c) : of_zeros(m, c); },
+    .pictures = {.matrix = [](auto& m, auto& c) {
+                   return m.layer + 1 < m.layers ? cosines(m, c) : zero_contents(m, c);
+                 },
                  .layers_differ = true}};
 
 }  // namespace poslab

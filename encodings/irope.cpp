@@ -42,7 +42,7 @@ multiple of `length`. The causal mask shows it the order.)",
     .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
     .unreached = until_slot("length"),
     .pictures = {.matrix = [](auto& m, auto& c) {
-                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : of_zeros(m, c);
+                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : zero_contents(m, c);
                  },
                  .layers_differ = true}};
 

@@ -41,6 +41,6 @@ channels finds the speed at which it turns, in every layer for itself.)",
     .source = "Karypis et al. 2026", .doors = "2",
     .shows = always("How alike two equal contents look after their rotations: the mean cosine of the angles between "
                     "them, 1 at the same position."),
-    .pictures = {.matrix = of_equals}};
+    .pictures = {.matrix = equal_contents}};
 
 }  // namespace poslab

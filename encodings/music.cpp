@@ -37,6 +37,6 @@ with a limit so wide that it covers the length of training.)",
     .doors = "3",
     .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
                     "constant."),
-    .pictures = {.matrix = of_ones}};
+    .pictures = {.matrix = unit_contents}};
 
 }  // namespace poslab

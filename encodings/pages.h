@@ -22,7 +22,7 @@ auto always(Value value) {
 // The quantity in a picture of pairs: the term that positions add to the logit, the logit of equal contents (which is 1
 // where positions change nothing), the logit of contents of 1 in every channel, the cosine of the vectors added to the
 // embeddings, a weight, the order in which keys are asked; several: heads differ.
-enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
+enum class Quantity { added, equal_contents, unit_contents, embeddings, weight, order, several };
 
 // A layer's picture of pairs: a value for query i and key j, (1 or H, T, T) of the first sequence, with the present
 // parameters.
@@ -32,11 +32,11 @@ struct PairPicture {
 };
 // The logits of queries, keys and states with one number in every channel: 0, D^(-1/4), which makes q . k / sqrt(D) 1,
 // or 1. cosines: of the first head, as a mean cosine of angles; -1 for masked pairs.
-PairPicture of_zeros(const ModelShape&, const Choices&), of_equals(const ModelShape&, const Choices&),
-    of_ones(const ModelShape&, const Choices&), cosines(const ModelShape&, const Choices&);
+PairPicture zero_contents(const ModelShape&, const Choices&), equal_contents(const ModelShape&, const Choices&),
+    unit_contents(const ModelShape&, const Choices&), cosines(const ModelShape&, const Choices&);
 
 struct SchemePictures {
-  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = of_zeros;   // of the layer ModelShape::layer
+  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // of ModelShape::layer
   // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, in `slots`
   // slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};

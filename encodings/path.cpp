@@ -7,8 +7,8 @@
 // reflect: beta = 2 exactly. Then P_t = H_t ... H_1 is orthogonal and s_ij = (P_i^T q_i) . (P_j^T k_j) / sqrt(D).
 #include <cmath>
 
+#include "encodings/explicit_weights.h"
 #include "encodings/phases.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {
@@ -125,7 +125,7 @@ reflected queries and keys do, also without a mask.)",
     .formula = "s_ij = q_i . H_i ... H_{j+1} k_j / sqrt(D),   H_t = I - beta_t w_t w_t^T",
     .source = "Yang et al. 2025", .doors = "3, or 2",
     .shows = always("The logit of equal contents, in a sequence of equal contents."),
-    .pictures = {.matrix = of_equals},
+    .pictures = {.matrix = equal_contents},
     .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return c.on("reflect") ? 0. : 3. * m.head_dim(); },
              .of_slots =  // M_t and the two products that it is made of, and vectors: w_t, q_t and k_t on their way
              [](const ModelShape& m, const Choices& c) {

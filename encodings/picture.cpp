@@ -26,15 +26,15 @@ Tensor equals(const Encoding& e, const ModelShape& m, const Positions& p) {
 
 }  // namespace
 
-PairPicture of_zeros(const ModelShape&, const Choices&) {
+PairPicture zero_contents(const ModelShape&, const Choices&) {
   return {Quantity::added, [](auto& e, auto& m, auto& p) { return logits_of(e, m, p, 0); }};
 }
-PairPicture of_ones(const ModelShape&, const Choices&) {
-  return {Quantity::of_ones, [](auto& e, auto& m, auto& p) { return logits_of(e, m, p, 1); }};
+PairPicture unit_contents(const ModelShape&, const Choices&) {
+  return {Quantity::unit_contents, [](auto& e, auto& m, auto& p) { return logits_of(e, m, p, 1); }};
 }
-PairPicture of_equals(const ModelShape&, const Choices&) { return {Quantity::of_equals, equals}; }
+PairPicture equal_contents(const ModelShape&, const Choices&) { return {Quantity::equal_contents, equals}; }
 PairPicture cosines(const ModelShape&, const Choices&) {
-  return {Quantity::of_equals, [](auto& e, auto& m, auto& p) {
+  return {Quantity::equal_contents, [](auto& e, auto& m, auto& p) {
             std::vector<double> all;
             for (real x : slice(equals(e, m, p), 0, 0, 1).values()) all.push_back(std::isfinite(x) ? double(x) : -1);
             return Tensor::from({1, p.time(), p.time()}, all);
@@ -94,8 +94,8 @@ Quantity quantity_of(const PositionLayers& layers, const ModelShape& shape, int 
 std::string words(Quantity q) {
   switch (q) {
     case Quantity::added: return "what is added to the logit";
-    case Quantity::of_equals: return "the logit of equal contents";
-    case Quantity::of_ones: return "the logit of contents of 1";
+    case Quantity::equal_contents: return "the logit of equal contents";
+    case Quantity::unit_contents: return "the logit of contents of 1";
     case Quantity::embeddings: return "the cosine of what is added to the embeddings";
     case Quantity::weight: return "a weight";
     case Quantity::order: return "the order of asking";

@@ -55,7 +55,7 @@ comes from the position. A learned angle for each channel says at which distance
                "f_m = 10000^(-m/D)",
     .source = "Gopalakrishnan et al. 2025", .doors = "2",
     .shows = always("The logit of equal contents: the mean cosine of the angles between them."),
-    .pictures = {.matrix = always(PairPicture{Quantity::of_equals, [](auto& e, auto& m, auto& p) {
+    .pictures = {.matrix = always(PairPicture{Quantity::equal_contents, [](auto& e, auto& m, auto& p) {
       return logits_of(e, m, p, std::log(std::expm1(std::pow(m.head_dim(), -0.25))));   // softplus gives D^(-1/4)
     }})}};
 

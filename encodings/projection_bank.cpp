@@ -32,7 +32,7 @@ struct ProjectionBank : Encoding {
     Scores s = Encoding::scores(in, p);
     s.q_rel = linear(in.x, w, b).reshape({in.q.dim(0), Tq, H, n}) * (1 / s.scale);
     s.r = (rows_at(curves, at) * inside).reshape({N, 1, n}) * Tensor::full({1, H, 1}, 1, in.q.device());
-    s.pairs = distances.of_last(Tq);
+    s.pairs = distances.last_rows(Tq);
     return s;
   }
 };

@@ -58,7 +58,7 @@ struct Relative : Encoding {
 
   Scores without_biases(const Heads& in, const Positions& p) const {
     Scores s = Encoding::scores(in, p);
-    s.q_rel = in.q, s.r = rows_of(p, in.q.device()), s.pairs = distances(p).of_last(in.q.dim(1));
+    s.q_rel = in.q, s.r = rows_of(p, in.q.device()), s.pairs = distances(p).last_rows(in.q.dim(1));
     return s;
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab {
 namespace {
@@ -20,7 +20,7 @@ Scores scores_of(const RelativeVectors& v, const Heads& in, const Positions& p) 
   if (v.queries) {
     const Distances& d = p.distances();
     s.q_rel = in.q, s.r = for_heads(v.queries(d.rows(in.q.device())), in.q.dim(2));
-    s.pairs = d.of_last(in.q.dim(1));
+    s.pairs = d.last_rows(in.q.dim(1));
   }
   return s;
 }
@@ -81,7 +81,7 @@ std::unique_ptr<Encoding> relative_vectors(RelativeVectors v) {
 }
 
 Ids rows_of_pairs(const Distances& d, int queries, int keys) {
-  if (d.pairs) return d.of_last(queries);
+  if (d.pairs) return d.last_rows(queries);
   std::vector<int> row;
   for (int t = keys - queries; t < keys; ++t)
     for (int j = 0; j < keys; ++j) row.push_back(j - t + keys - 1);

@@ -50,6 +50,6 @@ layers of another scheme, the model sees a bag of tokens.)",
     .formula = "s_ij = (R(z_i) q_i) . (R(z_j) k_j) / sqrt(D),   z_th = ( silu(x_t gate) * (x_t content) ) out",
     .source = "Li et al. 2025", .doors = "2",
     .shows = always("Equal contents are given equal positions, so all pairs look alike."),
-    .pictures = {.matrix = of_equals}};
+    .pictures = {.matrix = equal_contents}};
 
 }  // namespace poslab

@@ -35,7 +35,7 @@ slots: samplers change the rotations and not what is seen.)",
     .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
     .unreached = until_slot("window"),
     .pictures = {.matrix = [](auto& m, auto& c) {
-                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : of_zeros(m, c);
+                   return (m.layer + 1) % c.whole("every") ? cosines(m, c) : zero_contents(m, c);
                  },
                  .layers_differ = true}};
 

@@ -177,7 +177,7 @@ SchemePages rotary_pages(const std::string& name, SchemePages s, const Frequency
            "the same position" + (factor == 1 ? "." : fmt::format(", times {:.4g}, the factor on all logits.", factor));
   };
   s.pictures.matrix = [law](const ModelShape& m, const Choices& c) {
-    return groups_by(law, m, c, 1).size() == 1 ? cosines(m, c) : of_equals(m, c);
+    return groups_by(law, m, c, 1).size() == 1 ? cosines(m, c) : equal_contents(m, c);
   };
   s.pictures.frequencies = [law](const ModelShape& m, const Choices& c, int slots, int head) {
     std::vector<double> f = law({m.head_dim(), m.heads, head, slots}, c).frequencies;

@@ -41,7 +41,7 @@ Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
 // does not set come from `run`. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);                                // "randomized|sequential"
-Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);   // "coupled&randomized"
+Chosen<Sampler> pair_samplers(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);   // "coupled&randomized"
 int pool_of(const Chosen<Sampler>&);                 // the largest number of slots: max_position, or no limit
 std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
 

@@ -56,7 +56,8 @@ Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
   if (const size_t at = text.find('&'); at != std::string::npos) {
     split_names("sampler", text, '&');  // refuses an empty side
-    return apart(choose("sampler", all_samplers(), text.substr(0, at), run), choose_sampler(text.substr(at + 1), run));
+    return pair_samplers(choose("sampler", all_samplers(), text.substr(0, at), run),
+                         choose_sampler(text.substr(at + 1), run));
   }
   if (text.find('|') == std::string::npos) return choose("sampler", all_samplers(), text, run);
   std::vector<Chosen<Sampler>> parts;
@@ -79,7 +80,7 @@ Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {
   return {s, {}};
 }
 
-Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers) {
+Chosen<Sampler> pair_samplers(const Chosen<Sampler>& added, const Chosen<Sampler>& layers) {
   if (layers->added)
     bad_input("{}&{}: more than two parts; & stands between the sampler of the embedding and that of the logits",
               added.spelled(), layers.spelled());

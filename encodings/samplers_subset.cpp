@@ -97,7 +97,7 @@ Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
     std::vector<Chosen<Sampler>> parts;
     for (const Chosen<Sampler>& part : *s->parts) parts.push_back(at_step(part, step, slots));
     const Chosen<Sampler> layers = in_turn(std::move(parts));
-    return s->added ? apart(at_step(*s->added, step, slots), layers) : layers;
+    return s->added ? pair_samplers(at_step(*s->added, step, slots), layers) : layers;
   }
   const int64_t grow = s.choices.has("grow") ? s.choices.whole("grow") : 0;
   if (step >= grow) return s;

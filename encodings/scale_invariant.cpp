@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "encodings/by_distance.h"
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab {
 namespace {
@@ -35,7 +35,7 @@ struct ScaleInvariant : ByDistance {
   Scores scores(const Heads& in, const Positions& p) const override {
     Scores s = inner->scores(in, p);
     rows(s, p, in.q.device());
-    s.pairs = p.distances().of_last(in.q.dim(1));
+    s.pairs = p.distances().last_rows(in.q.dim(1));
     return s;
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
@@ -54,7 +54,7 @@ struct ScaleInvariantWhole : WholeLogits {
   Tensor pairs(const Heads& in, const Positions& p, const Span& span) const override {
     const Factors f(p, in.q.device(), tau, 1);
     const int queries = in.q.dim(1), keys = in.k.dim(1);
-    Ids at = p.distances().of_last(queries);               // (1 or B, Tq, Tk)
+    Ids at = p.distances().last_rows(queries);               // (1 or B, Tq, Tk)
     if (!at) {
       std::vector<int> rows;
       for (int i = 0; i < queries; ++i)

@@ -95,6 +95,6 @@ query and a key is the sum over the tokens between them. One that flips a state 
     .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
     .source = "arXiv 2511.17388", .doors = "2",
     .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
-    .pictures = {.matrix = of_equals}};
+    .pictures = {.matrix = equal_contents}};
 
 }  // namespace poslab

@@ -42,7 +42,7 @@ look alike. With values=off it costs far less, and often does as well.)",
     .source = "Shaw et al. 2018", .doors = "3 and 4",
     .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
                     "constant."),
-    .pictures = {.matrix = of_ones},
+    .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; },
              .live = [](const ModelShape& m,
                         const Choices& c) { return c.on("values") ? 3 + 2. * m.head_dim() / m.heads : 0.; }}};

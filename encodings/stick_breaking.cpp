@@ -4,13 +4,13 @@
 //
 // A query does not ask its own slot. What remains, prod (1 - beta_ik) over all k < i, goes to nothing, to the query's
 // own value, or to a learned vector of the head (b: (H, D)). It is geometric attention, one-sided and not normalized.
+#include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
-#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {
 
-struct StickBreaking : WrittenOut {
+struct StickBreaking : ExplicitWeights {
   bool own;
   Tensor b;
   StickBreaking(const Params& p, const ModelShape& m, const Choices& c)
@@ -27,7 +27,7 @@ struct StickBreaking : WrittenOut {
     return own ? a + (seen(in, p, span) - asked) * exp(sum(passed, -1)) : a;
   }
   Tensor mix(const Tensor& a, const Tensor& v, const Positions& p) const override {
-    const Tensor o = WrittenOut::mix(a, v, p);
+    const Tensor o = ExplicitWeights::mix(a, v, p);
     return b ? o + (1 - sum(a, -1)) * b.reshape({b.dim(0), 1, b.dim(1)}) : o;
   }
 };

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab {
 

@@ -200,7 +200,7 @@ int rows_for(const Chosen<Sampler>& s, int slots) {
   return std::max(rows, int(std::min(std::ceil(least_and_most(s, slots).second), 1e9)) + 1);
 }
 
-void must_not_read_classes(const Chosen<Sampler>& sampler) {
+void refuse_class_readers(const Chosen<Sampler>& sampler) {
   if (sampler->reads_classes)
     bad_input(
         "positions = {}: it reads which tokens are digits, and only runs of tasks say that; take another sampler, "

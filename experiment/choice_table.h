@@ -89,7 +89,7 @@ std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
 // (`cape` has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that needs to know what each token is, in runs on texts.
-void must_not_read_classes(const Chosen<Sampler>&);
+void refuse_class_readers(const Chosen<Sampler>&);
 Settings kept(const ChoiceTable&, const Choices&);   // of the options that are kept, in the order of the table
 
 // Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.

@@ -1,11 +1,11 @@
 #include "experiment/dummy_keys.h"
 
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab {
 namespace {
 
-struct DummyKeys : WrittenOut {
+struct DummyKeys : ExplicitWeights {
   Transformer net;
   size_t layer;
   int count;

@@ -29,7 +29,7 @@ double flops(const RunSpec& c, int length, double outputs) {
 double answer_slots(const RunSpec& c, int length) { return task(c["task"]).output_length(length); }
 
 // Numbers of all pairs of slots that there are at once without a gradient: of one sequence, or of as many as stay below
-// 2^18 (encodings/written_out.cpp).
+// 2^18 (encodings/explicit_weights.cpp).
 double pairs(double held, double B, double heads, double T) {
   const double one = heads * T * T;
   return held * one * std::clamp(std::floor((1 << 18) / one), 1., B);

@@ -219,7 +219,7 @@ Choices configure(const Settings& settings) {
 Settings of_new_run(Settings settings) {
   const std::string name = "products";
   if (std::none_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; }))
-    settings.emplace_back(name, engine_names[int(usual_engine())]);
+    settings.emplace_back(name, engine_names[int(default_engine())]);
   return settings;
 }
 

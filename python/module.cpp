@@ -116,12 +116,12 @@ NB_MODULE(_poslab, m) {
   inside.def("recording", recording, "Whether ops on this thread are recorded: not within no_grad().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
   m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
-  m.def("products", [] { return engine_names[int(usual_engine())]; },
+  m.def("products", [] { return engine_names[int(default_engine())]; },
         "The engine of matrix products outside of runs, and of new runs: own, openblas or naive.");
   m.def(
       "set_products",
       [](const std::string& name) {
-        set_usual_engine(word_of<Engine>("products", name, {{"own", Engine::own}, {"openblas", Engine::openblas},
+        set_default_engine(word_of<Engine>("products", name, {{"own", Engine::own}, {"openblas", Engine::openblas},
                                                             {"naive", Engine::naive}}));
       },
       "name"_a, "Multiply matrices by this engine from now on. Runs that are there keep their own.");

@@ -111,7 +111,7 @@ struct Grads {
   }
 };
 
-double apart(const Reals& a, const Reals& b) {
+double difference(const Reals& a, const Reals& b) {
   double gap = 0, size = 1;
   for (size_t e = 0; e < a.size(); ++e) {
     const double away = std::abs(double(a[e]) - double(b[e]));
@@ -145,14 +145,14 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
       use_isa(name);
       const Kernels& run = kernels(Device::cpu);
       run.attention(ours.data(), stats.data(), x);
-      CHECK(apart(ours, o) < tolerance);
+      CHECK(difference(ours, o) < tolerance);
       Grads grads(c, empty ? real(NAN) : real(0.5), empty);
       if (narrow) grads.sums.bias = {};
       run.attention_backward(grads.sums, x, c.d_o.data(), ours.data(), stats.data());
       for (size_t n = 0; n < grads.at.size(); ++n) {
         if (narrow && n == 12) continue;
         INFO("array " << n);
-        CHECK(apart(grads.at[n], naive_grads.at[n]) < tolerance);
+        CHECK(difference(grads.at[n], naive_grads.at[n]) < tolerance);
       }
     }
   }
@@ -180,11 +180,11 @@ void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
   naive::attention(o.data(), x);
   naive::attention_backward(expected.sums, x, c.d_o.data());
   run.attention(ours.data(), stats.data(), x);
-  CHECK(apart(ours, o) < tolerance);
+  CHECK(difference(ours, o) < tolerance);
   run.attention_backward(grads.sums, x, c.d_o.data(), ours.data(), stats.data());
   for (size_t n = 0; n < grads.at.size(); ++n) {
     INFO("array " << n);
-    CHECK(apart(grads.at[n], expected.at[n]) < tolerance);
+    CHECK(difference(grads.at[n], expected.at[n]) < tolerance);
   }
 }
 
@@ -221,7 +221,7 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
     row.queries = 1, row.offset = i;
     for (AttentionPiece& p : row.piece) p.q = p.q ? p.q + i * D : nullptr;
     naive::attention(one.data(), row);
-    CHECK(apart(Reals(o.begin() + i * D, o.begin() + (i + 1) * D), one) < tolerance);
+    CHECK(difference(Reals(o.begin() + i * D, o.begin() + (i + 1) * D), one) < tolerance);
   }
   return memory().bytes_requested - before;
 }

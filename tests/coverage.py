@@ -30,7 +30,7 @@ own = "own schemes and tasks: tests/own_scheme.sh, tests/python"
 for_compiler = "after a switch over all values, for the compiler"
 reasons = [
     (r"core/(backend|platform/own_queue|async_read|fields|kernels\.h)|autograd/(encoder_(block|tail)|rotate)|"
-     r"encodings/(sinusoid|written_out)|nn/(block|transformer)", gpu),
+     r"encodings/(sinusoid|explicit_weights)|nn/(block|transformer)", gpu),
     (r"core/platform/openblas", "of an OpenBLAS that lacks what every build of it has"),
     (r"core/cpu/attention/narrow_pairs", isas),
     (r"encodings/checks/checks", "of a scheme that says of itself what is not so"),
@@ -49,7 +49,8 @@ reasons_of_conditions = [
     (r".*: .*(Device::|device|cuda|may_be_one|\.encoder_block|backend_|absent\(\)|_bias(_at)?$)|"
      r"core/(backend|platform/own_queue|async_read)|autograd/encoder_(block|tail)|"
      r"nn/(block\.cpp: (terms|y)$|transformer\.cpp: !pass)|"
-     r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|encodings/written_out\.cpp: recording\(\)$|"
+     r"autograd/attention\.cpp: (biased|one_query|q_rel(\.data\(\) ==.*)?)$|"
+     r"encodings/explicit_weights\.cpp: recording\(\)$|"
      r"encodings/sinusoid\.cpp: (!table \|\| table\.dim.*|!table|table\.dim.*|p <= rows|!std::all_of.*)$|"
      r"core/tensor\.cpp: (!?at_?|!\*elsewhere_|!?.*storage_.*)$|core/memory.cpp: tell", gpu),
     (r"core/cpu/(activations\.h|attention/(backward|statistics)\.cpp|(elementwise|geometric|interpolate|max)\.cpp|"

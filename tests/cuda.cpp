@@ -154,7 +154,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   [[maybe_unused]] const Quick quick;
   const Backend& gpu = backend(Device::cuda);
   if (sizeof(real) == 8) {
-    CHECK_THROWS_AS(gpu.multiply_in(Matmul::tf32), BadInput);
+    CHECK_THROWS_AS(gpu.set_matmul(Matmul::tf32), BadInput);
     return;
   }
   // A factor of b bits is off by 2^-b of itself at most; sums of such products by less than their numbers' share.
@@ -204,11 +204,11 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
         name, worst, to_cpu, networks_to_cpu, off_numbers, numbers, cuda_tolerance);
   }
   struct Fp32Again {
-    ~Fp32Again() { backend(Device::cuda).multiply_in(Matmul::fp32); }
+    ~Fp32Again() { backend(Device::cuda).set_matmul(Matmul::fp32); }
   } fp32_again;
   // 1 x 1: how one factor is rounded, of ties and of what lies near them.
   const auto rounded = [&](Matmul how, double x) {
-    gpu.multiply_in(how);
+    gpu.set_matmul(how);
     const Tensor a = Tensor::from<double>({1, 1}, {x}).to(Device::cuda), b = Tensor::full({1, 1}, 1, Device::cuda);
     return double(linear(a, b).item());
   };

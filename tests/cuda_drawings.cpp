@@ -57,7 +57,7 @@ TEST_CASE("cuda: the drawing of a product's shared memory is what the code does"
 }
 
 TEST_CASE("cuda: threads that are served together bring and take quads of a product in different columns") {
-  const auto apart = [](auto at) {            // of eight threads
+  const auto distinct = [](auto at) {         // of eight threads
     std::set<unsigned> met;
     for (unsigned t = 0; t < columns; ++t) met.insert(at(t) % columns);
     return met.size() == columns;
@@ -65,8 +65,8 @@ TEST_CASE("cuda: threads that are served together bring and take quads of a prod
   for (const unsigned fours : {8u, 16u})
     for (unsigned first = 0; first < fours * (depth / 4); first += columns)
       for (unsigned e = 0; e < 4; ++e) {      // as Fetch::put does
-        CHECK(apart([&](unsigned t) { return place((first + t) % 8 * 4 + e, (first + t) / 8, fours); }));
-        CHECK(apart([&](unsigned t) { return place((first + t) / fours * 4 + e, (first + t) % fours, fours); }));
+        CHECK(distinct([&](unsigned t) { return place((first + t) % 8 * 4 + e, (first + t) / 8, fours); }));
+        CHECK(distinct([&](unsigned t) { return place((first + t) / fours * 4 + e, (first + t) % fours, fours); }));
       }
   // 16 lanes load eight different quads of b, and two of a for either half of their rows.
   const auto of_half_warps = [](auto patch) {

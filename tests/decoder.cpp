@@ -63,7 +63,7 @@ double decoding_error(const DecoderSpec& spec, int time, const std::vector<int>&
   for (size_t step = 0; cache.length() < time; ++step) {
     const int from = cache.length(), to = std::min(time, from + steps[std::min(step, steps.size() - 1)]);
     const Tensor logits = model.net.decode(part(tokens, from, to), to - from, {sequential(to), {}}, cache);
-    worst = std::max(worst, checks::apart(logits, slice(full, 1, from, to)));
+    worst = std::max(worst, checks::difference(logits, slice(full, 1, from, to)));
   }
   return worst;
 }
@@ -153,7 +153,7 @@ TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, valu
       return std::vector<Tensor>{o.detach(), q.grad(), k.grad(), v.grad()};
     };
     const auto one = outcome(false), other = outcome(true);
-    for (size_t n = 0; n < one.size(); ++n) CHECK(checks::apart(one[n], other[n]) < checks::tolerance);
+    for (size_t n = 0; n < one.size(); ++n) CHECK(checks::difference(one[n], other[n]) < checks::tolerance);
   }
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("decoder: a scheme that looks at the length decodes what it says: the 
   KeyValueCache cache = model.net.cache(1, 20);
   for (int t = 1; t <= 20; ++t) {
     const Tensor step = model.net.decode(part(tokens, t - 1, t), 1, {sequential(t), {}}, cache);
-    CHECK(checks::apart(step, model.net(part(tokens, 0, t), 1, {sequential(t), {}})) < same);
+    CHECK(checks::difference(step, model.net(part(tokens, 0, t), 1, {sequential(t), {}})) < same);
   }
 }
 
@@ -263,13 +263,15 @@ TEST_CASE("decoder: another scheme or temperature at test shares the weights, if
   const NoGrad still;
   const Tensor rope = model.net(tokens, 10, {sequential(10), {}});
   // Leaky ReRoPE with k = 1 is RoPE; ReRoPE with a small window is not
-  CHECK(checks::apart(
+  CHECK(checks::difference(
             model.net.with_encoding(choose_encoding("rerope:window=3,leaky=1"))(tokens, 10, {sequential(10), {}}),
             rope) < same);
-  CHECK(checks::apart(model.net.with_encoding(choose_encoding("rerope:window=3"))(tokens, 10, {sequential(10), {}}),
-                      rope) > 1e-3);
-  CHECK(checks::apart(model.net.at_temperature(choose_temperature("log_n:length=5"))(tokens, 10, {sequential(10), {}}),
-                      rope) > 1e-3);
+  CHECK(checks::difference(
+            model.net.with_encoding(choose_encoding("rerope:window=3"))(tokens, 10, {sequential(10), {}}), rope) >
+        1e-3);
+  CHECK(checks::difference(
+            model.net.at_temperature(choose_temperature("log_n:length=5"))(tokens, 10, {sequential(10), {}}), rope) >
+        1e-3);
   CHECK_THROWS_AS(model.net.with_encoding(choose_encoding("t5")), BadInput);
   CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
 }
@@ -344,7 +346,7 @@ TEST_CASE("feed-forward networks without a gate: each activation is the function
     const FeedForward network(params, {.d_model = 8, .d_ff = 12, .gated = false, .activation = gate});
     params.pack();
     const Tensor expected = linear(op(linear(x, params.at("w1"))), params.at("w2"));
-    CHECK(checks::apart(network(x), expected) < checks::tolerance);
+    CHECK(checks::difference(network(x), expected) < checks::tolerance);
   }
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") 
     const Tensor s = inner.logits(in, p, {});  // (B, H, T, T)
     const Tensor all = softmax(concat({s, Tensor::full({s.dim(0), H, T, count}, 0)}, 3));
     const Tensor expected = slice(all, 3, 0, T);
-    CHECK(apart(wrapped.weights(in, p, {}), expected) < 1e-6);
+    CHECK(difference(wrapped.weights(in, p, {}), expected) < 1e-6);
     const Tensor rows = wrapped.statistics(in, p, {});
     for (int64_t row = 0; row < rows.rows(); ++row) {
       const real *of_row = rows.data() + row * row_figures, *w = expected.data() + row * T;
@@ -33,7 +33,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") 
       CHECK(std::isnan(of_row[2]));  // its logits are not written out
     }
     const Tensor o = permute(matmul(expected, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3});
-    CHECK(apart(wrapped.attend(in, c.v, p, {}), o) < 1e-5);
+    CHECK(difference(wrapped.attend(in, c.v, p, {}), o) < 1e-5);
   }
   const Params params(3);
   TransformerSpec spec;

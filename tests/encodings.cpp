@@ -144,7 +144,7 @@ TEST_CASE("relative, released: to the right all offsets are alike, to the left -
   const Tensor& w = released.params.at("encoding.layer1.w");
   const Tensor expected =
       composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}).reshape({5, H, D});
-  CHECK(apart(r, expected) < tolerance);
+  CHECK(difference(r, expected) < tolerance);
   CHECK_THROWS_AS(released->scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24})), BadInput);
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with t
   const NoGrad off;
   const Tensor parts = model->attend(in, v, p, {});
   const Tensor a = model->weights(in, p, {});
-  CHECK(apart(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
+  CHECK(difference(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
 TEST_CASE("learned: rows from `first` on, interpolated between two, and no row beyond the table") {
@@ -220,13 +220,13 @@ TEST_CASE("learned: rows from `first` on, interpolated between two, and no row b
   shape.pool = 8, shape.first = 1;
   const Model model = model_of("learned", shape);
   const Tensor x = Tensor::full({1, 3, C}, 0), table = model.params.at("encoding.table");
-  CHECK(apart(model.embed(x, Positions::of_tokens(1, {1, 2, 8})), gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
+  CHECK(difference(model.embed(x, Positions::of_tokens(1, {1, 2, 8})), gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
   const auto between = [](const Tensor& two, const std::vector<double>& part) {
     const Tensor f = Tensor::from({1, 3, 1}, part);
     return slice(two, 1, 0, 3) * (1 - f) + slice(two, 1, 3, 6) * f;
   };
-  CHECK(apart(model.embed(x, Positions::of_tokens(1, {1.5, 2.25, 7.75})),
-              between(gather(table, Ids({1, 6}, {0, 1, 6, 1, 2, 7})), {0.5, 0.25, 0.75})) < tolerance);
+  CHECK(difference(model.embed(x, Positions::of_tokens(1, {1.5, 2.25, 7.75})),
+                   between(gather(table, Ids({1, 6}, {0, 1, 6, 1, 2, 7})), {0.5, 0.25, 0.75})) < tolerance);
   CHECK_THROWS_WITH_AS(model.embed(x, Positions::of_tokens(1, {1, 2, 9})),
                        "learned: position 9 is not in the table of 8 rows from position 1 on; raise max_position",
                        BadInput);
@@ -245,10 +245,10 @@ TEST_CASE("a learned table is interpolated: a quarter of a position changes the 
     }
     const NoGrad off;
     const auto at = [&](double p) { return Content(3).attend(model, Positions::of_tokens(1, {1, 2, p}), {}); };
-    const double quarter = apart(at(3.25), at(3));
+    const double quarter = difference(at(3.25), at(3));
     CHECK(quarter > 1e-4);
-    CHECK(apart(at(3.75), at(4)) > 1e-4);
-    for (const double p : {3., 3.5, 4.}) CHECK(apart(at(p - 0.001), at(p + 0.001)) < 0.1 * quarter);
+    CHECK(difference(at(3.75), at(4)) > 1e-4);
+    for (const double p : {3., 3.5, 4.}) CHECK(difference(at(p - 0.001), at(p + 0.001)) < 0.1 * quarter);
   }
 }
 
@@ -292,9 +292,9 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   const Heads all = c.heads(model_of("none*1+alibi*3"), p);
   const auto last = [](const Tensor& x) { return slice(x, 2, 1, H); };
   const Tensor o = model_of("none*1+alibi*3")->attend(all, c.v, p, {});
-  CHECK(apart(last(o), model_of("alibi", three)->attend({last(all.q), last(all.k), all.x}, last(c.v), p, {})) <
+  CHECK(difference(last(o), model_of("alibi", three)->attend({last(all.q), last(all.k), all.x}, last(c.v), p, {})) <
         tolerance);
-  CHECK(apart(slice(o, 2, 0, 1), slice(model_of("none")->attend(all, c.v, p, {}), 2, 0, 1)) < tolerance);
+  CHECK(difference(slice(o, 2, 0, 1), slice(model_of("none")->attend(all, c.v, p, {}), 2, 0, 1)) < tolerance);
 
   const auto refused = [](const char* text) {
     try {
@@ -335,9 +335,9 @@ TEST_CASE("compositions: an embedding and the logits of another scheme, each as 
   const Content c;
   const Model both = model_of("sincos&alibi"), logits = model_of("alibi"), added = model_of("sincos");
   const Tensor x = Tensor::full({1, T, C}, 1);
-  CHECK(apart(both.embed(x, p), added.embed(x, p)) == 0);
+  CHECK(difference(both.embed(x, p), added.embed(x, p)) == 0);
   const Heads heads = c.heads(logits, p);
-  CHECK(apart(both->attend(heads, c.v, p, {}), logits->attend(heads, c.v, p, {})) == 0);
+  CHECK(difference(both->attend(heads, c.v, p, {}), logits->attend(heads, c.v, p, {})) == 0);
 }
 
 TEST_CASE("compositions: frequencies and distances are those of the part of a head, or of the layer that is shown") {

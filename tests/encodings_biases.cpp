@@ -101,7 +101,7 @@ TEST_CASE("kerple: golden values; a power of 1 is alibi; what is learned stays a
   fill(power, "weight_power", {2}), fill(power, "weight_slope", {0.1});
   const auto three_heads = [](const Tensor& rows) { return slice(rows, 1, 0, 3); };
   const Tensor alibi = scores_of(model_of("alibi:symmetric"), 3, 5).bias;
-  CHECK(apart(three_heads(scores_of(power, 3, 5).bias), three_heads(alibi)) < tolerance);
+  CHECK(difference(three_heads(scores_of(power, 3, 5).bias), three_heads(alibi)) < tolerance);
   for (const int away : {-2, 0, 1}) CHECK(at(scores_of(power, 3, 5).gain, away) == about(std::exp(-.9 * away * away)));
   fill(power, "weight_power", {7});
   CHECK(at(scores_of(power, 3).gain, 1) == about(std::exp(-.9)));
@@ -162,8 +162,8 @@ TEST_CASE("scale_invariant: the logits of another scheme, in equal steps and not
             CHECK(s.data()[at] == about(std::sqrt(squared) * plain.data()[at] + 1 - squared));
           }
       const Tensor weights = model->weights(in, p, {});
-      CHECK(apart(model->attend(in, c.v, p, {}), permute(matmul(weights, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3})) <
-            1e-5);
+      CHECK(difference(model->attend(in, c.v, p, {}),
+                       permute(matmul(weights, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3})) < 1e-5);
     }
   }
   const Chosen<Scheme> of_table = choose_encoding("scale_invariant:of=alibi");
@@ -210,8 +210,8 @@ TEST_CASE("fire: golden inputs of its network, which a key to the right has with
   const auto now = [&](double shift) {
     return model->scores({q, q, x, x}, Positions::of_tokens(1, {500 + shift, 1000 + shift})).bias;
   };
-  CHECK(apart(now(0), now(20)) < tolerance);
-  CHECK(apart(now(0), now(2000)) > 0.01);
+  CHECK(difference(now(0), now(20)) < tolerance);
+  CHECK(difference(now(0), now(2000)) > 0.01);
 }
 
 TEST_CASE("relative_bias, tisa: rows and bumps where they belong") {
@@ -316,10 +316,10 @@ TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for 
   const auto rows = [](const std::string& spelled, bool causal = false) {
     return scores_of(model_of(spelled, shape_of(H, causal)), 2.5, 4).bias;
   };
-  CHECK(apart(rows("alibi:learned"), rows("alibi")) < tolerance);
-  CHECK(apart(rows("alibi:sides=two_slopes"), rows("alibi:symmetric")) < tolerance);
+  CHECK(difference(rows("alibi:learned"), rows("alibi")) < tolerance);
+  CHECK(difference(rows("alibi:sides=two_slopes"), rows("alibi:symmetric")) < tolerance);
   for (const char* sides : {"alibi:sides=split", "alibi:sides=two_slopes,learned"})
-    CHECK(apart(rows(sides, true), rows("alibi", true)) < tolerance);      // with a mask there is one side
+    CHECK(difference(rows(sides, true), rows("alibi", true)) < tolerance);  // with a mask there is one side
   const Model two = model_of("alibi:sides=two_slopes");
   fill(two, "layer1.log_slope", {0}), fill(two, "layer1.log_slope_right", {std::log(3.)});
   CHECK(bias(two, -2) == about(-2));

@@ -78,7 +78,7 @@ TEST_CASE("path: a picture of full reflections has 1 for equal slots, and hardly
     }
   }
   CHECK(least < 0.9);
-  CHECK(quantity_of(model.scheme, shape_of(), 0) == Quantity::of_equals);
+  CHECK(quantity_of(model.scheme, shape_of(), 0) == Quantity::equal_contents);
 }
 
 TEST_CASE("pictures: a table of zeros has the cosine 0") {
@@ -100,7 +100,7 @@ TEST_CASE(
   CHECK(fit_key_heads(*model, in, six_in_order).k.dim(2) == H / 2);
   CHECK(fit_key_heads(*model, in, six_uneven).k.dim(2) == H);
   for (const Positions& p : {six_in_order, six_uneven})
-    CHECK(apart(logits(fit_key_heads(*model, in, p), p), logits(each, p)) < tolerance);
+    CHECK(difference(logits(fit_key_heads(*model, in, p), p), logits(each, p)) < tolerance);
   CHECK_THROWS_WITH_AS(model->scores(each, six_uneven), doctest::Contains("these positions are not evenly spaced"),
                        Failure);
 }
@@ -164,7 +164,7 @@ TEST_CASE("samplers: a table of offsets stays one in turn, and with what cannot 
   CHECK(!both.fits());  // it reads distances, and positions too
   both.scheme = choose_encoding("scale_invariant");
   CHECK(both.fits());
-  CHECK_THROWS_AS(apart(Tensor::full({2}, 0), Tensor::full({3}, 0)), BadInput);
+  CHECK_THROWS_AS(difference(Tensor::full({2}, 0), Tensor::full({3}, 0)), BadInput);
 }
 
 TEST_CASE("positions: constants are made once a pass, for the layers and for the embedding") {

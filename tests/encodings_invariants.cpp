@@ -50,8 +50,7 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
     return y;
   };
   evens_first.x = permuted(content.x), evens_first.q = permuted(content.q), evens_first.k = permuted(content.k);
-  CHECK(apart(composed::logits(s, {}), composed::logits(evens_first.scores(half, positions), {})) <
-        tolerance);
+  CHECK(difference(composed::logits(s, {}), composed::logits(evens_first.scores(half, positions), {})) < tolerance);
 
   const Tensor q = content.q + content.x.reshape({B, T, H, D});
   Tensor turned(q.shape());
@@ -62,7 +61,7 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
       const std::complex<double> y = z * std::polar(1.0, at * std::pow(10000.0, -2.0 * m / D));
       turned.data()[r * D + 2 * m] = real(y.real()), turned.data()[r * D + 2 * m + 1] = real(y.imag());
     }
-  CHECK(apart(s.pieces[0].q, turned) < tolerance);
+  CHECK(difference(s.pieces[0].q, turned) < tolerance);
 }
 
 TEST_CASE("kept: a layer after one of the same scheme with other options gives what it gives alone") {
@@ -135,7 +134,7 @@ TEST_CASE("pictures: each scheme says what its matrices show, and they show it")
       const bool same_slot = e % 16 % 5 == 0;
       if (shows == words(Quantity::embeddings) && same_slot) CHECK(at[e] == doctest::Approx(1));
       if (shows == words(Quantity::weight)) CHECK((at[e] >= 0 && at[e] <= 1));
-      if (shows == words(Quantity::of_equals) && same_slot) CHECK(at[e] > 0);
+      if (shows == words(Quantity::equal_contents) && same_slot) CHECK(at[e] > 0);
     }
   }
   for (const auto& [shows, count] : seen) fmt::print("  {}: {} schemes\n", shows, count);

@@ -57,7 +57,7 @@ TEST_CASE("entmax: the same support as the softmax's largest, smaller when logit
     more += a.data()[e] > 0 && b.data()[e] == 0;
   }
   CHECK(more > 10);
-  CHECK(apart(alibi->logits(in, in_order, {.causal = true}), plain->logits(in, in_order, {.causal = true})) <
+  CHECK(difference(alibi->logits(in, in_order, {.causal = true}), plain->logits(in, in_order, {.causal = true})) <
         tolerance);
   CHECK_THROWS_AS(choose_encoding("entmax:alpha=3"), BadInput);
 }
@@ -92,8 +92,8 @@ TEST_CASE("forgetting: a gate of 1/2 halves, and constant gates are ALiBi with t
     const Content content;
     const Heads in = content.heads(gates, in_order);
     const Span span{.causal = causal};
-    CHECK(apart(gates->logits(in, in_order, span), alibi->logits(in, in_order, span)) < 1e-5);
-    CHECK(apart(content.attend(gates, in_order, span), content.attend(alibi, in_order, span)) < 1e-5);
+    CHECK(difference(gates->logits(in, in_order, span), alibi->logits(in, in_order, span)) < 1e-5);
+    CHECK(difference(content.attend(gates, in_order, span), content.attend(alibi, in_order, span)) < 1e-5);
   }
   const Model half = causal_model("forgetting:init=0,content=off");
   const Tensor bias = position_matrix(half.scheme, {layers, H, C, true, 24, 0}, in_order);
@@ -105,15 +105,16 @@ TEST_CASE("cable: forgetting gates with the sign of weights turned") {
   const Tensor w = parameter(cable, "w"), v = parameter(gates, "w");
   for (int64_t e = 0; e < w.size(); ++e) v.data()[e] = -w.data()[e];
   const Content content;
-  CHECK(apart(content.attend(cable, in_order, {.causal = true}), content.attend(gates, in_order, {.causal = true})) <
-        tolerance);
+  CHECK(difference(content.attend(cable, in_order, {.causal = true}),
+                   content.attend(gates, in_order, {.causal = true})) < tolerance);
 }
 
 TEST_CASE("cope: without vectors it is nothing; with a line of them it counts what the gates let through") {
   const Model cope = causal_model("cope"), none = causal_model("none");
   const Content content;
   const Heads in = content.heads(cope, in_order);
-  CHECK(apart(cope->logits(in, in_order, {.causal = true}), none->logits(in, in_order, {.causal = true})) < tolerance);
+  CHECK(difference(cope->logits(in, in_order, {.causal = true}), none->logits(in, in_order, {.causal = true})) <
+        tolerance);
   for (const bool up_and_down : {false, true}) {
     const Model line = causal_model(up_and_down ? "cope:signed" : "cope");
     const Tensor e = parameter(line, "rows");
@@ -176,7 +177,7 @@ TEST_CASE("shaw: the formula, pair by pair, clipped, with a mixture of two rows 
       }
   CHECK(worst < 1e-4);
   std::copy_n(a.data(), a.size(), parameter(keys, "keys").data());
-  CHECK(apart(keys->logits(in, p, {}), s) < tolerance);
+  CHECK(difference(keys->logits(in, p, {}), s) < tolerance);
 }
 
 TEST_CASE("shaw, music, bert_relative: one scheme, where their tables hold the same vectors") {
@@ -189,8 +190,8 @@ TEST_CASE("shaw, music, bert_relative: one scheme, where their tables hold the s
     }
   const Content content;
   const Positions p = Positions::of_tokens(1, {0, 1, 3, 7, 8, 15});
-  CHECK(apart(content.attend(music, p, {}), content.attend(shaw, p, {})) < tolerance);
-  CHECK(apart(content.attend(bert, p, {}), content.attend(shaw, p, {})) < tolerance);
+  CHECK(difference(content.attend(music, p, {}), content.attend(shaw, p, {})) < tolerance);
+  CHECK(difference(content.attend(bert, p, {}), content.attend(shaw, p, {})) < tolerance);
   CHECK_THROWS_WITH_AS(content.attend(bert, Positions::of_tokens(1, {0, 1, 2, 3, 4, 24}), {}),
                        doctest::Contains("distance 24 is not in the table of max_position = 24"), BadInput);
 }
@@ -198,10 +199,10 @@ TEST_CASE("shaw, music, bert_relative: one scheme, where their tables hold the s
 TEST_CASE("deberta: without its terms it is NoPE; each term counts in the scale") {
   const Content content;
   const Model off = model_of("deberta:c2p=off,p2c=off"), none = model_of("none"), both = model_of("deberta");
-  CHECK(apart(content.attend(off, in_order, {}), content.attend(none, in_order, {})) < tolerance);
+  CHECK(difference(content.attend(off, in_order, {}), content.attend(none, in_order, {})) < tolerance);
   set(both, "rows", 0);
   const Heads in = content.heads(both, in_order);
-  CHECK(apart(both->logits(in, in_order, {}), products(in) / std::sqrt(3.0)) < tolerance);
+  CHECK(difference(both->logits(in, in_order, {}), products(in) / std::sqrt(3.0)) < tolerance);
 }
 
 TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as version 1") {
@@ -209,8 +210,8 @@ TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as vers
   for (const char* version : {"dape:base=alibi", "dape:base=alibi,version=2"}) {
     const Model dape = causal_model(version), alibi = causal_model("alibi:symmetric");
     set(dape, "w2", 0);
-    CHECK(apart(content.attend(dape, in_order, {.causal = true}), content.attend(alibi, in_order, {.causal = true})) <
-          tolerance);
+    CHECK(difference(content.attend(dape, in_order, {.causal = true}),
+                     content.attend(alibi, in_order, {.causal = true})) < tolerance);
   }
 }
 
@@ -223,7 +224,7 @@ TEST_CASE("dape: the released version 2 is not the same in a cache, and the mask
     for (Tensor Content::*t : {&Content::x, &Content::q, &Content::k, &Content::v})
       first.*t = slice(content.*t, 1, 0, T - 1);
     const Tensor part = first.attend(m, Positions::of_tokens(1, {0, 1, 2, 3, 4}), {.causal = true});
-    const double change = apart(part, slice(all, 1, 0, T - 1));
+    const double change = difference(part, slice(all, 1, 0, T - 1));
     CHECK((released ? change > 1e-3 : change < tolerance));
   }
 }
@@ -233,7 +234,7 @@ TEST_CASE("tupe: positions meet positions; without their projections it is NoPE 
   const Model tupe = model_of("tupe");
   set(tupe, "queries", 0);
   const Heads in = content.heads(tupe, in_order);
-  CHECK(apart(tupe->logits(in, in_order, {}), products(in) / std::sqrt(2.0)) < tolerance);
+  CHECK(difference(tupe->logits(in, in_order, {}), products(in) / std::sqrt(2.0)) < tolerance);
   CHECK_THROWS_WITH_AS(content.attend(tupe, Positions::of_tokens(1, {0, 1, 2, 3, 4, 24}), {}),
                        doctest::Contains("position 24 is not in the table of 24 rows from position 0 on"), BadInput);
 }

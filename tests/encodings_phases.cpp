@@ -68,9 +68,9 @@ TEST_CASE("selective_rope: where each token adds the same angle it is RoPE") {
   for (const char* how : {"bias,base=10000", "bias,skip_conv,base=10000"}) {
     const Model model(choose_encoding(std::string("selective_rope:") + how), shape);
     set(model, "up", 0);
-    CHECK(apart(random_logits(model, p), expected) < tolerance);
+    CHECK(difference(random_logits(model, p), expected) < tolerance);
     set(model, "bias", std::log(2.));
-    CHECK(apart(random_logits(model, p), expected) > 1e-3);
+    CHECK(difference(random_logits(model, p), expected) > 1e-3);
   }
   // Half a turn on each 1: the parity of the ones between.
   const Model parity(choose_encoding("selective_rope:skip_conv,gate,bias,base=1,rank=1"), shape);
@@ -113,10 +113,11 @@ TEST_CASE("path: beta = 0 is NoPE, beta = 2 is what reflect computes by turning 
   const Model free(choose_encoding("path"), causal), reflecting(choose_encoding("path:reflect"), causal);
   copy(reflecting, free);
   set(free, "v", 0), set(free, "b", -100);
-  CHECK(apart(random_logits(free, p, true), random_logits(Model(choose_encoding("none"), causal), p, true)) <
+  CHECK(difference(random_logits(free, p, true), random_logits(Model(choose_encoding("none"), causal), p, true)) <
         tolerance);
   set(free, "b", 100);
-  CHECK(apart(random_logits(free, p, true), random_logits(reflecting, p, true)) < 1e-3);   // |w|^2 is 1e-6 / |y|^2 off
+  CHECK(difference(random_logits(free, p, true), random_logits(reflecting, p, true)) <
+        1e-3);  // |w|^2 is 1e-6 / |y|^2 off
 }
 
 TEST_CASE("path: the released code divides the gate by sqrt(D), as it does the products") {
@@ -168,9 +169,10 @@ TEST_CASE("learned frequencies: RoPE before training, at any position; twice as 
                                        {"grape", "o", std::log(2.)}}) {
     CAPTURE(how);
     const Model model(choose_encoding(how), shape);
-    CHECK(apart(random_logits(model, at(places)), once) < tolerance);
+    CHECK(difference(random_logits(model, at(places)), once) < tolerance);
     set(model, name, two);
-    CHECK(apart(random_logits(model, at(places)), random_logits(rope, at(twice))) < 1e-3);   // floats of 4094 radians
+    CHECK(difference(random_logits(model, at(places)), random_logits(rope, at(twice))) <
+          1e-3);  // floats of 4094 radians
   }
 }
 
@@ -190,7 +192,7 @@ TEST_CASE("grape: without content a and ap are ALiBi, times 2 ln 2 and ln 2; wit
       }
   for (const auto& [turns, moves] : {std::pair{"keys", true}, {"both", false}}) {
     const Model model(choose_encoding(std::string("grape:form=ap,turns=") + turns), causal);
-    const double by = apart(random_logits(model), random_logits(model, at({7, 8, 9, 10, 11, 12})));
+    const double by = difference(random_logits(model), random_logits(model, at({7, 8, 9, 10, 11, 12})));
     CHECK((moves ? by > 1e-4 : by < tolerance));
   }
 }
@@ -200,7 +202,7 @@ TEST_CASE("grape:form=a: positions that begin at a million give the logits of th
   std::vector<double> far = places;
   for (double& p : far) p += 1e6;
   const Tensor near = random_logits(model, at(places)), there = random_logits(model, at(far));
-  CHECK(apart(there, near) < 10 * tolerance);
+  CHECK(difference(there, near) < 10 * tolerance);
 }
 
 TEST_CASE("hope_hyp: boosts add up, and far positions overflow nothing") {
@@ -219,18 +221,18 @@ TEST_CASE("hope_hyp: boosts add up, and far positions overflow nothing") {
 
 TEST_CASE("repo: all tokens at one place is NoPE") {
   const Model model(choose_encoding("repo"), shape), none(choose_encoding("none"), shape);
-  CHECK(apart(random_logits(model), random_logits(none)) > 1e-3);
+  CHECK(difference(random_logits(model), random_logits(none)) > 1e-3);
   set(model, "out", 0);
-  CHECK(apart(random_logits(model), random_logits(none)) < tolerance);
+  CHECK(difference(random_logits(model), random_logits(none)) < tolerance);
 }
 
 TEST_CASE("scaled_sincos is sincos times a number, C^-1/2 at first; learned_fourier: its formula at a position") {
   const Model scaled(choose_encoding("scaled_sincos"), shape), plain(choose_encoding("sincos"), shape);
   const Tensor x = random_tensor({B, T, C}, 3), &scale = scaled.params.at("encoding.scale");
   CHECK(double(scale.item()) == doctest::Approx(0.25));
-  CHECK(apart(scaled.embed(x, at(places)) - x, (plain.embed(x, at(places)) - x) * 0.25) < tolerance);
+  CHECK(difference(scaled.embed(x, at(places)) - x, (plain.embed(x, at(places)) - x) * 0.25) < tolerance);
   scale.data()[0] = 1;
-  CHECK(apart(scaled.embed(x, at(places)), plain.embed(x, at(places))) < tolerance);
+  CHECK(difference(scaled.embed(x, at(places)), plain.embed(x, at(places))) < tolerance);
 
   const Model fourier(choose_encoding("learned_fourier:waves=1,hidden=1"), shape);
   const auto one = [&](const char* name, double value) {

@@ -43,7 +43,7 @@ Tensor logits_of(const std::string& spelled) {
 
 void same(const std::string& a, const std::string& b) {
   CAPTURE(a);
-  CHECK(apart(logits_of(a), logits_of(b)) < tolerance);
+  CHECK(difference(logits_of(a), logits_of(b)) < tolerance);
 }
 
 doctest::Approx near(double x) { return doctest::Approx(x).epsilon(1e-4); }
@@ -180,17 +180,17 @@ TEST_CASE("rotary: limits in which a scheme is RoPE, or another one") {
   same("longrope:factor=1,length=5,long=8", "pi");
   same("fope:sigma=0", "hope_hf:pairing=half");
   same("fope:sigma=0,length=100000", "rope:pairing=half");
-  CHECK(apart(logits_of("pi"), logits_of("rope")) > 1e-3);
-  CHECK(apart(logits_of("yarn:mscale=0"), logits_of("yarn")) > 1e-3);
+  CHECK(difference(logits_of("pi"), logits_of("rope")) > 1e-3);
+  CHECK(difference(logits_of("yarn:mscale=0"), logits_of("yarn")) > 1e-3);
 }
 
 TEST_CASE("rotary: heads of one scheme may differ, and each turns by its own frequencies") {
   const Content c;
   const Positions p = Positions::of_tokens(1, {0, 3, 4, 7.5, 10, 2000});
   const Tensor all = logits_of("mobius:fraction=0.5"), rope = logits_of("rope"), strip = logits_of("mobius:fraction=1");
-  CHECK(apart(slice(all, 1, 0, 2), slice(strip, 1, 0, 2)) < tolerance);
-  CHECK(apart(slice(all, 1, 2, H), slice(rope, 1, 2, H)) < tolerance);
-  CHECK(apart(slice(all, 1, 0, 2), slice(rope, 1, 0, 2)) > 1e-3);
+  CHECK(difference(slice(all, 1, 0, 2), slice(strip, 1, 0, 2)) < tolerance);
+  CHECK(difference(slice(all, 1, 2, H), slice(rope, 1, 2, H)) < tolerance);
+  CHECK(difference(slice(all, 1, 0, 2), slice(rope, 1, 0, 2)) > 1e-3);
 }
 
 TEST_CASE("rotary: of any number of groups of heads, each turns its own queries and keys") {
@@ -205,7 +205,7 @@ TEST_CASE("rotary: of any number of groups of heads, each turns its own queries 
   for (int head = 0; head < H; ++head) {
     const size_t group = size_t((head + 1) / 2);
     const Rotary one(fmt::format("group {}", group), f[group], Pairing::interleaved);
-    CHECK(apart(slice(all, 1, head, head + 1), slice(one.logits(in, p, {}), 1, head, head + 1)) < tolerance);
+    CHECK(difference(slice(all, 1, head, head + 1), slice(one.logits(in, p, {}), 1, head, head + 1)) < tolerance);
   }
 }
 

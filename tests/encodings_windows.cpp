@@ -86,7 +86,7 @@ TEST_CASE("windows: golden rows of distances") {
   // Without a mask a key after the query has what one before it has, negative.
   for (const char* spelled : {"rerope:window=3,leaky=2", "self_extend:window=3,group=2", "lambda:window=2,sinks=6"}) {
     const Tensor d = distances(spelled, false, count_to(6));
-    CHECK(apart(d, -1 * transpose(d)) == 0);
+    CHECK(difference(d, -1 * transpose(d)) == 0);
   }
 }
 
@@ -122,11 +122,12 @@ TEST_CASE("windows: logits are those of each pair turned by its distance, for po
           const Heads in = Content().heads(model, p, queries);
           const Span span{.causal = causal, .offset = T - queries};
           const Tensor expected = pair_by_pair(in, distances(spelled, causal, p), span);
-          CHECK(apart(model->logits(in, p, span), expected) < tolerance);
+          CHECK(difference(model->logits(in, p, span), expected) < tolerance);
           const Tensor a = where(greater_equal(expected, Tensor::full({1}, -1e30)), softmax(expected),
                                  Tensor::full({1}, 0));
-          CHECK(apart(model->weights(in, p, span), a) < tolerance);
-          CHECK(apart(model->attend(in, Content().v, p, span), by_head(matmul(a, by_head(Content().v)))) < tolerance);
+          CHECK(difference(model->weights(in, p, span), a) < tolerance);
+          CHECK(difference(model->attend(in, Content().v, p, span), by_head(matmul(a, by_head(Content().v)))) <
+                tolerance);
           ++met;
         }
     }
@@ -153,7 +154,7 @@ TEST_CASE("windows: pieces = pair by pair, gradients too, also with temperatures
       backward(sum_all(o * random_tensor(o.shape(), 99)));
       results.push_back({o, content.q.grad(), content.k.grad(), content.v.grad()});
     }
-    for (size_t n = 0; n < 4; ++n) CHECK(apart(results[0][n], results[1][n]) < tolerance);
+    for (size_t n = 0; n < 4; ++n) CHECK(difference(results[0][n], results[1][n]) < tolerance);
   }
 }
 
@@ -162,7 +163,7 @@ TEST_CASE("windows: limits (spec A.7)") {
   const auto same = [&](const std::string& a, const std::string& b, bool causal, double within = tolerance) {
     for (const Positions& p : {even, uneven}) {
       CAPTURE(a);
-      CHECK(apart(logits_in(a, p, causal), logits_in(b, p, causal)) < within);
+      CHECK(difference(logits_in(a, p, causal), logits_in(b, p, causal)) < within);
     }
   };
   for (const bool causal : {false, true}) {
@@ -178,7 +179,7 @@ TEST_CASE("windows: limits (spec A.7)") {
     same("drope", "rope", causal);
     same("drope:dropped", "none", causal);
   }
-  CHECK(apart(logits_in("self_extend:window=3,group=1", even, true), logits_in("rope", even, true)) < tolerance);
+  CHECK(difference(logits_in("self_extend:window=3,group=1", even, true), logits_in("rope", even, true)) < tolerance);
   same("sinks:window=6", "rope", true);
   same("dual_chunk:chunk=64", "rope", true);
   same("hfwa:window=6", "rope", true);
@@ -187,7 +188,7 @@ TEST_CASE("windows: limits (spec A.7)") {
   for (const std::string cut : {"rerope:window=3", "self_extend:window=3", "window:window=3", "lambda:window=3,sinks=1",
                           "sinks:window=3,sinks=1", "dual_chunk:chunk=2", "hfwa:window=3", "xpos:scale=4"}) {
     CAPTURE(cut);
-    CHECK(apart(logits_in(cut, even, true), logits_in("rope", even, true)) > 1e-3);
+    CHECK(difference(logits_in(cut, even, true), logits_in("rope", even, true)) > 1e-3);
   }
 }
 
@@ -218,18 +219,18 @@ TEST_CASE("layers: which have windows, which no positions, and the temperatures 
     }
     return s;
   };
-  for (size_t n = 0; n < 5; ++n) CHECK(apart(layer("hfwa:window=3", n), layer("window:window=3", 0)) < tolerance);
+  for (size_t n = 0; n < 5; ++n) CHECK(difference(layer("hfwa:window=3", n), layer("window:window=3", 0)) < tolerance);
   const Tensor log_n = times([](double n) { return std::log(n) / std::log(4); });
-  CHECK(apart(layer("hfwa:window=3,length=4", 5), log_n) < tolerance);
+  CHECK(difference(layer("hfwa:window=3,length=4", 5), log_n) < tolerance);
   for (size_t n = 0; n < 6; ++n) {
     CAPTURE(n);
     const Tensor &window = layer("window:window=3", 0), &rerope = layer("rerope:window=2", 0);
-    CHECK(apart(layer("hfwa2:window=3", n), n == 3 ? rope : window) < tolerance);
-    CHECK(apart(layer("hfwa2:window=3,full=2,rerope=2", n), n == 2 || n == 4 ? rerope : window) < tolerance);
-    CHECK(apart(layer("irope:every=3,length=2,scale=0.5", n),
-                n % 3 == 2 ? times([](double k) { return 1 + 0.5 * std::log(std::floor(k / 2) + 1); }) : rope) <
+    CHECK(difference(layer("hfwa2:window=3", n), n == 3 ? rope : window) < tolerance);
+    CHECK(difference(layer("hfwa2:window=3,full=2,rerope=2", n), n == 2 || n == 4 ? rerope : window) < tolerance);
+    CHECK(difference(layer("irope:every=3,length=2,scale=0.5", n),
+                     n % 3 == 2 ? times([](double k) { return 1 + 0.5 * std::log(std::floor(k / 2) + 1); }) : rope) <
           tolerance);
-    CHECK(apart(layer("rnope:window=3,every=2", n), n % 2 ? plain : window) < tolerance);
+    CHECK(difference(layer("rnope:window=3,every=2", n), n % 2 ? plain : window) < tolerance);
   }
   // 24 layers and w = 16 of Su's experiment: (w - 1)(l - 1) + 1 = 346 of 512
   const Chosen<Scheme> hfwa = choose_encoding("hfwa", trained_on(512));

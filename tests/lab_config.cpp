@@ -207,7 +207,7 @@ TEST_CASE("by what a run multiplies is written, read again, and parts trials") {
 }
 
 TEST_CASE("a run begins with the usual engine of the process, and keeps it when that is another one") {
-  const Engine before = usual_engine();
+  const Engine before = default_engine();
   const auto step = [](State& s) {
     return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
   };
@@ -215,7 +215,7 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
   const double loss = step(own);
   CHECK(loss == doctest::Approx(step(naive)).epsilon(1e-4));
   CHECK(own.adam.m.values() != naive.adam.m.values());
-  set_usual_engine(Engine::naive);
+  set_default_engine(Engine::naive);
   CHECK(configure(of_new_run({{"lr", "0.1"}}))["products"] == "naive");
   CHECK(configure(of_new_run({{"products", "own"}}))["products"] == "own");
   State again = checkpoint_state(checkpoint_bytes(State(tiny_config({}))), "test");
@@ -223,7 +223,7 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
   CHECK(step(again) == loss);
   CHECK(again.adam.m.values() == own.adam.m.values());
   CHECK(engine() == Engine::naive);
-  set_usual_engine(before);
+  set_default_engine(before);
   CHECK(holds(refusal([] { State(tiny_config({{"products", "naive"}, {"matmul", "bf16"}})); }),
               "2: matmul = bf16: products = naive rounds nothing; say products = own, or matmul = fp32"));
 }

@@ -80,7 +80,7 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
     language::export_hf(state, source(), to);
     const Tensor ours = logits(state.net, tokens);
     const HfModel again = open_hf_model(to);
-    CHECK(checks::apart(logits(again.net, tokens), ours) < 1e-5);
+    CHECK(checks::difference(logits(again.net, tokens), ours) < 1e-5);
     CHECK(open_hf_tokenizer(again)->encode(text) == tokens);
     if (name.ends_with("_trained"))
       CHECK(parse_json(read_file(to + "/config.json"), to)["rope_scaling"]["original_max_position_embeddings"] ==

@@ -312,7 +312,7 @@ TEST_CASE("t5 hf: an exported model has the same logits, also in transformers") 
     };
     const NoGrad still;
     const Tensor ours = logits(model.net);
-    CHECK(checks::apart(logits(t5::open_hf_model(to).net), ours) < 1e-5);
+    CHECK(checks::difference(logits(t5::open_hf_model(to).net), ours) < 1e-5);
     write_file(to + "/expected.json",
                Json{{"tokens", {3, 9, 27, 4, 1}}, {"read", {0, 8, 29, 2}}, {"logits", ours.values()}}.dump());
     folders += " " + shell_word(to);

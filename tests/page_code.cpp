@@ -29,7 +29,7 @@ struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |
     Scores s = Rotary::scores(in, p);                                  // door 2: rotated queries and keys
     s.bias = distance_table(p, "both bias", in.q.device(), int(slope.size()),
                           [&](double d, int h) { return -slope[size_t(h)] * std::abs(d); });
-    s.pairs = p.distances().of_last(in.q.dim(1));                      // door 3: the row of bias that each pair reads
+    s.pairs = p.distances().last_rows(in.q.dim(1));  // door 3: the row of bias that each pair reads
     return s;
   }
   // Rotary has this for a rotation alone
@@ -75,7 +75,7 @@ TEST_CASE("pages: a rotation with a bias has the logits of both") {
       const Heads in = Content().heads(none, p, queries);
       const Span span{.offset = 6 - queries};
       const Tensor expected = rope->logits(in, p, span) + alibi->logits(in, p, span) - none->logits(in, p, span);
-      CHECK(apart(both.logits(in, p, span), expected) < tolerance);
+      CHECK(difference(both.logits(in, p, span), expected) < tolerance);
     }
 }
 

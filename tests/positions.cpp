@@ -64,18 +64,18 @@ TEST_CASE("distances of offset tables: as given if shared, looked up if each seq
       for (int j = 0; j < 3; ++j) CHECK(d.value[size_t(d.row(s, i, j, 3))] == table[size_t(s * 5 + j - i + 2)]);
 }
 
-TEST_CASE("of_last keeps the rows of the last queries") {
+TEST_CASE("last_rows keeps the rows of the last queries") {
   const Positions p = Positions::of_tokens(2, {0, 1, 3, 0, 2, 5});
   const Distances& d = p.distances();
-  const Ids last = d.of_last(2);
+  const Ids last = d.last_rows(2);
   CHECK(last.shape() == Shape{2, 2, 3});
   for (int s = 0; s < 2; ++s)
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 3; ++j) CHECK(last[(s * 2 + i) * 3 + j] == d.row(s, i + 1, j, 3));
-  CHECK(d.of_last(3).data() == d.pairs.data());   // nothing is copied when there is nothing to leave out
-  CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().of_last(2));
-  CHECK_THROWS_AS(d.of_last(4), BadInput);
-  CHECK_THROWS_AS(d.of_last(0), BadInput);
+  CHECK(d.last_rows(3).data() == d.pairs.data());  // nothing is copied when there is nothing to leave out
+  CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().last_rows(2));
+  CHECK_THROWS_AS(d.last_rows(4), BadInput);
+  CHECK_THROWS_AS(d.last_rows(0), BadInput);
 }
 
 TEST_CASE("positions refuse sizes that do not divide, and tokens where there are only offsets") {

@@ -34,7 +34,7 @@ TEST_CASE("pictures: every scheme's matrix holds the quantity that it names") {
       const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
       if (quantity == Quantity::weight) CHECK((*least >= 0 && *most <= real(1 + 1e-5)));
       if (quantity == Quantity::embeddings) CHECK((*least >= real(-1 - 1e-5) && *most <= real(1 + 1e-5)));
-      if (quantity == Quantity::of_equals)  // of a slot and itself it is the largest of its row
+      if (quantity == Quantity::equal_contents)  // of a slot and itself it is the largest of its row
         for (int h = 0; h < m.dim(0); ++h)
           for (int i = 0; i < T; ++i)
             for (int j = 0; j < (causal ? i : T); ++j)

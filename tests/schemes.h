@@ -11,8 +11,8 @@
 #include "core/params.h"
 #include "encodings/checks/checks.h"
 #include "encodings/compose.h"
+#include "encodings/explicit_weights.h"
 #include "encodings/picture.h"
-#include "encodings/written_out.h"
 
 namespace poslab::test {
 

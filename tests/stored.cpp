@@ -77,12 +77,12 @@ TEST_CASE("stored: a linear layer is that with the weights widened and transpose
             w.data()[int64_t(i) * out + o] = real(brain(bits.back()));
           }
         const StoredMatrix narrow{StoredAs::bfloat16, bits.data(), out, in};
-        CHECK(checks::apart(linear(x, narrow), linear(x, w)) < checks::tolerance);
-        CHECK(checks::apart(linear(x, narrow, b), linear(x, w, b)) < checks::tolerance);
+        CHECK(checks::difference(linear(x, narrow), linear(x, w)) < checks::tolerance);
+        CHECK(checks::difference(linear(x, narrow, b), linear(x, w, b)) < checks::tolerance);
         for (int o = 0; o < out; ++o)
           for (int i = 0; i < in; ++i) w.data()[int64_t(i) * out + o] = real(whole[size_t(o) * size_t(in) + size_t(i)]);
-        CHECK(checks::apart(linear(x, StoredMatrix{StoredAs::float32, whole.data(), out, in}, b), linear(x, w, b)) <
-              checks::tolerance);
+        CHECK(checks::difference(linear(x, StoredMatrix{StoredAs::float32, whole.data(), out, in}, b),
+                                 linear(x, w, b)) < checks::tolerance);
       }
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
       const Tensor rough = linear(x, stored, b);
       CHECK(rough.values() == linear(x, w, b).values());
       CHECK(rough.values() != exact.values());
-      CHECK(checks::apart(rough, exact) < 0.02);
+      CHECK(checks::difference(rough, exact) < 0.02);
     }
   std::vector<float> one(64 * 1100, 1.f);  // the inner index in three blocks: 1100 = 512 + 512 + 76
   const MatmulPrecision as(Device::cpu, Matmul::bf16);
@@ -135,7 +135,7 @@ TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is tha
       INFO(T);
       const Tensor x = checks::random_tensor({2, T, C}, 1), y = of_files(x);
       CHECK(y.shape() == x.shape());
-      CHECK(checks::apart(y, of_parameters(x)) < (sizeof(real) == 8 ? 1e-6 : checks::tolerance));
+      CHECK(checks::difference(y, of_parameters(x)) < (sizeof(real) == 8 ? 1e-6 : checks::tolerance));
     }
   }
 }
@@ -182,6 +182,6 @@ TEST_CASE("attention: a sliding window masks keys in fused and composed attentio
       // weights: a softmax over what is seen
       const Tensor o = model->attend(in, v, p, span);
       const Tensor expected = permute(matmul(softmax(seen), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
-      CHECK(checks::apart(o, expected) < checks::tolerance);
+      CHECK(checks::difference(o, expected) < checks::tolerance);
     }
 }

@@ -71,7 +71,7 @@ double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   for (int t = 0; t < time; t += t == 1 ? 2 : 1) {  // once two at a time
     const int to = t == 1 ? t + 2 : t + 1;
     const Tensor logits = model.net.step(part(read, t, to), {sequential(to), {}}, cache);
-    worst = std::max(worst, checks::apart(logits, slice(full, 1, to - 1, to)));
+    worst = std::max(worst, checks::difference(logits, slice(full, 1, to - 1, to)));
   }
   return worst;
 }
@@ -154,9 +154,9 @@ TEST_CASE("t5: a padded batch is each sequence alone") {
       const Tensor together = model.net.decode(read, states, lengths, {sequential(6), {}});
       const Ids alone = part(rows(source, {1}), 0, 5);
       const Tensor its = model.net.encode(alone, {}, {sequential(5), {}});
-      CHECK(checks::apart(its, slice(slice(states, 0, 1, 2), 1, 0, 5)) < same);
-      CHECK(checks::apart(model.net.decode(rows(read, {1}), its, {}, {sequential(6), {}}), slice(together, 0, 1, 2)) <
-            same);
+      CHECK(checks::difference(its, slice(slice(states, 0, 1, 2), 1, 0, 5)) < same);
+      CHECK(checks::difference(model.net.decode(rows(read, {1}), its, {}, {sequential(6), {}}),
+                               slice(together, 0, 1, 2)) < same);
     }
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("t5: beams go on as other beams did, and share the encoder's states") 
     const Tensor full =
         model.net.decode(Ids({1, 3}, {before[0], before[1], newest[b]}), slice(states, 0, b / 2, b / 2 + 1),
                          Ids({1}, {lengths[b / 2]}), {sequential(3), {}});
-    CHECK(checks::apart(slice(logits, 0, b, b + 1), slice(full, 1, 2, 3)) < same);
+    CHECK(checks::difference(slice(logits, 0, b, b + 1), slice(full, 1, 2, 3)) < same);
   }
 }
 
@@ -200,14 +200,14 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, if it l
     return net.decode(read, states, {}, {sequential(4), {}});
   };
   const Tensor sharp = logits(model.net.at_temperature(choose_temperature("log_n:length=3")));
-  CHECK(checks::apart(sharp, logits(model.net)) > 1e-3);
+  CHECK(checks::difference(sharp, logits(model.net)) > 1e-3);
   // Without biases T5 is NoPE whose logits have no 1 / sqrt(D)
   for (const char* name : {"encoder.encoding.table", "decoder.encoding.table"}) {
     const Tensor& table = model.params.at(name);
     std::fill_n(table.data(), table.size(), real(0));
   }
-  CHECK(checks::apart(logits(model.net), logits(model.net.with_encoding(choose_encoding("none")))) < same);
-  CHECK(checks::apart(logits(model.net), logits(model.net.with_encoding(choose_encoding("rope")))) > 1e-3);
+  CHECK(checks::difference(logits(model.net), logits(model.net.with_encoding(choose_encoding("none")))) < same);
+  CHECK(checks::difference(logits(model.net), logits(model.net.with_encoding(choose_encoding("rope")))) > 1e-3);
   CHECK_THROWS_AS(model.net.with_encoding(choose_encoding("t5")), BadInput);
   CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
 }
@@ -220,8 +220,8 @@ TEST_CASE("t5: it starts the same with and without 1 / sqrt(D), for which W_q st
     const Tensor states = net.encode(text("source", 2, 9, 13), {}, {sequential(9), {}});
     return net.decode(text("read", 2, 4, 13), states, {}, {sequential(4), {}});
   };
-  CHECK(checks::apart(logits("t5:unscaled"), logits("t5")) < same);
-  CHECK(checks::apart(logits("t5:unscaled"), logits("rope")) > 1e-3);
+  CHECK(checks::difference(logits("t5:unscaled"), logits("t5")) < same);
+  CHECK(checks::difference(logits("t5:unscaled"), logits("rope")) > 1e-3);
 }
 
 // What a residual sum leaves as it was has been dropped: of each draw, by the numbers of its own site.

@@ -119,12 +119,14 @@ TEST_CASE("temperature: every policy sharpens the weights of every scheme") {
                     with = sharp.policy(given, p, span);
         if (setup.laws().softmax && with.temperature) {
           const Tensor expected = sharpened(model->weights(plain, p, span), with.temperature);
-          CHECK(apart(model->weights(with, p, span), expected) < 1e-5);
+          CHECK(difference(model->weights(with, p, span), expected) < 1e-5);
         }
-        CHECK(apart(model->attend(with, content.v, p, span),
-                    composed_attend(*model, model.params, "encoding.layer1", with, content.v, p, span)) < tolerance);
+        CHECK(difference(model->attend(with, content.v, p, span),
+                         composed_attend(*model, model.params, "encoding.layer1", with, content.v, p, span)) <
+              tolerance);
         if (policy.thing.name == "constant" && policy.choices.number("tau") == 1)
-          CHECK(apart(model->attend(with, content.v, p, span), model->attend(plain, content.v, p, span)) < tolerance);
+          CHECK(difference(model->attend(with, content.v, p, span), model->attend(plain, content.v, p, span)) <
+                tolerance);
       }
 }
 
@@ -141,7 +143,7 @@ TEST_CASE("temperature: the last queries against the first slots give the rows o
       return model->attend(sharp.policy(content.heads(model, draw.at_embedding(), queries), draw.at_layer(1), span),
                            content.v, draw.at_layer(1), span);
     };
-    CHECK(apart(attend(2), slice(attend(T), 1, T - 2, T)) < tolerance);
+    CHECK(difference(attend(2), slice(attend(T), 1, T - 2, T)) < tolerance);
   }
 }
 
@@ -167,7 +169,7 @@ TEST_CASE("temperature: gradients = those of the composed form, for inputs and w
       }
       for (size_t n = 0; n < grads[0].size(); ++n) {
         double largest = 0;
-        CHECK(apart(grads[0][n], grads[1][n]) < 10 * tolerance);
+        CHECK(difference(grads[0][n], grads[1][n]) < 10 * tolerance);
         for (const real x : grads[1][n].values()) largest = std::max(largest, std::abs(double(x)));
         CHECK(largest > 1e-3);
       }
@@ -249,9 +251,9 @@ TEST_CASE("temperature: asentmax:heads=second_half leaves the first half alone, 
   const Heads in{Tensor({B, T, 5, D}), Tensor({B, T, 5, D}), random_tensor({B, T, C}, 6)};
   const Positions zeros = Positions::of_tokens(1, std::vector<double>(size_t(T)));
   const Tensor f = half.factor(in, zeros, {.causal = true}), own = three.factor(in, zeros, {.causal = true});
-  CHECK(apart(slice(f, 2, 0, 2), Tensor::full({B, T, 2}, 1)) == 0);
-  CHECK(apart(slice(f, 2, 2, 5), own) == 0);
-  CHECK(apart(own, Tensor::full({B, T, 3}, 1)) > 1e-3);
+  CHECK(difference(slice(f, 2, 0, 2), Tensor::full({B, T, 2}, 1)) == 0);
+  CHECK(difference(slice(f, 2, 2, 5), own) == 0);
+  CHECK(difference(own, Tensor::full({B, T, 3}, 1)) > 1e-3);
 }
 
 TEST_CASE("temperature: a model takes a policy at test, its weights shared, unless the policy learns") {
@@ -265,10 +267,10 @@ TEST_CASE("temperature: a model takes a policy at test, its weights shared, unle
   const Ids tokens({1, 6}, {0, 1, 1, 0, 2, 2});
   const auto answer = [&](const Transformer& n) { return n(tokens, 2, {draw, {}}); };
   const Tensor plain = answer(net);
-  CHECK(apart(answer(net.at_temperature(choose_temperature("none"))), plain) == 0);
-  CHECK(apart(answer(net.at_temperature(choose_temperature("constant"))), plain) < tolerance);
-  CHECK(apart(answer(net.at_temperature(choose_temperature("constant:tau=0.01"))), plain) > 1e-3);
-  CHECK(apart(answer(net), plain) == 0);
+  CHECK(difference(answer(net.at_temperature(choose_temperature("none"))), plain) == 0);
+  CHECK(difference(answer(net.at_temperature(choose_temperature("constant"))), plain) < tolerance);
+  CHECK(difference(answer(net.at_temperature(choose_temperature("constant:tau=0.01"))), plain) > 1e-3);
+  CHECK(difference(answer(net), plain) == 0);
   CHECK_THROWS_AS(net.at_temperature(choose_temperature("ssmax")), BadInput);
   Params of_ssmax(1);
   spec.temperature = choose_temperature("ssmax:init=0.5");

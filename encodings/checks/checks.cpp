@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "encodings/compose.h"
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab::checks {
 namespace {
@@ -41,7 +41,7 @@ Outcomes shift(const Setup& setup) {
   std::vector<double> further = p.tokens("check");
   for (double& x : further) x += 5;
   const Positions q = Positions::of_tokens(p.sequences(), further);
-  const double change = apart(logits(setup, model, p), logits(setup, model, q));
+  const double change = difference(logits(setup, model, p), logits(setup, model, q));
   return {{{change, setup.laws().shift ? Expect::below : Expect::shows_somewhere}}};
 }
 
@@ -51,7 +51,7 @@ Outcomes toeplitz(const Setup& setup) {
   const Positions& p = draw.at_layer(1);
   const Tensor s = logits(setup, model, p, content_of(setup).same_everywhere());
   // max_ij |s_ij - s_{i+1,j+1}|
-  const double off = apart(slice(slice(s, 2, 0, T - 1), 3, 0, T - 1), slice(slice(s, 2, 1, T), 3, 1, T));
+  const double off = difference(slice(slice(s, 2, 0, T - 1), 3, 0, T - 1), slice(slice(s, 2, 1, T), 3, 1, T));
   const bool equal_steps = !setup.reads_positions() || p.only_offsets() || !p.distances().pairs;
   if (setup.laws().toeplitz) return {{{off, equal_steps ? Expect::below : Expect::shows}}};
   if (!equal_steps) return {{}, "positions are not in equal steps"};
@@ -70,7 +70,7 @@ Outcomes reversal(const Setup& setup) {
   Tensor back(s.shape());
   for (int n = 0; n < B * setup.shape.heads; ++n)
     for (int e = 0; e < T * T; ++e) back.data()[n * T * T + e] = m.data()[(n + 1) * T * T - 1 - e];
-  return {{{apart(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
+  return {{{difference(s, back), setup.laws().two_sided ? Expect::below : Expect::shows}}};
 }
 
 // Layers of one pass may differ in options, and find the constants that the first layer kept (Positions::once).
@@ -87,7 +87,7 @@ Outcomes kept(const Setup& setup) {
   const Tensor alone = logits(setup, model, p);
   p.forget_constants();
   logits(usual, first, p);
-  return {{{apart(logits(setup, model, p), alone), Expect::below}}};
+  return {{{difference(logits(setup, model, p), alone), Expect::below}}};
 }
 
 Outcomes limits(const Setup& setup) {
@@ -97,16 +97,16 @@ Outcomes limits(const Setup& setup) {
   plain.sampler = choose_sampler("sequential");
   const PositionSample full = setup.draw(T), sequential = plain.draw(), wide = setup.draw();
   const Tensor plainly = logits(setup, model, sequential.at_layer(1));
-  Outcomes list{{{apart(logits(setup, model, full.at_layer(1)), plainly), Expect::below}}};
+  Outcomes list{{{difference(logits(setup, model, full.at_layer(1)), plainly), Expect::below}}};
   if (setup.sampler->random)
-    list.all.push_back({apart(logits(setup, model, wide.at_layer(1)), plainly),
+    list.all.push_back({difference(logits(setup, model, wide.at_layer(1)), plainly),
                         setup.reads_positions() ? Expect::shows : Expect::below, tolerance, "a wider pool"});
   return list;
 }
 
 Outcomes two_routes(const Setup& setup) {
   const Model model(setup);
-  if (dynamic_cast<const WrittenOut*>(&*model)) return {{}, "its weights are a tensor: no rows are looked up"};
+  if (dynamic_cast<const ExplicitWeights*>(&*model)) return {{}, "its weights are a tensor: no rows are looked up"};
   if (dynamic_cast<const HeadGroups*>(&*model)) return {{}, "its groups of heads are looked up on their own"};
   const PositionSample draw = setup.draw();
   const Content content = content_of(setup);
@@ -120,8 +120,9 @@ Outcomes two_routes(const Setup& setup) {
   looked_up.pairs = Ids({1, T, T}, row);
   Outcomes list;
   for (const bool causal : {false, true})
-    list.all.push_back({apart(attention(by_pointer, content.v, {.causal = causal}),
-                              attention(looked_up, content.v, {.causal = causal})), Expect::below});
+    list.all.push_back({difference(attention(by_pointer, content.v, {.causal = causal}),
+                                   attention(looked_up, content.v, {.causal = causal})),
+                        Expect::below});
   return list;
 }
 
@@ -132,10 +133,10 @@ Outcomes permutation(const Setup& setup) {
   const PositionSample draw = setup.draw();
   const Positions& p = draw.at_layer(1);
   const Tensor expected = reorder(content.attend(model, p, {}), order);
-  Outcomes list{{{apart(moved.attend(model, p, {}), expected), setup.blind() ? Expect::below : Expect::shows, tolerance,
-                  "tokens that leave their positions"}}};
+  Outcomes list{{{difference(moved.attend(model, p, {}), expected), setup.blind() ? Expect::below : Expect::shows,
+                  tolerance, "tokens that leave their positions"}}};
   if (p.only_offsets() || setup.reads(Reads::offset_table)) return list;   // no position to take along
-  list.all.push_back({apart(moved.attend(model, reordered(p, order), {}), expected),
+  list.all.push_back({difference(moved.attend(model, reordered(p, order), {}), expected),
                       setup.laws().permutes ? Expect::below : Expect::shows_somewhere, tolerance,
                       "tokens that take their positions along"});
   return list;
@@ -150,7 +151,7 @@ Outcomes mass(const Setup& setup) {
   Tensor expected = Tensor::full(total.shape(), 1);
   for (int row = 0; !setup.laws().softmax && setup.shape.causal && row < B * setup.shape.heads; ++row)
     if (std::abs(total.data()[row * T]) < tolerance) expected.data()[row * T] = 0;   // it sees no key but its own
-  return {{{apart(total, expected), setup.laws().sums_to_1 ? Expect::below : Expect::shows_somewhere}}};
+  return {{{difference(total, expected), setup.laws().sums_to_1 ? Expect::below : Expect::shows_somewhere}}};
 }
 
 // sum of c_e o_e, with fixed c: a number that depends on all of o
@@ -196,7 +197,7 @@ Outcome terms_as_attention(const Setup& setup) {
   Span span = setup.span();
   span.offset = T - in.q.dim(1);
   const Tensor by_terms = attention(scores_of(*terms, in.q, in.k), content.v, span, terms->add);
-  return {apart(by_terms, model->attend(in, content.v, p, span)), Expect::below, tolerance, "terms"};
+  return {difference(by_terms, model->attend(in, content.v, p, span)), Expect::below, tolerance, "terms"};
 }
 
 Outcomes fused(const Setup& setup) {
@@ -205,7 +206,7 @@ Outcomes fused(const Setup& setup) {
   if (const Outcome terms = terms_as_attention(setup); terms.bound > 0) list.all.push_back(terms);
   const auto one = pass(setup, true), twin = pass(setup, false);
   for (const auto& [name, expected] : twin)
-    list.all.push_back({apart(one.at(name), expected), Expect::below, tolerance, name});
+    list.all.push_back({difference(one.at(name), expected), Expect::below, tolerance, name});
   return list;
 }
 
@@ -224,7 +225,7 @@ Positions first_slots(const Positions& p, int time) {
 // The last queries against the first slots, for each number of slots up to `slots`.
 Outcomes decoded(const Setup& setup, int slots, std::vector<int> queries) {
   if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
-    return {{}, "offsets of each sequence's own are no table to cut"};
+    return {{}, "offsets of each sequence's own are not a table to cut"};
   const Model model(setup);
   const Content content = content_of(setup, slots);
   const PositionSample draw = setup.draw(slots + T - 1, slots);
@@ -238,7 +239,8 @@ Outcomes decoded(const Setup& setup, int slots, std::vector<int> queries) {
       const Content part = content.first_slots(time);
       const Positions known = first_slots(p, time);
       const Tensor full = setup.laws().by_length ? part.attend(model, known, {.causal = true}) : all;
-      const double error = apart(part.attend(model, known, {.causal = true}, last), slice(full, 1, time - last, time));
+      const double error =
+          difference(part.attend(model, known, {.causal = true}, last), slice(full, 1, time - last, time));
       if (!(error <= worst.error)) worst.error = error, worst.of = fmt::format("the last {} of {} slots", last, time);
     }
   return {{worst}};

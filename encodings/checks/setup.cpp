@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/params.h"
 #include "encodings/compose.h"
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 namespace poslab::checks {
 
@@ -124,8 +124,8 @@ Tensor random_tensor(Shape shape, uint32_t which, double size) {
   return x;
 }
 
-double apart(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape()) bad_input("apart: shapes {} and {}", to_string(a.shape()), to_string(b.shape()));
+double difference(const Tensor& a, const Tensor& b) {
+  if (a.shape() != b.shape()) bad_input("difference: shapes {} and {}", to_string(a.shape()), to_string(b.shape()));
   double most = 0, size = 1;
   for (int64_t i = 0; i < a.size(); ++i) {
     const double x = a.data()[i], y = b.data()[i];
@@ -205,7 +205,7 @@ bool geometric(const Params& params, const std::string& path) {
 }  // namespace
 
 bool has_twin(const Model& m) {
-  return !dynamic_cast<const WrittenOut*>(&*m) || geometric(m.params, fmt::format("encoding.layer{}", m.layer));
+  return !dynamic_cast<const ExplicitWeights*>(&*m) || geometric(m.params, fmt::format("encoding.layer{}", m.layer));
 }
 
 Tensor composed_attend(const Encoding& e, const Params& params, const std::string& path, const Heads& in,
@@ -219,7 +219,7 @@ Tensor composed_attend(const Encoding& e, const Params& params, const std::strin
   }
   if (geometric(params, path))
     return by_head(matmul(geometric_weights(params, path, in, span), by_head(v)));
-  if (dynamic_cast<const WrittenOut*>(&e)) return e.attend(in, v, p, span);   // it is composed itself
+  if (dynamic_cast<const ExplicitWeights*>(&e)) return e.attend(in, v, p, span);  // it is composed itself
   return composed::attention(e.scores(in, p), v, span);
 }
 

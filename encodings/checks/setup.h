@@ -45,7 +45,7 @@ std::vector<Setup> each_setup(const std::vector<std::string>& spellings = all_sp
 
 Tensor random_tensor(Shape shape, uint32_t which, double size = 1);
 // The largest difference, in units of the largest magnitude (at least 1). -infinity equals itself.
-double apart(const Tensor& a, const Tensor& b);
+double difference(const Tensor& a, const Tensor& b);
 Tensor reorder(const Tensor& x, const std::vector<int>& order);   // x[:, order, ...]
 
 // The layers of a scheme in a small model; tests run layer 1, or layer 0 if layers differ.

@@ -92,7 +92,7 @@ void check(const RunSpec& c) {
   refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
-  must_not_read_classes(drawn);
+  refuse_class_readers(drawn);
   const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");
   std::set<int> lengths;

@@ -97,7 +97,7 @@ void check(const RunSpec& c) {
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
   refuse_aligned(c.temperature);
-  must_not_read_classes(sampler(c));
+  refuse_class_readers(sampler(c));
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   std::set<int> lengths = {shortest, longest_trained};
   std::set<int> tested;

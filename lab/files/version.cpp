@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"scalar", sizeof(real) == 4 ? "float" : "double"},
           {"isa", kernels(Device::cpu).name},
           {"numerics", numerics(isa())},
-          {"products", engine_in_full(usual_engine())},
+          {"products", engine_in_full(default_engine())},
           {"bf16", bf16_products()},
           {"threads", std::to_string(threads())},
           {"cuda", cuda()}};

@@ -50,7 +50,7 @@ Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
       failure("{} is damaged: merge {} is {}, and not two tokens' numbers", path, merges.size(), in_short(m));
     merges.emplace_back(int(*left), int(*right));
   }
-  return naming(path, [&] { return Vocabulary(std::move(merges)); });
+  return prefix_errors(path, [&] { return Vocabulary(std::move(merges)); });
 }
 
 }  // namespace poslab

@@ -198,7 +198,7 @@ void refuse_left_over(Keys& config, const std::string& models) {
 namespace {
 
 // The one activation that a family has, under its key. Throws BadInput for another.
-void must_have_activation(Keys& config, const char* key, const char* activation) {
+void check_activation(Keys& config, const char* key, const char* activation) {
   if (const json given = config.get(key); !given.is_null() && given != activation)
     config.refuse(key, fmt::format("\"{}\": other models are not run", activation));
 }
@@ -212,7 +212,7 @@ double above_0(Keys& config, const char* key, double standard) {
 // Gemma 3: scaled embeddings, gains that are stored less 1, a scale of logits that the width of a head does not tell.
 void read_gemma(Keys& config, HfConfig& all) {
   DecoderSpec& s = all.spec;
-  must_have_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+  check_activation(config, "hidden_activation", "gelu_pytorch_tanh");
   s.gate = Gate::gelu_tanh, s.embedding_scale = std::sqrt(double(s.d_model)), all.form.gains_less_1 = true;
   all.form.query_factor = std::sqrt(s.shape().head_dim() / above_0(config, "query_pre_attn_scalar", 256));
   if (!config.get("final_logit_softcapping").is_null()) s.logit_cap = above_0(config, "final_logit_softcapping", 0);
@@ -248,7 +248,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   for (int n = 0; gemma && n < s.layers; ++n) rope.slides.push_back(!s.windows.empty() && s.windows[size_t(n)] > 0);
   all.rope = hf_rope(config, rope);
   all.form.fused = phi;
-  gemma ? read_gemma(config, all) : must_have_activation(config, "hidden_act", "silu");
+  gemma ? read_gemma(config, all) : check_activation(config, "hidden_act", "silu");
   s.encoding = choose_encoding(all.rope.encoding(), trained_on(all.trained_length));
   read_begin(config, all.begin), all.ends = ends_of(config);
   for (const auto& [key, value] : only)
@@ -270,7 +270,7 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   }
   c.temperature = keys.number("temperature", c.temperature);
   c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
-  naming(path, [&] { c.check(); });
+  prefix_errors(path, [&] { c.check(); });
 }
 
 }  // namespace poslab

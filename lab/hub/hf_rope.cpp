@@ -108,7 +108,7 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
               of.where(), key, type);
   const std::string text =
       fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", spelled(r.base));
-  r.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
+  r.encoding = prefix_errors(of.where(), [&] { return choose_encoding(text).spelled(); });
   return r;
 }
 

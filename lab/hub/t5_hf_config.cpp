@@ -83,7 +83,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
     if (config.has(key) && config.get(key).is_null())
       config.refuse(key, "true or false, or left out: null is false to transformers alone");
   s.scaled = config.on("scale_decoder_outputs", config.on("tie_word_embeddings", true));
-  s.encoding = naming(path, [&] {
+  s.encoding = prefix_errors(path, [&] {
     return choose_encoding(fmt::format("t5:unscaled,buckets={},max_distance={}",
                                        config.whole("relative_attention_num_buckets", 32),
                                        config.whole("relative_attention_max_distance", 128)));
@@ -112,7 +112,7 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
     w.early_stopping = EarlyStopping::never;
   else if (!stop.is_null())
     keys.refuse("early_stopping", "true, false or \"never\"");
-  naming(path, [&] { w.check(); });
+  prefix_errors(path, [&] { w.check(); });
 }
 
 std::string hf_name(const std::string& parameter, bool gated) {

@@ -116,7 +116,7 @@ Alignment of_checkpoint(const AlignRequest& r) {
   return made;
 }
 
-void must_be_one(const AlignRequest& r) {
+void check_source(const AlignRequest& r) {
   if (r.run.empty() == r.hf.empty())
     bad_input("poslab align takes a run, as in `poslab align runs/first`, or a checkpoint, --hf FOLDER{}",
               r.run.empty() ? "" : "; not both");
@@ -132,7 +132,7 @@ void must_be_one(const AlignRequest& r) {
 Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
   check_output("-o", out, {{"", "", "{", alignment_format}});
-  must_be_one(r);
+  check_source(r);
   if (!r.hf.empty()) refuse_device_of_checkpoint(r.device, r.hf);
   const Alignment made = r.hf.empty() ? of_run(r) : of_checkpoint(r);
   write_file(out, to_json(r, made));

@@ -101,7 +101,7 @@ std::string Checkpoint::config() const { return parsed_->word("config"); }
 
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
   const Parsed& p = *parsed_;
-  adam.step = naming(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
+  adam.step = prefix_errors(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
   for (const NamedTensor& wanted : parts(params, adam)) {
     const auto found = p.tensors.find(wanted.name);
     if (found == p.tensors.end() || found->second->shape != wanted.values.shape())

@@ -20,7 +20,7 @@ Target checkpoint() {
                   file.replace(at + mark.size(), 8, fmt::format("{:08x}", crc32_z(0, data, file.size())));
                 }
                 const State state = checkpoint_state(file, "FILE");
-                must_hold(
+                check_law(
                     checkpoint_bytes(state) == checkpoint_bytes(checkpoint_state(checkpoint_bytes(state), "AGAIN")),
                     "a state that is kept and read is the same");
               },

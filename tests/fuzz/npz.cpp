@@ -18,11 +18,11 @@ Target npz() {
                 inspect::Array a{bytes.substr(0, at), {int(rest / 4)}, std::vector<float>(rest / 4)};
                 if (rest >= 4) std::memcpy(a.values.data(), bytes.data() + at, rest / 4 * 4);
                 const auto files = test::unzip(inspect::npz({a, {"two", {1, 1}, {2}}}));
-                must_hold(files.size() == (a.name == "two" ? 1 : 2), "each array is a file");
+                check_law(files.size() == (a.name == "two" ? 1 : 2), "each array is a file");
                 const std::string& npy = files.at(a.name + ".npy");
                 const size_t numbers = npy.size() - (a.name == "two" ? 4 : rest / 4 * 4);
-                must_hold(numbers % 64 == 0 && npy[numbers - 1] == '\n', "numbers begin at a multiple of 64");
-                must_hold(a.name == "two" || npy.substr(numbers) == bytes.substr(at, rest / 4 * 4),
+                check_law(numbers % 64 == 0 && npy[numbers - 1] == '\n', "numbers begin at a multiple of 64");
+                check_law(a.name == "two" || npy.substr(numbers) == bytes.substr(at, rest / 4 * 4),
                           "the numbers are those of the array");
               },
           .seeds =

@@ -12,7 +12,7 @@ Target safetensors() {
               [](const std::string& bytes) {
                 const SafetensorsHeader header = read_safetensors(bytes, "FILE");
                 for (const TensorRecord& t : header.tensors)
-                  must_hold(t.from <= t.to && header.numbers + t.to <= bytes.size(), "a tensor lies in its file");
+                  check_law(t.from <= t.to && header.numbers + t.to <= bytes.size(), "a tensor lies in its file");
               },
           .seeds =
               [] {

@@ -14,14 +14,13 @@ Target samplers() {
               [](const std::string& text) {
                 bool any = answered([&] {
                   const Chosen<Sampler> sampler = choose_sampler(text);
-                  must_hold(choose_sampler(sampler.spelled()).spelled() == sampler.spelled(), "a sampler's spelling");
+                  check_law(choose_sampler(sampler.spelled()).spelled() == sampler.spelled(), "a sampler's spelling");
                   const PositionSample drawn(sampler, Resample::per_layer, stream(1, Purpose::init, 0, 0), 2, 6);
                   for (const int layer : {0, 1, 2}) drawn.at_layer(layer);
                 });
                 any |= answered([&] {
                   const Chosen<TemperaturePolicy> policy = choose_temperature(text);
-                  must_hold(choose_temperature(policy.spelled()).spelled() == policy.spelled(),
-                              "a policy's spelling");
+                  check_law(choose_temperature(policy.spelled()).spelled() == policy.spelled(), "a policy's spelling");
                 });
                 any |= answered([&] { choose_retrievals(text); });
                 if (!any) bad_input("none of them");

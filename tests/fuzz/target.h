@@ -28,7 +28,7 @@ Target checkpoint(), command_line(), hf_config(), npz(), plan(), samplers(), sch
 
 // Does it. Whether it was done, and not answered by BadInput or Failure.
 bool answered(const std::function<void()>& action);
-inline void must_hold(bool law, const char* what) {
+inline void check_law(bool law, const char* what) {
   if (!law) throw std::logic_error(what);
 }
 

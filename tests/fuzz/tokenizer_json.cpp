@@ -14,8 +14,8 @@ Target tokenizer_json() {
                 const HfTokenizer tokens(text, "FILE");
                 for (const char* words : {"a text, and 12 words", "caf\u00e9 \u4f60\n\tx", "\xff <|endoftext|> </s>"})
                   for (const int token : tokens.encode(words)) {
-                    must_hold(token >= 0 && token < tokens.size(), "a token has a number below their count");
-                    must_hold(tokens.text(token).size() <= tokens.longest(), "no text of a token is longer");
+                    check_law(token >= 0 && token < tokens.size(), "a token has a number below their count");
+                    check_law(tokens.text(token).size() <= tokens.longest(), "no text of a token is longer");
                   }
               },
           .seeds =

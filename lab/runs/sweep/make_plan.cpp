@@ -40,7 +40,7 @@ class Collector {
       Settings settings;
       size_t wheel = 0;
       for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
-      add(poslab::naming(source_, [&] { return kind_->configure(settings); }));
+      add(prefix_errors(source_, [&] { return kind_->configure(settings); }));
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];

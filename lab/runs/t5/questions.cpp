@@ -77,7 +77,7 @@ std::vector<DocumentQuestion> read_questions(const std::string& path) {
   std::vector<DocumentQuestion> all;
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n)
-    naming(fmt::format("{}, line {}", path, n), [&] { all.push_back(read_question(line)); });
+    prefix_errors(fmt::format("{}, line {}", path, n), [&] { all.push_back(read_question(line)); });
   if (all.empty()) bad_input("{} has no question; {}", path, form);
   return all;
 }
@@ -97,7 +97,8 @@ void check(const English& e) {
     if (e.questions.empty()) written(e, size, 0);
     Rng rng = rng_of_text(0);
     for (size_t n = 0; n < e.questions.size(); ++n)
-      naming(fmt::format("{}, line {}", e.file, n + 1), [&] { ask_of_documents(e.questions[n], size, 0., rng); });
+      prefix_errors(fmt::format("{}, line {}", e.file, n + 1),
+                    [&] { ask_of_documents(e.questions[n], size, 0., rng); });
   }
 }
 

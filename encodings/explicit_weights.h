@@ -1,7 +1,7 @@
 // Schemes that the fused attention cannot run: their weights a_ij are a tensor, (B, H, Tq, Tk), made of ops.
 //
-//   WrittenOut    has weights of its own                                            geometric, stick-breaking
-//   WholeLogits   reads or changes whole logits; their softmax gives the weights    CoPE, DAPE, DeBERTa
+//   ExplicitWeights   has weights of its own                                            geometric, stick-breaking
+//   WholeLogits       reads or changes whole logits; their softmax gives the weights    CoPE, DAPE, DeBERTa
 //
 // For a gradient they keep at least 3 B H Tq Tk numbers, CoPE three times and DAPE ten times that. A step of 40 slots
 // takes 1.5 to 5 times as long as without positions. Such a scheme declares this memory in `SchemeCost::matrices`.
@@ -12,7 +12,7 @@ namespace poslab {
 
 Tensor by_head(const Tensor& x);                   // (B, T, H, D) -> (B, H, T, D) and back
 
-class WrittenOut : public Encoding {
+class ExplicitWeights : public Encoding {
  public:
   Tensor weights(const Heads&, const Positions&, const Span&) const override = 0;
   // sum_j a_ij v_j, a few sequences at a time
@@ -28,12 +28,12 @@ class WrittenOut : public Encoding {
   virtual bool has_logits() const { return false; }
 
  private:
-  // Calls work(heads) for a few sequences at a time, so that matrices of logits stay small (written_out.cpp).
+  // Calls work(heads) for a few sequences at a time, so that matrices of logits stay small (explicit_weights.cpp).
   template <class Work>
   Tensor in_parts(const Heads&, const Positions&, const Span&, const Work&) const;
 };
 
-class WholeLogits : public WrittenOut {
+class WholeLogits : public ExplicitWeights {
  public:
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor weights(const Heads&, const Positions&, const Span&) const override;

@@ -1,4 +1,4 @@
-#include "encodings/written_out.h"
+#include "encodings/explicit_weights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace poslab {
 
 Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }
 
-Tensor WrittenOut::mix(const Tensor& a, const Tensor& v, const Positions&) const { return matmul(a, v); }
+Tensor ExplicitWeights::mix(const Tensor& a, const Tensor& v, const Positions&) const { return matmul(a, v); }
 
 // How many reals a matrix of logits may have. On a CPU it is to stay in the cache from one op to the next. A GPU is
 // filled by all sequences, and without a gradient saves memory: 32 MiB.
@@ -22,7 +22,7 @@ int64_t most_logits(Device device) {
 }
 
 template <class Work>
-Tensor WrittenOut::in_parts(const Heads& in, const Positions& p, const Span& span, const Work& work) const {
+Tensor ExplicitWeights::in_parts(const Heads& in, const Positions& p, const Span& span, const Work& work) const {
   const int B = in.q.dim(0);
   const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1);
   const bool in_parts = p.sequences() == 1 && !span.key_lengths;
@@ -37,7 +37,7 @@ Tensor WrittenOut::in_parts(const Heads& in, const Positions& p, const Span& spa
   return results.size() == 1 ? results[0] : concat(results, 0);
 }
 
-Tensor WrittenOut::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+Tensor ExplicitWeights::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
   return in_parts(in, p, span, [&](const Heads& some, const auto& part) {
     return by_head(mix(weights(some, p, span), by_head(part(v)), p));
   });
@@ -72,13 +72,13 @@ Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
 
 }  // namespace
 
-Tensor WrittenOut::statistics(const Heads& in, const Positions& p, const Span& span) const {
+Tensor ExplicitWeights::statistics(const Heads& in, const Positions& p, const Span& span) const {
   return in_parts(in, p, span, [&](const Heads& some, const auto&) {
     return row_statistics(weights(some, p, span), has_logits() ? logits(some, p, span) : Tensor());
   });
 }
 
-Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
+Tensor ExplicitWeights::logits(const Heads&, const Positions&, const Span&) const {
   bad_input("an encoding with weights of its own has no logits; ask for its weights, or what it attends to");
 }
 
