@@ -36,6 +36,7 @@ struct Reader {
 };
 
 struct Respondent;  // experiment/ask.h
+struct State;       // experiment/state.h
 
 class Learner {
  public:
@@ -75,6 +76,7 @@ class Learner {
   virtual Probed probed(const RunSpec& test, const std::vector<int>& lengths, int samples,
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
+  virtual const State* pictured() const { return nullptr; }   // whose pictures a run's report has, if it has them
   // The learner must outlive what comes back of these. lengths: none for those that its kind has.
   virtual Reader reader() const = 0;
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;

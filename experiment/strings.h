@@ -19,6 +19,7 @@ class StringsLearner final : public StateLearner<State, StepInputs> {
   Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
+  const State* pictured() const override { return &state; }
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
  private:

@@ -203,6 +203,7 @@ const Kind& language_kind() {
                             .last_file = "eval.csv",
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
+                            .report = "language",
                             .tested = {"encoding", "temperature", "eval_times", "eval_samples", "matmul"},
                             .table = language::all_choices,
                             .configure = language::configure,

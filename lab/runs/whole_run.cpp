@@ -8,7 +8,6 @@
 #include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "experiment/no_effect.h"
-#include "experiment/strings.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
@@ -65,7 +64,7 @@ void write_own_test(const RunFolder& run, const Learner& l, const Choices& teste
       keep_origin(r, record_before(path));
     write_file(path, to_json(r, tested));
   };
-  if (const auto* strings = dynamic_cast<const StringsLearner*>(&l)) write_pictures(run, strings->state);
+  if (const State* state = l.pictured()) write_pictures(run, *state);
   const bool record_last = kind_of(tested).last_file == "result.json";
   if (!record_last) write_record();
   write_file(run.file("eval.csv"), to_csv(all));

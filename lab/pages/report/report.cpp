@@ -66,11 +66,19 @@ std::string tasks_page(const std::vector<Group>& groups, const std::string& note
                      report_js);
 }
 
+// The reports of kinds of run, by Kind::report.
+struct Report {
+  const char* name;
+  std::string (*page)(const std::vector<Group>&, const std::string& notes, const std::string& out);
+  bool lengths = false;  // in a file beside the page (language_csv)
+};
+const std::vector<Report> reports = {{"tasks", tasks_page}, {"language", language_page, true}, {"t5", t5_page}};
+const Report& report_of(const Group& g) { return find("report", reports, g.kind().report); }
+
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
   std::string notes;
   for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
-  if (groups.front().has("set")) return language_page(groups, notes, out);
-  return groups.front().has("chance") ? tasks_page(groups, notes, out) : t5_page(groups, notes, out);
+  return report_of(groups.front()).page(groups, notes, out);
 }
 
 struct Drawn {
@@ -120,7 +128,7 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
   check(out, width, "panel,series,");
   if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; say -o slides.html", out);
   const Drawn d = draw(words, out, width);
-  const bool lengths = d.groups.front().has("set") && !is_figure(out);
+  const bool lengths = report_of(d.groups.front()).lengths && !is_figure(out);
   const std::string csv = lengths ? lengths_beside(out) : "";
   write_file(out, slides ? as_slides(d.text) : d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
