@@ -134,7 +134,7 @@ void check_figures(const Making& m) {
   }
   page::millimetres_of(m.figures.width);
   if (!m.figures.width.empty() && m.figures.endings.empty())
-    bad_input("--width {}: of which figures? Say --figures pdf, too", shell_word(m.figures.width));
+    bad_input("--width {}: of which figures? Give --figures pdf, too", shell_word(m.figures.width));
 }
 
 void say_what_is_drawn(const Making& m, const std::string& summary) {
@@ -146,7 +146,7 @@ void say_what_is_drawn(const Making& m, const std::string& summary) {
 
 void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
           const std::string& what, const std::string& command) {
-  if (m.out.empty()) bad_input("which folder should hold the results? Say --out FOLDER");
+  if (m.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(m);
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());

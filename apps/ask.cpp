@@ -38,7 +38,7 @@ struct AskWords {
 Respondent load(const AskWords& w) {
   for (const std::string& text : w.strings)
     if (!fs::exists(w.run) && fs::exists(fs::path(text) / "config.toml"))
-      bad_input("the run comes first: say poslab ask {} {}", shell_path(text), shell_path(w.run));
+      bad_input("the run comes first: use poslab ask {} {}", shell_path(text), shell_path(w.run));
   const Run run = open_run(w.run, w.device);
   Choices c = run.learner->config();
   if (!w.threads.empty()) c.set("threads", w.threads);

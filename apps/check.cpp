@@ -201,7 +201,7 @@ void run(const CheckWords& w) {
       } catch (const BadInput& e) {
         bad_input("{} (checks run a small model, of {} heads of {} channels)", e.what(), checks::H, checks::D);
       }
-  if (spellings.empty()) bad_input("which encoding? Name it, or say --all; `poslab list encodings` shows them");
+  if (spellings.empty()) bad_input("which encoding? Name it, or use --all; `poslab list encodings` shows them");
   const std::map<std::string, Golden> golden = all_golden();
   Spellings failed;
   if (w.markdown) failed = page(spellings, golden);

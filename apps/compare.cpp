@@ -35,7 +35,7 @@ void compare_encodings(CompareWords w) {
   for (const std::string& text : w.encodings)
     for (const std::string& one : compare::read_spellings(text)) w.options.encodings.push_back(one);
   for (const std::string& s : w.sets)
-    if (s.starts_with("causal=")) bad_input("--set {}: say --causal, which puts all into one comparison", s);
+    if (s.starts_with("causal=")) bad_input("--set {}: use --causal, which puts all into one comparison", s);
   w.options.settings = settings(w);
   const std::vector<reproduce::Planned> planned = compare::plan(w.options);
   make(planned, compare::in_order(planned), compare::request(w.options), w, "this comparison", command(w));

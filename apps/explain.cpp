@@ -351,7 +351,7 @@ std::string explained(const std::string& spelling) {
                         : " `poslab list encodings` shows encodings; tasks, samplers, temperatures, retrievals and "
                           "presets have such lists, too"));
   }
-  if (of.size() > 1) bad_input("{} is the name of several things; say {}", name, fmt::join(ways, " or "));
+  if (of.size() > 1) bad_input("{} is the name of several things; use {}", name, fmt::join(ways, " or "));
   return of[0]->text(spelling);
 }
 
@@ -362,7 +362,7 @@ std::string explained(const std::string& kind, const std::string& name) {
   const std::string first = kind.substr(0, kind.find(':'));
   for (const ExplainedKind& one : explained_kinds())
     if (const auto names = one.names(); std::find(names.begin(), names.end(), first) != names.end())
-      bad_input("explain takes one name at a time; say `poslab explain {}`, then {}", kind, name);
+      bad_input("explain takes one name at a time; use `poslab explain {}`, then {}", kind, name);
   throw BadInput(unknown("kind", kind, names_of(explained_kinds())));
 }
 

@@ -130,7 +130,7 @@ void eval_command(const LmEvalWords& w) {
          {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
       if (!value->empty())
         bad_input("{} {} goes with --hf; the run {} has its own{}", option, *value, w.eval.run,
-                  value == &w.length ? ", and is tested at multiples of it: say --times 1/4" : "");
+                  value == &w.length ? ", and is tested at multiples of it: use --times 1/4" : "");
     if (encodings.size() < 2 && !is_drawn(keep.file)) return test(w.eval, language_kind());
   }
   catch_signals();
@@ -198,7 +198,7 @@ bool external(const std::string& run, const std::string& hf, const char* command
     bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
               command, run.empty() ? "" : "; not both");
   if (hf.empty() && is_hf_folder(run))
-    bad_input("{0} is a checkpoint of Hugging Face's form and no run; say --hf {0}", shell_path(run));
+    bad_input("{0} is a checkpoint of Hugging Face's form and not a run; use --hf {0}", shell_path(run));
   if (hf.empty() && !std::filesystem::exists(run))
     bad_input("there is no run folder {}; `poslab lm train` makes one, and --hf FOLDER names a checkpoint on this disk",
               shell_path(run));

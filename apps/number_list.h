@@ -15,7 +15,7 @@ std::vector<Number> number_list(const char* option, const std::string& text, con
   for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
     const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
     if (error != std::errc() || (rest < end && (*rest != ',' || rest + 1 == end)))
-      bad_input("{} {} is no list of {}; write them as {}", option, text, what, example);
+      bad_input("{} {} is not a list of {}; write them as {}", option, text, what, example);
     at = rest;
   }
   return numbers;

@@ -32,8 +32,8 @@ void refuse_bare_name(const std::string& typed, const std::vector<std::string>& 
       continue;
     const std::string first = word.substr(0, word.find(','));  // "rope,alibi", for poslab compare
     if (std::find(o.words.begin(), o.words.end(), first) != o.words.end())
-      bad_input("{}\"{}\"{}; say {} {}", dashes ? "unknown option " : "", typed, dashes ? "" : " stands alone",
-                dashed(o.name), word);
+      bad_input("{}\"{}\"{}; use {} {}", dashes ? "unknown option " : "", typed,
+                dashes ? "" : " has no option before it", dashed(o.name), word);
   }
 }
 
@@ -60,15 +60,15 @@ void refuse_word(const std::string& full, const std::vector<std::string>& known,
     if (word.starts_with(dash))
       bad_input("\"{}\" begins with a typographic dash; type it again with -- in front", word);
   if (equals != std::string::npos && has("--" + word))
-    bad_input("\"{}\" has no dashes; say --{} {}", full, word, shell_word(full.substr(equals + 1)));
+    bad_input("\"{}\" has no dashes; use --{} {}", full, word, shell_word(full.substr(equals + 1)));
   for (const auto& [ending, option] : {std::pair{".toml", "--config"}, {".txt", "--text"}})
-    if (full.ends_with(ending) && has(option)) bad_input("\"{0}\" stands alone; say {1} {0}", full, option);
+    if (full.ends_with(ending) && has(option)) bad_input("\"{0}\" has no option before it; use {1} {0}", full, option);
   const CLI::Option* runs = command.get_option_no_throw("runs");
   std::error_code no_path;  // as of a word that is too long to be one
   if (!runs && !command.get_option_no_throw("run") && std::filesystem::exists(full + "/config.toml", no_path))
     bad_input("{} takes no run, and \"{}\" is one; `poslab report` compares runs; eval, ask, view and inspect read one",
               full_name, full);
-  if (has("--prompt")) bad_input("\"{}\" stands alone; say --prompt {}", full, shell_word(full));
+  if (has("--prompt")) bad_input("\"{}\" has no option before it; use --prompt {}", full, shell_word(full));
   for (const CLI::Option* o : command.get_options())
     if (o->get_positional() && o->get_expected_max() == 1 && std::filesystem::is_directory(full, no_path))
       bad_input("{} takes one {} at a time, and \"{}\" is another; say the command for each", full_name, o->get_name(),
@@ -141,7 +141,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
   if (word.rfind("-", 0) != 0) refuse_word(left.front(), known, command, full_name);
   if (word.rfind("--no-", 0) == 0 && has("--" + word.substr(5)))
-    bad_input("unknown option \"{}\"; say --{} off", word, word.substr(5));
+    bad_input("unknown option \"{}\"; use --{} off", word, word.substr(5));
   const Kind* kind = &strings_kind();
   for (const Kind* one : all_kinds())
     if (!one->word.empty() && full_name.starts_with("poslab " + one->word)) kind = one;
@@ -163,7 +163,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
         const std::string value = left.front() != word                   ? left.front().substr(word.size() + 1)
                                   : left.size() > 1 && left[1][0] != '-' ? left[1]
                                                                          : "VALUE";
-        bad_input("{} has no {}; say --set {}={}", full_name, word, name, shell_word(value));
+        bad_input("{} has no {}; use --set {}={}", full_name, word, name, shell_word(value));
       }
   refuse_elsewhere(command, full_name, word, name);
   if (const std::string owner = encoding_with(name, command); !owner.empty())
@@ -198,7 +198,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
         bad_input("\"{}\" is one word because of the quotes; write {} {} without them", word, full_name, word);
       for (const auto& [ending, command] : {std::pair{".toml", "plan"}, {".jsonl", "run"}})
         if (word.ends_with(ending) && is_command(command))
-          bad_input("unknown command \"{1}\"; say {0} {2} {1}", full_name, shell_word(word), command);
+          bad_input("unknown command \"{1}\"; use {0} {2} {1}", full_name, shell_word(word), command);
       if (const CLI::App* program = of.get_parent())
         if (const auto above = commands_of(*program); std::find(above.begin(), above.end(), word) != above.end())
           bad_input("{0} has no {1}, which is a command of its own; see `{2} {1} --help`. Commands of {0} are {3}",
@@ -246,7 +246,7 @@ void print_help(const CLI::App& app, const std::vector<std::string>& words) {
   std::string name = "poslab";
   for (const std::string& word : words) {
     const std::vector<std::string> known = commands_of(*command);
-    if (known.empty()) bad_input("{0} has no commands of its own, so no \"{1}\"; say `{0} --help`", name, word);
+    if (known.empty()) bad_input("{0} has no commands of its own, so no \"{1}\"; use `{0} --help`", name, word);
     if (std::find(known.begin(), known.end(), word) == known.end()) throw BadInput(unknown("command", word, known));
     name += " " + word, command = command->get_subcommand(word);
   }

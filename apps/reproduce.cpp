@@ -71,7 +71,7 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
   if (!w.kept.empty() && source.draw)
     bad_input("{} tests the models themselves, which no file of --kept has; leave it out", name);
-  if (w.out.empty()) bad_input("which folder should hold the results? Say --out FOLDER");
+  if (w.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(w);
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
   const SweepFolder runs(w.out + "/runs");

@@ -46,7 +46,7 @@ void train_command(const Kind& kind, const TrainWords& w) {
     if (equals == std::string::npos || equals == 0)
       bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
     const std::string name = s.substr(0, equals);
-    if (name == "config") bad_input("--set {}: a file of options stands alone, as in --config FILE", s);
+    if (name == "config") bad_input("--set {}: give a file of options as --config FILE", s);
     if (!option_of(kind, name)) kept_option(kind, name);  // throws
     sets.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
   }

@@ -74,7 +74,7 @@ void check_apart(const std::vector<std::string>& said) {
   if (!wrong.empty() && encodings.empty())
     bad_input("\"{}\" names no encoding; say which, as in poslab show rope", wrong);
   if (!wrong.empty())
-    bad_input("{}: there is no {} between encodings here; say poslab show {}", wrong,
+    bad_input("{}: there is no {} between encodings here; use poslab show {}", wrong,
               between.count(wrong) ? "word" : "comma", fmt::join(encodings, " "));
 }
 
@@ -90,14 +90,14 @@ void run(ShowWords w) {
   const bool page = w.out.ends_with(".html"), table = w.out.ends_with(".csv");
   if (w.head > 1 && (page || table))
     bad_input("--head {} changes nothing: {} has all heads; leave it out", w.head, w.out);
-  if (w.out.empty() && !w.width.empty()) bad_input("--width {}: say -o FILE, too", shell_word(w.width));
+  if (w.out.empty() && !w.width.empty()) bad_input("--width {}: use -o FILE, too", shell_word(w.width));
   if (!w.out.empty()) {
     std::vector<Output> kinds = {html_output("poslab show"), {".csv", "the numbers", "view,of,"}};
     for (const Output& kind : page::figure_outputs("a picture")) kinds.insert(kinds.end() - 1, kind);
     check_output("-o", w.out, kinds);
     page::check_figure(w.out, w.width);
   }
-  if (w.slides && !page) bad_input("--slides: slides are a page; say -o slides.html");
+  if (w.slides && !page) bad_input("--slides: slides are a page; use -o slides.html");
   check_apart(w.options.encodings);
   for (const char* value : {"on", "off", "true", "false"})  // as in `poslab train --causal on`
     if (const auto& e = w.options.encodings; w.options.causal && std::find(e.begin(), e.end(), value) != e.end())

@@ -42,7 +42,7 @@ struct SweepWords {
 // is in. `goes_on`: trials are about to run, so a plan's file needs --out.
 PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
   const bool folder = fs::is_directory(w.file);
-  if (w.out.empty() && goes_on && !folder) bad_input("which folder should hold the trials? Say --out FOLDER");
+  if (w.out.empty() && goes_on && !folder) bad_input("which folder should hold the trials? Give --out FOLDER");
   if (w.out.empty() || folder) {
     PlacedPlan sweep = find_sweep(w.file);
     if (!w.out.empty()) sweep.folder = w.out;
@@ -54,7 +54,7 @@ PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
 void plan_command(const SweepWords& w) {
   if (w.file.ends_with(".jsonl"))
     bad_input(
-        "{0} is a plan by its name, but a plan is made from a TOML file; to run it say `poslab sweep run {0} --out "
+        "{0} is a plan by its name, but a plan is made from a TOML file; to run it use `poslab sweep run {0} --out "
         "FOLDER`",
         shell_path(w.file));
   const Plan plan = make_plan(read_input(w.file), w.file);
@@ -163,7 +163,7 @@ void collect_command(const SweepWords& w) {
 }
 
 void submit_command(const SweepWords& w) {
-  if (!w.slurm) bad_input("to which scheduler? Say --slurm, the only one that poslab supports");
+  if (!w.slurm) bad_input("to which scheduler? Use --slurm, the only one that poslab supports");
   const std::string out = sweep_of(w, true).folder;  // a bad plan is refused here, not in the queue
   check_output_folder("--out", out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(out);

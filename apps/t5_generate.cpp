@@ -184,7 +184,7 @@ std::function<void()> add_t5_export(CLI::App* c) {
   c->add_option("run", *run, "the run folder")->required();
   c->add_option("--to,-o,--out", *to, "the folder to make")->type_name("FOLDER");
   return [=] {
-    if (to->empty()) bad_input("to which folder? Say --to FOLDER");
+    if (to->empty()) bad_input("to which folder? Give --to FOLDER");
     const t5::State trained = open_as<t5::QuestionLearner>(t5_kind(), *run, "cpu").learner->state;
     t5::export_hf(trained.net, trained.params, {symbols::end}, *to);
     fmt::print("{} has config.json and model.safetensors: AutoModelForSeq2SeqLM.from_pretrained(\"{}\") reads it\n",

@@ -61,7 +61,7 @@ thread_local Matmul form = Matmul::fp32;                      // of the CPU
 thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as MatmulPrecision has set it
 void set_matmul(Matmul how) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
-    bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; say "
+    bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; use "
               "matmul = fp32", matmul_names[int(how)]);
   form = how;
 }
@@ -79,7 +79,7 @@ Matmul cpu_matmul() { return form; }
 MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
     : by_(device == Device::cpu ? by : engine()), device_(device) {
   if (device == Device::cpu && how != Matmul::fp32 && by != Engine::own)
-    bad_input("matmul = {}: products = {} rounds nothing; say products = own, or matmul = fp32", matmul_names[int(how)],
+    bad_input("matmul = {}: products = {} rounds nothing; use products = own, or matmul = fp32", matmul_names[int(how)],
               engine_names[int(by)]);
   backend(device).set_matmul(how);
   before_ = std::exchange(current[int(device)], how);

@@ -44,7 +44,7 @@ std::string read_length(const std::string& name, const std::string& text, Range 
   if (!is_share(text)) return fmt::format("{}", read_whole(name, text, range, takes));
   double share{};
   if (!parse(text.substr(0, text.size() - 1), share) || !(share > 0 && share <= 1024))
-    bad_input("{} is no share of the trained length; it takes {}", given(name, text), takes);
+    bad_input("{} is not a share of the trained length; it takes {}", given(name, text), takes);
   return fmt::format("{}L", share);
 }
 
@@ -61,7 +61,7 @@ std::string read_lengths(const std::string& name, const std::string& text, Range
   const size_t colon = text.find(':');
   if (text.empty() || text.find_first_not_of("0123456789:") != text.npos || text.back() == ':' || colon == 0 ||
       text.rfind(':') != colon)
-    bad_input("{} is no range of lengths; it takes {}, as in 1:100", given(name, '"' + text + '"'), takes);
+    bad_input("{} is not a range of lengths; it takes {}, as in 1:100", given(name, '"' + text + '"'), takes);
   const int64_t from = read_whole(name, text.substr(0, colon), range, takes),
                 to = colon == text.npos ? from : read_whole(name, text.substr(colon + 1), range, takes);
   if (to < from)
@@ -229,7 +229,7 @@ size_t Choices::place(const std::string& option) const {
 }
 
 Settings Choices::set(const std::string& option, const std::string& text) {
-  if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
+  if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; use {} alone", owner_, option, owner_);
   if (const size_t at = place(option); at < options_->size()) {
     const Option& o = (*options_)[at];
     if (text == "on" && !owner_.empty() && o.kind != Option::Kind::toggle && o.kind != Option::Kind::word)

@@ -226,7 +226,7 @@ void set_matmul(Matmul how) {
   driver::start();
   if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
     bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
-              "build with real = float; this is {}; say matmul = fp32", matmul_names[int(how)], driver::name());
+              "build with real = float; this is {}; use matmul = fp32", matmul_names[int(how)], driver::name());
   use_matmul(how);
 }
 

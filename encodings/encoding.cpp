@@ -60,7 +60,7 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
     if (!scheme->parts)
       bad_input(
           "{} draws apart for the embedding and for the logits, and {} is not made of two such schemes; give it "
-          "one sampler, or say a scheme such as ids&alibi",
+          "one sampler, or use a scheme such as ids&alibi",
           sampler->name, scheme.spelled());
     return pair_samplers(sampler_for(scheme->parts->front(), *sampler->added),
                          sampler_for(scheme->parts->back(), in_turn(*sampler->parts)));

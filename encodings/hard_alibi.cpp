@@ -55,7 +55,7 @@ Scheme hard_alibi() {
             if (m.heads == 1 && !c.whole("windowed"))
               bad_input(
                   "hard_alibi gives half of the heads a window, and heads = 1: it would see itself alone; use "
-                  "2 heads or more, or say hard_alibi:windowed=1");
+                  "2 heads or more, or use hard_alibi:windowed=1");
             if (windowed(m, c) > m.heads)
               bad_input("hard_alibi: windowed = {} of heads = {}; no more than all heads can have a window",
                         windowed(m, c), m.heads);

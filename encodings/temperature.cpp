@@ -232,7 +232,7 @@ Chosen<TemperaturePolicy> choose_temperature(const std::string& text, const RunV
   Chosen<TemperaturePolicy> made = choose("temperature", all_temperatures(), text, run);
   if (made->make == nullptr || !made.choices.has("of") || !made.choices["of"].empty()) return made;
   bad_input(
-      "temperature {}: no temperatures follow it; say aligned:FILE, a file that `poslab align` writes "
+      "temperature {}: no temperatures follow it; use aligned:FILE, a file that `poslab align` writes "
       "for your model",
       text);
 }

@@ -63,7 +63,7 @@ Choices configure(const Settings& settings) { return poslab::configure(all_choic
 
 // Sizes of the model are the decoder's to check.
 void check(const RunSpec& c) {
-  if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
+  if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
   refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);

@@ -79,17 +79,17 @@ void check_table(const RunSpec& c) {
 }  // namespace
 
 void check(const RunSpec& c) {
-  if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
-  if (c["encoding"].empty()) bad_input("which encoding? Say --encoding NAME; `poslab list encodings` shows them");
+  if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
+  if (c["encoding"].empty()) bad_input("which encoding? Give --encoding NAME; `poslab list encodings` shows them");
   kernels(device(c));   // throws if this program or this machine does not have it
   const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws if it cannot
   check_sizes(c);
   check_table(c);
   if (c["test_temperature"] != "same" && c.test_temperature->learned)
-    bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
+    bad_input("test_temperature = {}: it learns parameters, which belong to training; use temperature = {}, or choose "
               "one that learns nothing, such as log_n", c["test_temperature"], c["test_temperature"]);
   if (c.temperature->name == "aligned")
-    bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"],
+    bad_input("temperature = {}: it is of a trained model; use test_temperature = {}", c["temperature"],
               c["temperature"]);
   const Lengths training{1, c.whole("train_length")}, test = c.lengths("eval_lengths");
   check_positions(c, sampler(c),

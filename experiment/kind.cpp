@@ -12,7 +12,7 @@ const std::vector<const Kind*>& all_kinds() {
 const Kind& kind_of(const Choices& c) {
   for (const Kind* kind : all_kinds())
     if (c.has(kind->marked_by)) return *kind;
-  failure("these are no choices of a run");
+  failure("these are not the choices of a run");
 }
 
 const Kind& kind_of_command(const std::string& train) {

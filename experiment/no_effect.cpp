@@ -24,7 +24,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if (is("accumulate") && c.has("batch") && c.whole("accumulate") > c.whole("batch"))
     return fmt::format("batch = {} has no more parts than sequences; choose at most as many", c["batch"]);
   if (is("cooling") && c.number("cooling") * c.number("steps") <= 1)
-    return fmt::format("of steps = {} it is no whole step; choose a larger share", c["steps"]);
+    return fmt::format("of steps = {} it is not a whole step; choose a larger share", c["steps"]);
   return "";
 }
 

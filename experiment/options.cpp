@@ -38,7 +38,7 @@ const OtherNames words_for_options[] = {
     {"clip", {"grad-clip"}},
     {"train_length", {"max-length", "seq-len", "length"}},
     {"eval_lengths", {"test-length", "test-lengths"}},
-    {"device", {"gpu", "cuda"}, "Say --device cuda"},
+    {"device", {"gpu", "cuda"}, "Use --device cuda"},
     {"out", {"dir", "folder", "o"}},
     {"text", {"data", "corpus"}},
     {"text", {"task"}, "A language model reads text; `poslab train` has the tasks"},

@@ -64,7 +64,7 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
   if (start && (given.is_none() || outputs))
     bad_input("{} is a T5, whose decoder reads tokens too: say read, (sequences, slots), {} and the answer so far{}",
               m.run, *start, outputs ? "; it has logits for each, so no outputs" : "");
-  if (!start && !given.is_none()) bad_input("{} is no T5; leave out read", m.run);
+  if (!start && !given.is_none()) bad_input("{} is not a T5; leave out read", m.run);
   if (!start) return {};
   const Ids read = given_tokens(m, "read", given);
   if (read.shape()[0] != tokens.shape()[0])

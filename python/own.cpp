@@ -52,7 +52,7 @@ double number_of(const std::string& name, nb::handle standard, double most) {
     PyErr_Clear();
   else if (std::abs(x) <= most)
     return x;
-  bad_input("option {}: {} is no number from {} to {}", name, text_of(standard), -most, most);
+  bad_input("option {}: {} is not a number from {} to {}", name, text_of(standard), -most, most);
 }
 
 // A default, or (default, least, most).

@@ -95,14 +95,14 @@ Tokens read_input(const Task& task, const std::string& text) {
     }
     const auto [symbol, bytes] = symbol_at(text, at, words);
     if (symbol == words.size())
-      bad_input("{} in {} is no symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
+      bad_input("{} in {} is not a symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
                 task.name, fmt::join(words, " "));
     x.push_back(int(symbol));
     at += bytes;
   }
   if (x.size() > max_symbols) bad_input("{} has {} symbols; ask about {} at most", quoted(text), x.size(), max_symbols);
-  if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name, task.form);
-  if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name, task.form);
+  if (x.empty()) bad_input("an empty string is not an input of {}; inputs are {}", task.name, task.form);
+  if (!task.fits(x)) bad_input("{} is not an input of {}; inputs are {}", quoted(text), task.name, task.form);
   return x;
 }
 

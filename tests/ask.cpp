@@ -129,7 +129,8 @@ TEST_CASE("ask: strings as people write them") {
   CHECK(read_input(task("binary_addition"), "1121") == Tokens{1, 1, 2, 1});
   CHECK(read_input(task("solve_equation"), "(3-X)=4") == Tokens{7, 3, 6, 9, 8, 10, 4});
   CHECK(read_input(task("missing_duplicate_string"), "01 1 01 ? _") == Tokens{0, 1, 1, 0, 1, 2, 3});
-  CHECK(holds(refusal("reverse_string", "0120"), "\"2\" in \"0120\" is no symbol of reverse_string; its symbols are"));
+  CHECK(
+      holds(refusal("reverse_string", "0120"), "\"2\" in \"0120\" is not a symbol of reverse_string; its symbols are"));
   CHECK(holds(refusal("reverse_string", "0−1"), "\"−\" in"));
   CHECK(holds(refusal("reverse_string", ""), "an empty string"));
   CHECK(holds(refusal("modular_arithmetic", "1+"), "digits 0 to 4 joined by + - *"));

@@ -95,9 +95,9 @@ TEST_CASE("choices: a length is a number or a share of the trained length, and i
   CHECK(spelled("near", trained_on(40)) == "near:reach=20");
   CHECK_THROWS_AS(choose("thing", things, "near:reach=0.5L").choices.whole("reach"), BadInput);
   const std::string takes = "it takes 2 .. 4096, or 0.5L: half of the trained length";
-  CHECK(refused("near:reach=0L") == "near: reach = 0L is no share of the trained length; " + takes);
-  CHECK(refused("near:reach=L") == "near: reach = L is no share of the trained length; " + takes);
-  CHECK(refused("near:reach=nanL") == "near: reach = nanL is no share of the trained length; " + takes);
+  CHECK(refused("near:reach=0L") == "near: reach = 0L is not a share of the trained length; " + takes);
+  CHECK(refused("near:reach=L") == "near: reach = L is not a share of the trained length; " + takes);
+  CHECK(refused("near:reach=nanL") == "near: reach = nanL is not a share of the trained length; " + takes);
   CHECK(refused("near:reach=1") == "near: reach = 1 is out of range; " + takes);
   CHECK(refused("near:reach=0.5") == "near: reach = \"0.5\" is not a whole number; " + takes);
 }
@@ -115,7 +115,7 @@ TEST_CASE("names: of several that stand in what was said, however long that is, 
 TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
   CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain:3\"?"));  // it has no options
-  CHECK(refused("plain:3") == "plain has no options, so \"3\" is none; say plain alone");
+  CHECK(refused("plain:3") == "plain has no options, so \"3\" is none; use plain alone");
   for (const char* said : {"near(16)", "near[16]", "near{16}", "near 16", "near( 16 )"})
     CHECK(refused(said) == fmt::format("unknown thing \"{}\"; did you mean \"near:reach=16\"? Options stand after a "
                                        "colon",
@@ -127,7 +127,7 @@ TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rich:mode") == "rich: unknown mode \"on\". Known: paper, code");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
-  CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; say plain alone");
+  CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; use plain alone");
   CHECK(refused("rich:mode=cod") == "rich: unknown mode \"cod\"; did you mean \"code\"? Known: paper, code");
   CHECK(refused("rich:window=far") == "rich: window = \"far\" is not a whole number; it takes 1 .. 4096");
   CHECK(refused("rich:window=1.5") == "rich: window = \"1.5\" is not a whole number; it takes 1 .. 4096");
@@ -136,7 +136,8 @@ TEST_CASE("choices: what is refused, with what was meant") {
         "rich: window = -99999999999999999999 is out of range; it takes 1 .. 4096");
   CHECK(
       refused("near:reach=1025L") ==
-      "near: reach = 1025L is no share of the trained length; it takes 2 .. 4096, or 0.5L: half of the trained length");
+      "near: reach = 1025L is not a share of the trained length; it takes 2 .. 4096, or 0.5L: half of the trained "
+      "length");
   CHECK(refused("rich:window=0") == "rich: window = 0 is out of range; it takes 1 .. 4096");
   CHECK(refused("rich:leaky=nan") == "rich: leaky = nan is out of range; it takes 0 .. 1");
   CHECK(refused("listed:factors=1/0") ==
@@ -169,7 +170,7 @@ TEST_CASE("choices: options of nothing, as a run's, are named alone") {
   CHECK(says("tested", "7:9") == "7:9");
   for (const char* text : {"", ":", ":9", "7:", "7:8:9", "7-9"})
     CHECK(says("tested", text) ==
-          fmt::format("tested = \"{}\" is no range of lengths; it takes FROM:TO, both 1 .. 500, as in 1:100", text));
+          fmt::format("tested = \"{}\" is not a range of lengths; it takes FROM:TO, both 1 .. 500, as in 1:100", text));
   CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; say the shorter one first");
 }
 

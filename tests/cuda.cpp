@@ -30,7 +30,7 @@ bool in_share(int n) {
   const char* text = std::getenv("POSLAB_SHARE");
   int part = 1, of = 1;
   if (text && (std::sscanf(text, "%d/%d", &part, &of) != 2 || part < 1 || part > of))
-    bad_input("POSLAB_SHARE={} is no share: 2/4 is the second of four", text);
+    bad_input("POSLAB_SHARE={} is not a share: 2/4 is the second of four", text);
   return n % of == part - 1;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody
 TEST_CASE("cuda: memory of the host is refused as what a kernel works on") {
   const Tensor there = Tensor::full({4}, 1, Device::cuda), here = Tensor::full({4}, 1);
   const Kernels& k = kernels(Device::cuda);
-  CHECK_THROWS_WITH_AS(k.squares(nullptr, here.data(), 4), doctest::Contains("is no memory of the device"), Failure);
+  CHECK_THROWS_WITH_AS(k.squares(nullptr, here.data(), 4), doctest::Contains("is not memory of the device"), Failure);
 }
 #endif
 

@@ -75,7 +75,7 @@ TEST_CASE("inspect: what cannot be done is refused in one line, and nothing is w
   CHECK(holds(refused(folder.path), "is not a run folder"));
   CHECK(holds(refused(run + " --lengths 6,40"), "2: poslab: inspect: length 40 of reverse_string takes 80 slots"));
   for (const char* lengths : {"6,", "six", "6;9", ",6", "6,,9", "99999999999"})
-    CHECK(holds(refused(fmt::format("{} --lengths '{}'", run, lengths)), "is no list of lengths"));
+    CHECK(holds(refused(fmt::format("{} --lengths '{}'", run, lengths)), "is not a list of lengths"));
   CHECK(holds(refused(run + " --lengths 0"), "ask for 1 to"));
   CHECK(holds(refused(run + " --samples 0"), "samples"));
   CHECK(holds(refused(run + " --sample 3"), "did you mean \"--samples\""));

@@ -175,8 +175,8 @@ TEST_CASE("align: what a checkpoint is not asked is refused before it is opened"
     r.how.shortest = 2, r.how.longer = {4};
     return refusal([&] { write_alignment(r, file); });
   };
-  CHECK(holds(refused({.hf = folder / "none"}), "which task? Say --task passkey"));
-  CHECK(holds(refused({.hf = folder / "none", .task = "line"}), "is no folder; --hf names one with config.json"));
+  CHECK(holds(refused({.hf = folder / "none"}), "which task? Give --task passkey"));
+  CHECK(holds(refused({.hf = folder / "none", .task = "line"}), "is not a folder; --hf names one with config.json"));
   CHECK(holds(refused({.run = "run", .hf = "hf", .task = "line"}), "--hf FOLDER; not both"));
   CHECK(holds(refused({.run = "run", .task = "line"}), "--task line goes with --hf"));
   CHECK(holds(refused({.hf = "hf", .tasks = "line"}), "--tasks line goes with a run"));

@@ -159,7 +159,7 @@ TEST_CASE("ask command: a decoder's answer, with what it read in each slot") {
   const std::string page = run / "asked.html";
   CHECK(holds(run.ask(fmt::format("1+2 -o '{}'", page)), page + "\n"));
   CHECK(holds(read_file(page), "<h2 id=\"question1\">"));
-  CHECK(holds(run.ask("1+"), "2: poslab: \"1+\" is no input of modular_arithmetic"));
+  CHECK(holds(run.ask("1+"), "2: poslab: \"1+\" is not an input of modular_arithmetic"));
 }
 
 TEST_CASE("ask command: what cannot be asked") {
@@ -171,7 +171,7 @@ TEST_CASE("ask command: what cannot be asked") {
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
     CHECK(holds(said, words));
   };
-  refused("012", "\"2\" in \"012\" is no symbol of reverse_string; its symbols are 0 1");
+  refused("012", "\"2\" in \"012\" is not a symbol of reverse_string; its symbols are 0 1");
   refused("01 ''", "an empty string");
   refused("01 --file x", "give one of the two");
   refused("01 --attention=3.1", "layer 3 is out of range; it takes 1 .. 2");

@@ -66,7 +66,7 @@ TEST_CASE("what no option can be") {
   CHECK(holds(refused("train_length", "0"), "train_length = 0 is out of range"));
   CHECK(holds(refused("eval_lengths", "0:10"), "eval_lengths = 0 is out of range"));
   CHECK(holds(refused("eval_lengths", "10:5"), "eval_lengths = 10:5 is empty, as 5 is less than 10"));
-  CHECK(holds(refused("eval_lengths", "5:"), "is no range of lengths"));
+  CHECK(holds(refused("eval_lengths", "5:"), "is not a range of lengths"));
   CHECK(holds(refused("steps", "99999999999999999999"), "out of range"));
   for (const char* lr : {"nan", "inf", "-0.001", "0"}) CHECK(holds(refused("lr", lr), "is out of range"));
   CHECK(holds(refused("dropout", "1"), "out of range"));
@@ -225,7 +225,7 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
   CHECK(engine() == Engine::naive);
   set_default_engine(before);
   CHECK(holds(refusal([] { State(tiny_config({{"products", "naive"}, {"matmul", "bf16"}})); }),
-              "2: matmul = bf16: products = naive rounds nothing; say products = own, or matmul = fp32"));
+              "2: matmul = bf16: products = naive rounds nothing; use products = own, or matmul = fp32"));
 }
 
 TEST_CASE("each kind of run rounds the factors of its products as --matmul says, in its steps and tests alone") {

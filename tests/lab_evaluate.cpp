@@ -67,7 +67,7 @@ TEST_CASE("a row of a test has a cell for each column, and says which columns it
   CHECK_THROWS_WITH_AS(row["accuracy"], doctest::Contains("no numbers in a column \"accuracy\""), Failure);
   CHECK_THROWS_WITH_AS(row["task"], doctest::Contains("no numbers in a column \"task\""), Failure);
   CHECK_THROWS_WITH_AS(row.word("loss"), doctest::Contains("no words in a column \"loss\""), Failure);
-  CHECK_THROWS_WITH_AS(kind_of(Choices("sampler", {})), "these are no choices of a run", Failure);
+  CHECK_THROWS_WITH_AS(kind_of(Choices("sampler", {})), "these are not the choices of a run", Failure);
 }
 
 TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixes trained and longer ones") {

@@ -207,7 +207,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 2}, {"beta_fast", 3}}),
               "the key \"beta_fast\" is not known with the type \"linear\""));
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
-  CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is no JSON object");
+  CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is not a JSON object");
   CHECK(refusal([&] { hf_config("{", "c"); }) ==
         "2: c is not valid JSON: it goes wrong at byte 2; save or fetch it again");
 }
@@ -233,7 +233,7 @@ TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong
   CHECK(refused({{"top_p", 3}}) == "2: g: top_p = 3; it must be above 0 and at most 1, for all tokens");
   CHECK(refused({{"eos_token_id", "</s>"}}) ==
         "2: g: \"eos_token_id\" is \"</s>\"; it must be a token's number, or a list of them");
-  CHECK(refused(3) == "2: g is no JSON object");
+  CHECK(refused(3) == "2: g is not a JSON object");
 }
 
 namespace {
@@ -391,7 +391,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     write_file(s.folder / "adapter_config.json", "{}");
     CHECK(holds(s.opened(), "2: F/adapter_config.json: weights with an adapter beside them are not read; merge it"));
   }
-  CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is no folder; --hf names one"));
+  CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is not a folder; --hf names one"));
 }
 
 TEST_CASE("hf: a stored head is the head of a tied model too, and the embedding where that is missing") {

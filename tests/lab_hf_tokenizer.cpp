@@ -237,7 +237,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   longer["normalizer"] = grows;
   CHECK(refusal([&] { HfTokenizer(longer.dump(), "t").encode("a"); }) ==
         "1: its normalizer makes 131072 bytes of a text of 1; fetch the tokenizer again");
-  CHECK(holds(refused("/model/vocab", 3), "t is no tokenizer.json: its \"vocab\" is no object"));
+  CHECK(holds(refused("/model/vocab", 3), "t is not a tokenizer.json: its \"vocab\" is not an object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
     const std::string says = "has the number " + number.dump() +
                              "; in a file of this size it is a whole number to "
@@ -245,7 +245,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
     CHECK(refused("/model/vocab", {{"a", number}}) == "2: t: the token \"a\" " + says);
     CHECK(refused("/added_tokens/0/id", number) == "2: t: the token \"<|endoftext|>\" " + says);
   }
-  CHECK(holds(refusal([] { HfTokenizer("{}", "t"); }), "2: t is no tokenizer.json: it has no object \"model\""));
+  CHECK(holds(refusal([] { HfTokenizer("{}", "t"); }), "2: t is not a tokenizer.json: it has no object \"model\""));
 
   const TemporaryFolder folder;
   HfModel model = open_hf_model(golden_folder + "qwen2");
@@ -321,7 +321,7 @@ TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are 
                        {"/model/vocab", {{"a", 0}}},
                        {"/model/merges", Json::array()},
                        {"/added_tokens", Json::array()}}),
-              "1: t: \"b\" has no token, and its \"unk_token\", \"<no>\", is no token either"));
+              "1: t: \"b\" has no token, and its \"unk_token\", \"<no>\", is not a token either"));
 }
 
 TEST_CASE("hf: an expression is read as Oniguruma reads it, or refused") {
@@ -426,7 +426,7 @@ TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with
         "belong together");
   for (const std::string& damaged : {std::string("x"), std::string(), whole.substr(0, 100), whole.substr(1)}) {
     write_file(folder / "tokenizer.model", damaged);
-    CHECK(says() == "2: F/tokenizer.model is no tokenizer.model of sentencepiece, or is damaged; fetch it again");
+    CHECK(says() == "2: F/tokenizer.model is not a tokenizer.model of sentencepiece, or is damaged; fetch it again");
   }
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("a corpus has all text of a folder, in order, and says what it passed 
   const Corpus c = open_corpus(folder.path);
   CHECK(names(c) == std::vector<std::string>{"a/b/latin1.txt", "a/z.txt", "b.txt", "link.txt"});
   CHECK(c.passed_over ==
-        std::vector<std::string>{"empty.txt: it is empty", "picture.png: it has a zero byte at 8, so it is no text"});
+        std::vector<std::string>{"empty.txt: it is empty", "picture.png: it has a zero byte at 8, so it is not text"});
   CHECK(c.summary() == folder.path + ": 4 files, 1.9e-05 MB, 2 passed over");
   // bytes that are no UTF-8 are read as they are
   CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
@@ -72,9 +72,9 @@ TEST_CASE("a text that cannot be used is refused in one line") {
                                         "ELF\0",
                                         5));
   CHECK(refused(folder / "program") ==
-        "2: " + (folder / "program") + ": it has a zero byte at 4, so it is no text; name a text");
+        "2: " + (folder / "program") + ": it has a zero byte at 4, so it is not text; name a text");
   CHECK(refused(folder.path) == "2: no file of the folder " + folder.path +
-                                    " is text; the first of 1 is program: it has a zero byte at 4, so it is no text");
+                                    " is text; the first of 1 is program: it has a zero byte at 4, so it is not text");
   CHECK(refused("/dev/null") == "2: /dev/null is neither a file nor a folder");
 
   write(folder / "short.txt", "nine byte");
@@ -130,8 +130,8 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
   CHECK(vocabulary_of(text, "v.json").merges() == v.merges());
   CHECK(to_json(Vocabulary()) == "{\"format\":\"poslab vocabulary 1\",\"merges\":[]}\n");
   const auto refused = [](const std::string& json) { return refusal([&] { vocabulary_of(json, "v.json"); }); };
-  CHECK(holds(refused("no json"), "1: v.json is no vocabulary"));
-  CHECK(holds(refused("[]"), "1: v.json is no vocabulary"));
+  CHECK(holds(refused("no json"), "1: v.json is not a vocabulary"));
+  CHECK(holds(refused("[]"), "1: v.json is not a vocabulary"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1"})"), "1: v.json is damaged"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"),
               "merge 0 is [1], and not two tokens' numbers"));
@@ -170,7 +170,7 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   CHECK(
       holds(with_changed("config.toml", other), "2: " + path + "/config.toml was changed after the run began"));
   CHECK(holds(with_changed("text.json", "{}"), "1: " + path + "/text.json is damaged"));
-  CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is no vocabulary"));
+  CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is not a vocabulary"));
   CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())),
               "1: " + path + "/vocabulary.json is not the one that the run was trained with; restore it from a copy"));
   std::string moved = read_file(path + "/text.json");
@@ -238,7 +238,7 @@ TEST_CASE("lm: a page shows a text of one's own or one of the test, of any lengt
   const language::TextLearner symbols = learner({{"text", "copy_grammar"}, {"train_length", "16"}}, grammar);
   CHECK(symbols.sample({}).symbols.size() == 16);
   CHECK(symbols.sample({.length = 9}).symbols.size() == 9);
-  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "copy_grammar has symbols that are no letters"));
+  CHECK(holds(refusal([&] { symbols.sample({.text = "abc"}); }), "copy_grammar has symbols that are not letters"));
   const language::TextLearner bytes = learner({}, {});
   CHECK(bytes.sample({.text = "abcde"}).symbols == std::vector<std::string>{"a", "b", "c", "d", "e"});
   CHECK(holds(refusal([&] { bytes.sample({.length = 9, .text = "abc"}); }),

@@ -77,7 +77,7 @@ TEST_CASE("openblas is loaded where it is, its own threads are off, and the run 
 TEST_CASE("openblas is refused with the remedy where it is absent, broken, or of a flavour that threads may not call") {
   StandIn stand;
   const std::string train = "train" + tiny_options({}) + " --products openblas --out " + (stand.folder / "run"),
-                    remedy = "; install OpenBLAS (Debian: apt install libopenblas0-pthread), or say --products own\n";
+                    remedy = "; install OpenBLAS (Debian: apt install libopenblas0-pthread), or use --products own\n";
   const auto refused = [&](const std::string& why) {
     const std::string answer = stand.answer(train);
     INFO(answer);

@@ -195,7 +195,7 @@ TEST_CASE("figures: widths") {
   CHECK(millimetres_of("page") == page_mm);
   CHECK(millimetres_of("77.5mm") == 77.5);
   for (const char* wrong : {"wide", "39", "401", "3in", "nan", "-80", "80 mm "})
-    CHECK(holds(refusal([&] { millimetres_of(wrong); }), "say column (84 mm), page (174 mm), or a number"));
+    CHECK(holds(refusal([&] { millimetres_of(wrong); }), "use column (84 mm), page (174 mm), or a number"));
 }
 
 TEST_CASE("figures: the converter gets the SVG and says how it failed; without it a line says what to install") {

@@ -148,7 +148,7 @@ TEST_CASE("t5 hf: tokenizer.json as transformers saves it has the tokens of spie
   CHECK(refused("/version", "1.0") == "");
   CHECK(holds(refused("/normalizer", {{"type", "Lowercase"}}), ": the normalizer \"Lowercase\" is not read"));
   CHECK(holds(refused("/pre_tokenizer", {{"type", "Metaspace"}}), ": the pre_tokenizer \"Metaspace\" is not read"));
-  CHECK(holds(refused("/normalizer/precompiled_charsmap", "?"), "its precompiled_charsmap is no base64"));
+  CHECK(holds(refused("/normalizer/precompiled_charsmap", "?"), "its precompiled_charsmap is not base64"));
   CHECK(holds(refused("/added_tokens/3/lstrip", true), ": the added token \"<extra_id_9>\" has lstrip"));
   CHECK(holds(refused("/model/unk_id", 1000), ": \"unk_id\" is 1000; it must be a token's number"));
   CHECK(holds(refused("/model/byte_fallback", true), "with byte_fallback"));

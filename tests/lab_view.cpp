@@ -197,7 +197,7 @@ TEST_CASE("view: two runs, what does not fit together, and a folder that is comp
   std::ofstream(begun + ".partial") << "of somebody";
   CHECK(holds(refusal([&] { write({a}, {}, begun); }), begun + ".partial exists already; choose another"));
   CHECK(read_file(begun + ".partial") == "of somebody");
-  CHECK(holds(refusal([&] { write({a}, {}, ""); }), "Say -o FOLDER"));
+  CHECK(holds(refusal([&] { write({a}, {}, ""); }), "Give -o FOLDER"));
 }
 
 TEST_CASE("view: a stop while maps are drawn leaves nothing") {

@@ -125,7 +125,7 @@ TEST_CASE("misfits: strings, symbols, and a table of learned positions") {
   const std::vector<int> all = symbols::read("passkey a4 . d0 ask line");
   CHECK(all.size() == 6);
   CHECK(symbols::written(all) == "passkey a4 . d0 ask line");
-  CHECK(tells(said_of([] { symbols::read("passkey z9"); }), "\"z9\" is no symbol of the retrieval tasks"));
+  CHECK(tells(said_of([] { symbols::read("passkey z9"); }), "\"z9\" is not a symbol of the retrieval tasks"));
   Choices c = t5::configure({{"encoding", "learned"},
                              {"layers", "1"},
                              {"decoder_layers", "1"},
@@ -141,7 +141,7 @@ TEST_CASE("misfits: strings, symbols, and a table of learned positions") {
 }
 
 TEST_CASE("misfits: runs and their results") {
-  CHECK(tells(said_of([] { kind_of(Choices("nothing", {})); }), "these are no choices of a run"));
+  CHECK(tells(said_of([] { kind_of(Choices("nothing", {})); }), "these are not the choices of a run"));
   const Columns two = columns({Column::length(), Column::word("set")});
   const Row row(two, {3., "plain"});
   CHECK(row.word("set") == "plain");

@@ -336,7 +336,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   broken("config.toml", "task = \"even_pairs\"\nencoding = \"none\"\npositions = \"sequential\"",
          "/config.toml lacks train_length, a number of at least 1; restore it from a copy, or train again");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo",
-         "/metrics.jsonl is damaged: line 2 reads \"{\"step\":1,\"lo\", which is no object with the numbers step, "
+         "/metrics.jsonl is damaged: line 2 reads \"{\"step\":1,\"lo\", which is not an object with the numbers step, "
          "loss; remove the line, or restore the file from a copy");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":\"low\"}\n", "line 1 reads");
   broken("metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n",

@@ -176,12 +176,12 @@ TEST_CASE("retrieval: symbols are written as words, each its own") {
   for (int t = 0; t < topics; ++t) about.insert(topic_of(t));
   CHECK(int(about.size()) == topics);
   for (const int none : {-1, int(symbols::vocabulary)})
-    CHECK_THROWS_WITH_AS(symbols::written({none}), doctest::Contains("is no symbol of a retrieval task"), BadInput);
+    CHECK_THROWS_WITH_AS(symbols::written({none}), doctest::Contains("is not a symbol of a retrieval task"), BadInput);
   symbols::Tokens all;
   for (int t = 0; t < symbols::vocabulary; ++t)
     if (!is_filler(t) || t == symbols::filler) all.push_back(t);
   CHECK(symbols::read(symbols::written(all)) == all);
-  CHECK_THROWS_WITH_AS(symbols::read("line x9"), doctest::Contains("\"x9\" is no symbol of the retrieval tasks"),
+  CHECK_THROWS_WITH_AS(symbols::read("line x9"), doctest::Contains("\"x9\" is not a symbol of the retrieval tasks"),
                        BadInput);
 }
 

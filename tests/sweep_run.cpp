@@ -277,7 +277,7 @@ TEST_CASE("sweep: bad input is one line that names it") {
       {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
       {"sweep collect " + sweep.file + " --out " + folder / "none", "there is no folder"},
       {sweep.run(folder / "out", "--name {tsk}"), "did you mean \"task\""},
-      {"sweep submit " + sweep.file + " --out " + folder / "out", "Say --slurm"},
+      {"sweep submit " + sweep.file + " --out " + folder / "out", "Use --slurm"},
   };
   for (const auto& [arguments, says] : cases) {
     Program p(folder, arguments);

@@ -20,7 +20,7 @@ inline std::map<std::string, std::string> unzip(const std::string& bytes) {
     return std::memcpy(&v, bytes.data() + at, 4), size_t(v);
   };
   const auto must = [](bool right) {
-    if (!right) throw std::logic_error("unzip: this is no zip, or it is damaged");
+    if (!right) throw std::logic_error("unzip: this is not a zip, or it is damaged");
   };
   std::map<std::string, std::string> files;
   must(bytes.size() >= 22);

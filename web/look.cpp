@@ -69,7 +69,7 @@ Response ask_it(Request& request) {
   for (const std::string silenced = request.next(); const std::string& one : split(silenced, ';')) {
     if (one.empty()) continue;
     const std::vector<double> place = numbers_of(one);
-    if (place.size() != 2) bad_input("silenced: \"{}\" is no layer and head, such as 0 3", one);
+    if (place.size() != 2) bad_input("silenced: \"{}\" is not a layer and head, such as 0 3", one);
     how.silenced.push_back({int(place[0]), int(place[1])});
   }
   const Looked l = ask(s, input, how);

@@ -47,7 +47,7 @@ OpenBlas load() {
     if (wrong.empty()) wrong = found;
   }
   bad_input("products = openblas: {}; "
-            "install OpenBLAS (Debian: apt install libopenblas0-pthread), or say products = own", wrong);
+            "install OpenBLAS (Debian: apt install libopenblas0-pthread), or use products = own", wrong);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace poslab {
 
 const OpenBlas& openblas() {
-  bad_input("products = openblas: this build of poslab is without it; build it with -DPOSLAB_OPENBLAS=AUTO, or say "
+  bad_input("products = openblas: this build of poslab is without it; build it with -DPOSLAB_OPENBLAS=AUTO, or use "
             "products = own");
 }
 

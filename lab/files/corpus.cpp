@@ -31,7 +31,7 @@ std::string why_not(const std::string& path, int64_t bytes) {
     head = InputFile(path).read(0, uint64_t(std::min<int64_t>(bytes, 8192)));
   } catch (const Failure& e) { return e.what(); }
   const size_t zero = head.find('\0');
-  return zero == head.npos ? "" : fmt::format("it has a zero byte at {}, so it is no text", zero);
+  return zero == head.npos ? "" : fmt::format("it has a zero byte at {}, so it is not text", zero);
 }
 
 bool hidden(const fs::path& p) { return p.filename().string().rfind('.', 0) == 0; }

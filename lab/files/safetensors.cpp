@@ -30,10 +30,10 @@ Json header_of(std::string_view file, const std::string& path) {
     failure("{} is cut off, or no safetensors file: its header has {} bytes and {} are there; fetch it again", path,
             length, file.size() - length_bytes);
   if (length > longest_header)
-    bad_input("{} is no safetensors file: its header has {} bytes, and the form allows {}", path, length,
+    bad_input("{} is not a safetensors file: its header has {} bytes, and the form allows {}", path, length,
               longest_header);
   Json header = parse_json(file.substr(length_bytes, length), "the header of " + path);
-  if (!header.is_object()) bad_input("{} is no safetensors file: its header is no JSON object", path);
+  if (!header.is_object()) bad_input("{} is not a safetensors file: its header is not a JSON object", path);
   return header;
 }
 

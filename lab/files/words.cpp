@@ -38,7 +38,7 @@ std::string to_json(const Vocabulary& v) { return json{{"format", format}, {"mer
 Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
   const json all = try_json(text);
   if (!all.is_object() || !all.contains("format") || all["format"] != format)
-    failure("{} is no vocabulary of this version of poslab: its \"format\" is not \"{}\"", path, format);
+    failure("{} is not a vocabulary of this version of poslab: its \"format\" is not \"{}\"", path, format);
   std::vector<Vocabulary::Merge> merges;
   const json list = all.value("merges", json());
   if (!list.is_array()) failure("{} is damaged: it has no list of merges", path);

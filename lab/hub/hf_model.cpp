@@ -25,7 +25,7 @@ bool is_hf_folder(const std::string& path) {
 void require_folder(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     bad_input(
-        "{} is no folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
+        "{} is not a folder; --hf names one with config.json and model.safetensors. poslab fetches none: "
         "`hf download NAME --local-dir FOLDER` does",
         folder);
   if (std::filesystem::exists(folder + "/config.toml") && !std::filesystem::exists(folder + "/config.json"))

@@ -16,7 +16,7 @@ using json = HfPieces::json;
 json parsed(const std::string& text, const std::string& path) {
   json all = parse_json(text, path);
   if (!all.is_object() || !all.value("model", json()).is_object())
-    bad_input("{} is no tokenizer.json: it has no object \"model\"", path);
+    bad_input("{} is not a tokenizer.json: it has no object \"model\"", path);
   return all;
 }
 
@@ -37,7 +37,7 @@ HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
     read_model(all.at("model"));
     read_added(all.value("added_tokens", json::array()));
     read_post_processor(all.value("post_processor", json()));
-  } catch (const json::exception& e) { bad_input("{} is no tokenizer.json that can be read: {}", path, e.what()); }
+  } catch (const json::exception& e) { bad_input("{} is not a tokenizer.json that can be read: {}", path, e.what()); }
   for (const std::string& t : text_) longest_ = std::max(longest_, t.size());
 }
 
@@ -62,7 +62,7 @@ void HfTokenizer::read_model(const json& model) {
       bad_input("{}: \"{}\" is {}; a tokenizer with it is not read", path_, key, in_short(value));
   bytes_for_letters_ = model.value("byte_fallback", false), whole_words_ = model.value("ignore_merges", false);
   fuse_unknown_ = model.value("fuse_unk", false);
-  if (!model.at("vocab").is_object()) bad_input("{} is no tokenizer.json: its \"vocab\" is no object", path_);
+  if (!model.at("vocab").is_object()) bad_input("{} is not a tokenizer.json: its \"vocab\" is not an object", path_);
   std::unordered_set<int> numbers;
   for (const auto& [token, number] : model.at("vocab").items()) {
     const int n = number_of(token, number);
@@ -178,7 +178,8 @@ std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& w
     } else if (unknown_) {
       const auto token = token_.find(*unknown_);
       if (token == token_.end())
-        failure("{}: \"{}\" has no token, and its \"unk_token\", \"{}\", is no token either", path_, letter, *unknown_);
+        failure("{}: \"{}\" has no token, and its \"unk_token\", \"{}\", is not a token either", path_, letter,
+                *unknown_);
       if (!fuse_unknown_) write_unknown();
       unknown = {token->second, end};
     }

@@ -8,7 +8,7 @@
 namespace poslab {
 
 Keys::Keys(json object, std::string where) : all_(std::move(object)), where_(std::move(where)) {
-  if (!all_.is_object()) bad_input("{} is no JSON object", where_);
+  if (!all_.is_object()) bad_input("{} is not a JSON object", where_);
 }
 
 Keys keys_of(const std::string& text, const std::string& path) {

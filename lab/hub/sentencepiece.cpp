@@ -28,7 +28,7 @@ SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, 
   try {
     read = processor_->LoadFromSerializedProto(bytes).ok() && processor_->GetPieceSize() > 0;
   } catch (const std::exception&) {}  // of its tree of pieces, if one is empty
-  if (!read) bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
+  if (!read) bad_input("{} is not a tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {
     text_.push_back(text_of(*processor_, token));
     longest_ = std::max(longest_, text_.back().size());

@@ -13,7 +13,7 @@ namespace poslab {
 namespace {
 
 [[noreturn]] void damaged(const std::string& path) {
-  bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
+  bad_input("{} is not a tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
 }
 
 uint64_t read_varint(std::string_view& rest, const std::string& path) {

@@ -24,7 +24,7 @@ std::string from_base64(const std::string& text, const std::string& path) {
   int count = 0;
   for (const char c : text.substr(0, text.find('='))) {
     const size_t digit = digits.find(c);
-    if (digit == digits.npos) bad_input("{} is damaged: its precompiled_charsmap is no base64; fetch it again", path);
+    if (digit == digits.npos) bad_input("{} is damaged: its precompiled_charsmap is not base64; fetch it again", path);
     bits = bits << 6 | uint32_t(digit), count += 6;
     if (count >= 8) bytes.push_back(char(bits >> (count -= 8) & 255));
   }
@@ -147,7 +147,7 @@ Unigram read_unigram(const std::string& text, const std::string& path) {
              processor.at("special_tokens").at(one.at("SpecialToken").at("id").get<std::string>()).at("ids"))
           made.after.push_back(id);
     }
-  } catch (const json::exception& e) { bad_input("{} is no tokenizer.json that can be read: {}", path, e.what()); }
+  } catch (const json::exception& e) { bad_input("{} is not a tokenizer.json that can be read: {}", path, e.what()); }
   return made;
 }
 

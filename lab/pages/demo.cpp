@@ -46,7 +46,7 @@ DemoRun planned(const std::string& folder, const std::string& positions, const S
   const Choices wanted = configure(all);
   const std::string config = folder + "/config.toml";
   if (fs::exists(config) && read_file(config) != to_toml(wanted))
-    bad_input("{0} is a run with other options, or of another version; say --out with another folder, or rm -r {0}",
+    bad_input("{0} is a run with other options, or of another version; use --out with another folder, or rm -r {0}",
               shell_path(folder));
   return {folder, all, wanted};
 }

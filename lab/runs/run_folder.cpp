@@ -49,12 +49,12 @@ void check_leftovers(const std::string& partial) {
 }  // namespace
 
 void RunFolder::check_free(const std::string& path) {
-  if (path.empty() || path == "-") bad_input("which folder should hold the run? Say --out FOLDER");
+  if (path.empty() || path == "-") bad_input("which folder should hold the run? Give --out FOLDER");
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path, error))
-    bad_input("{} exists already, and is no folder; choose another --out", path);
+    bad_input("{} exists already, and is not a folder; choose another --out", path);
   if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.toml", error))
-    bad_input("{0} exists already, and is no run; choose another --out, as in {1}", path,
+    bad_input("{0} exists already, and is not a run; choose another --out, as in {1}", path,
               shell_path(fs::path(path) / "r1"));
   if (fs::exists(path, error))
     bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_path(path));
@@ -219,9 +219,10 @@ std::vector<Json> read_steps(const std::string& path, const std::vector<std::str
       return entry.contains(name) && (entry[name].is_number() || (entry[name].is_null() && name != "step"));
     };
     if (!entry.is_object() || !has("step") || !std::all_of(numbers.begin(), numbers.end(), has))
-      failure("{} is damaged: line {} reads \"{}\", which is no object with the numbers step{}{}; remove the line, or "
-              "restore the file from a copy",
-              path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
+      failure(
+          "{} is damaged: line {} reads \"{}\", which is not an object with the numbers step{}{}; remove the line, or "
+          "restore the file from a copy",
+          path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
     if (!all.empty() && entry["step"] <= all.back()["step"])
       failure("{} is damaged: line {} is of step {}, and the line before of step {}; restore the file from a copy",
               path, all.size() + 1, entry["step"].dump(), all.back()["step"].dump());

@@ -120,7 +120,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
   if (!p.nowhere) find_name(run.folder.path(), p.other);
   if (const int64_t all = own.count("steps"), done = run.learner->adam().step; p.other.options.empty() && done < all)
     bad_input(
-        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `{}`, or say with -o FILE where "
+        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `{}`, or name with -o FILE where "
         "the figures go",
         run.folder.path(), done, all, to_resume(run.folder, own));
   return p;

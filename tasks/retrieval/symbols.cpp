@@ -24,7 +24,8 @@ std::string written(const Tokens& tokens) {
   static const char* const signs[] = {"pad", "end", "ask", "record", "line", "topic", "document", "passkey"};
   std::string text;
   for (const int t : tokens) {
-    if (t < 0 || t >= vocabulary) bad_input("{} is no symbol of a retrieval task: they are 0 .. {}", t, vocabulary - 1);
+    if (t < 0 || t >= vocabulary)
+      bad_input("{} is not a symbol of a retrieval task: they are 0 .. {}", t, vocabulary - 1);
     if (!text.empty()) text += ' ';
     text += t < filler  ? signs[t]
             : t < digit ? "."
@@ -43,7 +44,7 @@ Tokens read(const std::string& text) {
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end())
       bad_input(
-          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers as a0 .. d{}, "
+          "\"{}\" is not a symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers as a0 .. d{}, "
           "names as {}, and \".\" for filler",
           word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], base - 1,
           words[name]);

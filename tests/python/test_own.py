@@ -242,7 +242,7 @@ def test_names_and_options_are_looked_at():
     with pytest.raises(ValueError, match="give a bool, an int or a float"):
         type("Mine", (pl.Encoding,), {"options": {"a": "b"}})
     for standard in (10**30, 1 << 25, float("nan"), 1e10):
-        with pytest.raises(ValueError, match="option a: .* is no number from"):
+        with pytest.raises(ValueError, match="option a: .* is not a number from"):
             type("Mine", (pl.Encoding,), {"options": {"a": standard}})
     for name in ("a b", "", "heads"):
         with pytest.raises(ValueError, match="give it the name of a variable"):

@@ -78,7 +78,7 @@ def test_options_inputs_and_words(tmp_path):
     for wrong in ({"modulus": 6}, {"modulus": 1}, {"modlus": 2}):
         with pytest.raises(ValueError, match="out of range|did you mean"):
             task(**wrong)
-    with pytest.raises(ValueError, match='"d" in "d" is no symbol'):
+    with pytest.raises(ValueError, match='"d" in "d" is not a symbol'):
         task.answer("d")
     run = pl.train(task=task(modulus=4), out=tmp_path / "run", **{**TINY, "eval_lengths": "2:2"})
     assert pl.load(run)(task(modulus=4).batch(2, length=4)["tokens"], 4).shape == (2, 4, 4)

@@ -45,7 +45,7 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert list(again.lengths["length"]) == [2, 3, 4] and list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6]
     assert again.result["test"]["test_positions"] == "sequential" and "test" not in run.result
     assert pl.evaluate(run, samples=16, progress=False).test == ""
-    with pytest.raises(ValueError, match=r"eval_lengths = \(1, 3\) is no range of lengths; it takes FROM:TO"):
+    with pytest.raises(ValueError, match=r"eval_lengths = \(1, 3\) is not a range of lengths; it takes FROM:TO"):
         pl.evaluate(run, lengths=(1, 3), progress=False)
     pl.evaluate(run, lengths="1:2", name="short", progress=False)
     assert list(run.tests) == [again.test, "short"] and len(run.tests["short"].lengths) == 2

@@ -67,7 +67,7 @@ Taken Session::takes(const Tokens& input) const {
 Tokens Session::read(const std::string& text) const {
   const Respondent& r = respondent_;
   if (text.find('\0') != text.npos)  // an exception's message would end there
-    bad_input("\"{}\": a NUL byte is no symbol; take it out", printable(text));
+    bad_input("\"{}\": a NUL byte is not a symbol; take it out", printable(text));
   const Tokens input = read_input(task(r.config["task"]), text);
   r.check(input);
   if (looks()) check_look(slots(r.config, int(input.size())));

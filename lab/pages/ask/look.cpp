@@ -21,8 +21,10 @@ Look read_look(const std::string& text, const RunSpec& c) {
   if (text == "max") return {c.whole("layers"), 0};
   const size_t dot = text.find('.');
   if (dot == std::string::npos)
-    bad_input("--attention {} is no layer and head; write it as --attention=2.3, --attention=2.max or --attention=max, "
-              "after the strings", text);
+    bad_input(
+        "--attention {} is not a layer and head; write it as --attention=2.3, --attention=2.max or --attention=max, "
+        "after the strings",
+        text);
   const auto read = [&](const char* what, const std::string& part, int most) {
     const Range range{1, double(most)};
     return int(read_whole(fmt::format("--attention {}: {}", text, what), part, range, to_string(range)));

@@ -28,7 +28,7 @@ double millimetres_of(const std::string& width) {
   const double mm = ascii::number(width.c_str(), &end);
   const std::string unit(end);
   if (end == width.c_str() || (!unit.empty() && unit != "mm") || !(mm >= least && mm <= most))
-    bad_input("--width {}: say column ({} mm), page ({} mm), or a number of millimetres from {} to {}",
+    bad_input("--width {}: use column ({} mm), page ({} mm), or a number of millimetres from {} to {}",
               shell_word(width), column_mm, page_mm, least, most);
   return mm;
 }

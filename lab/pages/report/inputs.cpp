@@ -42,7 +42,7 @@ class Finder {
       const std::string ending = path.extension();
       const bool page = ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png";
       bad_input("report: there is no run folder \"{}\"{}", text,
-                page                                  ? fmt::format("; say -o {} if it is what to write", text)
+                page                                  ? fmt::format("; use -o {} if it is what to write", text)
                 : text.find('*') != std::string::npos ? "; without quotes the shell makes a list of it"
                 : text.find(',') != std::string::npos ? "; runs have spaces between, no commas"
                                                       : run_near(text));

@@ -126,7 +126,7 @@ std::string lengths_beside(const std::string& out) {
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
                                const std::string& width, bool slides) {
   check(out, width, "panel,series,");
-  if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; say -o slides.html", out);
+  if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; use -o slides.html", out);
   const Drawn d = draw(words, out, width);
   const bool lengths = report_of(d.groups.front()).lengths && !is_figure(out);
   const std::string csv = lengths ? lengths_beside(out) : "";

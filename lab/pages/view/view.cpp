@@ -213,11 +213,11 @@ Written write(const std::vector<std::string>& folders, const Options& asked, con
     subjects.push_back(open(folder, options));
     check_memory(subjects.back(), options.force);
     if (subjects.back().symbols.size() != subjects[0].symbols.size())
-      bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so say --length",
+      bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so use --length",
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
   }
   std::error_code error;
-  if (out.empty()) bad_input("which folder should hold the page? Say -o FOLDER");
+  if (out.empty()) bad_input("which folder should hold the page? Give -o FOLDER");
   check_names_folder("-o", out);
   for (const std::string& taken : {out, partial_of(out)})
     if (fs::exists(taken, error))

@@ -83,7 +83,7 @@ std::vector<DocumentQuestion> read_questions(const std::string& path) {
 }
 
 English english(const std::string& task, const std::string& file) {
-  if (task.empty()) bad_input("which task? Say --task passkey, line, topic or documents");
+  if (task.empty()) bad_input("which task? Give --task passkey, line, topic or documents");
   English e{.task = choose_retrieval(task), .file = file};
   if (file.empty()) return e;
   if (e.task->name != "documents")
