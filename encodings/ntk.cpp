@@ -79,6 +79,7 @@ const SchemePages pi_pages = {
 positions that training has seen. Neighbours move closer together by the same factor. With
 `dynamic` the factor is slots / length, and inputs up to the trained length are as in RoPE.)",
     .formula = "RoPE with f_m = base^(-2m/D) / factor", .source = "Chen et al. 2023", .file = "encodings/ntk.cpp",
+    .unreached = [](const Choices& c, const Extent& e) { return c.on("dynamic") ? until_slot("length")(c, e) : ""; },
     .pictures = {.distances = [](const ModelShape&, const Choices& c, const Positions& p) {
                    std::vector<double> at = p.tokens("pi");
                    for (double& x : at) x /= divisor(c, p.time());
@@ -99,6 +100,6 @@ const SchemePages dynamic_ntk_pages = {
 the base grows with the number of slots. With each further slot all keys rotate by other angles, so
 a cache must hold them as they are before their rotation.)",
     .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
-    .source = "emozilla 2023", .file = "encodings/ntk.cpp"};
+    .source = "emozilla 2023", .file = "encodings/ntk.cpp", .unreached = until_slot("length")};
 
 }  // namespace poslab

@@ -32,6 +32,8 @@ struct Sampler {
   std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
   std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": the sampler of the embedding
   std::string file = {};             // the source file
+  // "limit = 79" if strings of so many slots do not reach it, so that positions are as without it
+  std::function<std::string(const Choices&, int slots)> unreached = {};
 };
 const std::vector<Sampler>& all_samplers();
 // Throws BadInput for sizes below 1, and for more slots than the pool has positions.

@@ -118,7 +118,10 @@ the last slot has the largest position of training. No position is new, but the 
 new to the model, but it cannot tell the slots beyond the limit apart.)",
        .source = "clamp_len of Dai et al. 2019, of positions",
        .options = {{"limit", 79, {0, 1 << 24}, "the largest position"}, first},
-       .draw = clipped},
+       .draw = clipped,
+       .unreached = [](const Choices& c, int slots) -> std::string {
+         return c.whole("first") + slots - 1 <= c.whole("limit") ? fmt::format("limit = {}", c["limit"]) : "";
+       }},
       {.name = "float_midpoints",
        .summary = "range (2i+1) / (2 max(trained, T)): the test of random_floats",
        .about = R"(The interval that random_floats draws from, cut into equal parts, and a slot in the middle of each.

@@ -130,7 +130,10 @@ it leaves shorter strings alone, which suits a model that was trained without it
              return by_keys(c, [length = c.whole("length"), only_longer = c.on("only_longer")](double n) {
                return std::max(std::log(n) / std::log(length), only_longer ? 1. : 0.);
              });
-           }},
+           },
+       .unreached = [](const Choices& c, int keys) -> std::string {
+         return c.on("only_longer") && keys <= c.whole("length") ? fmt::format("length = {}", c["length"]) : "";
+       }},
       {.name = "llama4", .summary = "a step up in the logits each time the number of keys grows by `length`",
        .about = R"(Logits grow in steps: each time the number of keys passes a multiple of `length`, they are
 multiplied by a little more. Below `length` keys nothing changes.)",
@@ -142,7 +145,10 @@ multiplied by a little more. Below `length` keys nothing changes.)",
              return by_keys(c, [length = c.whole("length"), scale = c.number("scale")](double n) {
                return 1 + scale * std::log1p(std::floor(n / length));
              });
-           }},
+           },
+       .unreached = [](const Choices& c, int keys) -> std::string {
+         return keys < c.whole("length") ? fmt::format("length = {}", c["length"]) : "";
+       }},
       {.name = "yarn", .summary = "one factor for a context that is `scale` times the trained one",
        .about = R"(One factor for all strings, from how much longer the tested context is than the trained one. YaRN
 uses it together with its stretched rotations.)",

@@ -24,6 +24,8 @@ struct TemperaturePolicy {
   std::vector<Option> options = {};
   bool learned = false;          // it has parameters, and so is the same in training and at test
   std::function<Temperature(Params, const Choices&, const ModelShape&)> make = {};
+  // "length = 80" if queries that see so many keys do not reach it, so that logits stay as they are
+  std::function<std::string(const Choices&, int keys)> unreached = {};
 };
 const std::vector<TemperaturePolicy>& all_temperatures();
 // "log_n:length=80", and with the trained length of `run` "log_n:length=1L". Throws BadInput with did-you-mean.

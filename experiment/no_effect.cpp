@@ -5,16 +5,50 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "encodings/compose.h"
 #include "experiment/kind.h"
 
 namespace poslab {
 namespace {
+
+// "rope|none": 2 parts, which layers take in turn. Of "sincos&alibi|none" they are those after &.
+long in_turn(const std::string& spelled) { return 1 + std::count(spelled.begin(), spelled.end(), '|'); }
+
+// Of the stack that has most.
+int layers(const RunSpec& c) {
+  return std::max(c.whole("layers"), c.has("decoder_layers") ? c.whole("decoder_layers") : 0);
+}
+
+bool has_option(const Chosen<Sampler>& s, const char* name) {
+  return std::any_of(s->options.begin(), s->options.end(), [&](const Option& o) { return o.name == name; });
+}
+
+// Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
+bool counts_from_anywhere(const Chosen<Scheme>& s) { return !s->embed && !has(reads(s), Reads::positions); }
 
 // Why an option changes nothing, and a remedy; "": it changes something.
 std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
     return fmt::format("positions = {} are not random; choose a random sampler, as positions = randomized",
+                       c["positions"]);
+  if (is("resample") && c["resample"] == "per_layer" && layers(c) == 1 && !c.scheme->embed)
+    return "layers = 1 draws once in a pass anyway; train with more layers";
+  if ((is("encoding") || is("positions") || is("test_positions")) && in_turn(c[option]) > layers(c))
+    return fmt::format("of its {} parts, which layers take in turn, layers = {} reaches the first {}; train with at "
+                       "least layers = {}",
+                       in_turn(c[option]), layers(c), layers(c), in_turn(c[option]));
+  if (is("max_position") && !finite(c.scheme) && !has_option(sampler(c), "max_position") &&
+      !has_option(test_sampler(c), "max_position"))
+    return fmt::format("positions = {} come from no pool, and {} has no table of positions; choose a sampler that has "
+                       "one, as positions = randomized",
+                       c["positions"], c.scheme.spelled());
+  if (is("first_position") && counts_from_anywhere(c.scheme))
+    return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
+                       "as encoding = rope", c.scheme.spelled());
+  if (is("first_position") && !composed_spelling(c["encoding"]) && finite(c.scheme) &&
+      has_option(sampler(c), "first") && has_option(test_sampler(c), "first"))
+    return fmt::format("the table of {} begins at it, and so do positions = {}; leave it at 0", c.scheme.spelled(),
                        c["positions"]);
   if (is("test_dropout") && c.number("dropout") == 0) return "dropout = 0 drops nothing; train with a dropout above 0";
   if ((is("heads") || is("key_heads") || is("biases")) && c.has("unit") && c["unit"] == "gau")

@@ -1,5 +1,10 @@
 // A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and
 // what PyTorch's layers run on (python/poslab/torch).
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <optional>
+
 #include "autograd/tape_piece.h"
 #include "encodings/grouped_heads.h"
 #include "encodings/temperature.h"
@@ -13,9 +18,27 @@ struct Shaped {
   std::string encoding, positions, temperature;
   int layers, heads, d_model, head_dim;  // head_dim 0: d_model / heads
   bool causal;
-  int pool, train_length;
+  std::optional<int> pool;       // absent: the sampler's own, or 2048
+  int train_length;
   uint64_t seed;
 };
+
+// With the pool where it has one and does not say another.
+Chosen<Sampler> sampler_of(const Shaped& s) {
+  const std::string text = with_spelled_file("positions", s.positions);
+  RunValues run = trained_on(s.train_length);
+  if (!s.pool) return choose_sampler(text, run);
+  run["max_position"] = fmt::format("{}", *s.pool);
+  const Chosen<Sampler> all = choose_sampler(text, run);
+  const auto refuse_another = [&](const Chosen<Sampler>& one) {
+    if (one.choices.has("max_position") && one.choices.whole("max_position") != *s.pool)
+      bad_input("pool = {} and positions = {} contradict each other; give the pool one value", *s.pool, text);
+  };
+  refuse_another(all);
+  if (all->added) refuse_another(*all->added);
+  if (all->parts) std::for_each(all->parts->begin(), all->parts->end(), refuse_another);
+  return all;
+}
 
 // What a pass is given beside queries and keys. All of it may be absent.
 struct Given {
@@ -29,17 +52,17 @@ struct Given {
 class Built {
  public:
   explicit Built(const Shaped& s) : seed_(s.seed), params_(s.seed) {
-    limit_shape(s.heads, s.d_model, s.layers), limit("pool", s.pool, 1 << 20);
+    limit_shape(s.heads, s.d_model, s.layers);
+    if (s.pool) limit("pool", *s.pool, 1 << 20);
     limit("train_length", s.train_length, 1 << 24);
     if (s.head_dim) limit("head_dim", s.head_dim, 65536);
     if (!s.head_dim && s.d_model % s.heads)
       bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", s.encoding, s.d_model,
                 s.heads);
     scheme_ = choose_encoding(with_spelled_file("encoding", s.encoding), trained_on(s.train_length));
-    sampler_ = sampler_for(
-        scheme_, choose_sampler(with_spelled_file("positions", s.positions), trained_on(s.train_length)));
+    sampler_ = sampler_for(scheme_, sampler_of(s));
     policy_ = choose_temperature(with_spelled_file("temperature", s.temperature), trained_on(s.train_length));
-    shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal, .pool = s.pool};
+    shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal, .pool = s.pool.value_or(2048)};
     if (s.head_dim != s.d_model / s.heads) shape_.head_width = s.head_dim;
     if (const int most = pool_of(sampler_); sampler_.choices.has("max_position")) shape_.pool = most;
     if (sampler_.choices.has("first")) shape_.first = sampler_.choices.whole("first");
@@ -172,12 +195,12 @@ void add_built(nb::module_& m) {
       .def(
           "__init__",
           [](Built* self, std::string encoding, std::string positions, int layers, int heads, int d_model, bool causal,
-             int pool, int train_length, uint64_t seed, std::string temperature, int head_dim) {
+             std::optional<int> pool, int train_length, uint64_t seed, std::string temperature, int head_dim) {
             new (self) Built({std::move(encoding), std::move(positions), std::move(temperature), layers, heads, d_model,
                               head_dim, causal, pool, train_length, seed});
           },
           "encoding"_a, "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64,
-          "causal"_a = false, "pool"_a = 2048, "train_length"_a = 40, "seed"_a = 0, "temperature"_a = "none",
+          "causal"_a = false, "pool"_a = nb::none(), "train_length"_a = 40, "seed"_a = 0, "temperature"_a = "none",
           "head_dim"_a = 0)
       .def_prop_ro("parameters", &Built::parameters, "what it learns: names and tensors")
       .def_prop_ro("adds_to_embedding", &Built::adds_to_embedding, "whether embed() has something to add")

@@ -1,6 +1,7 @@
 // Schemes, samplers and temperatures without a model: what they draw, and their spellings.
 #include <nanobind/stl/function.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "encodings/compose.h"
@@ -117,6 +118,13 @@ void add_encodings(nb::module_& m) {
       "draws_at_random",
       [](const std::string& sampler) { return choose_sampler(with_spelled_file("positions", sampler))->random; },
       "sampler"_a, "Whether another step may have other positions.");
+  m.def(
+      "has_pool",
+      [](const std::string& sampler) {
+        const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler));
+        return std::any_of(s->options.begin(), s->options.end(), [](auto& o) { return o.name == "max_position"; });
+      },
+      "sampler"_a, "Whether its positions come from a pool.");
   m.def(
       "view",
       [](const std::vector<std::string>& encodings, const std::string& view, int length, const std::string& positions,

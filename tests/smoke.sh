@@ -160,6 +160,16 @@ check 'a window that is too much' says_unreached "$program" train "${small[@]}" 
   --eval-lengths 1:6 --out wide
 check 'eval says so, too' says_unreached "$program" eval wide
 check 'and show' says_unreached "$program" show rerope:window=512
+told() { local line=$1; shift; "$@" 2>&1 > /dev/null | finds "$line"; }   # LINE COMMAND...: stderr has it
+past=("$program" train "${small[@]}" --eval-lengths 1:6)
+check 'a length that is too much' told '^dynamic_ntk:length=90: length = 90 is not reached' "${past[@]}" \
+  --encoding dynamic_ntk:length=90 --out past
+check 'and of a temperature' told '^llama4:length=90: length = 90 is not reached' "${past[@]}" --encoding rope \
+  --temperature llama4:length=90 --out colder
+check 'and at test' told '^log_n:length=90,only_longer: length = 90 is not reached' "$program" eval colder \
+  --test-temperature log_n:length=90,only_longer -o colder.csv
+check 'and a limit of positions' told '^clipped:limit=90: limit = 90 is not reached' "${past[@]}" --encoding rope \
+  --positions clipped:limit=90 --out limited
 says_unread() {
   "$@" 2>&1 > /dev/null | finds '^none reads no positions, so positions = randomized change nothing here'
 }

@@ -33,7 +33,7 @@ Run create_run(const RunSpec& c) {
   stop_if_requested();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(c.scheme, sampler(c), kind.longest(c));
+  tell_unreached(c.scheme, sampler(c), kind.longest(c), c.temperature);
   if (Progress::shown && c.has("warmup") && c.count("warmup") > c.count("steps"))
     tell(log_of_thread(), "warmup = {} is longer than steps = {}, so the learning rate does not reach lr = {}\n",
          c["warmup"], c["steps"], c["lr"]);

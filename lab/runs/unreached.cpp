@@ -6,6 +6,22 @@
 
 namespace poslab {
 
+namespace {
+
+std::string line_of(const std::string& spelled, const std::string& what, int slots) {
+  return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
+                     "smaller one, such as 0.5L, half of the trained length, or longer strings",
+                     spelled, what, slots);
+}
+
+template <class Thing>
+std::string line_of(const Chosen<Thing>& chosen, int slots) {
+  const std::string what = chosen->unreached ? chosen->unreached(chosen.choices, slots) : "";
+  return what.empty() ? "" : line_of(chosen.spelled(), what, slots);
+}
+
+}  // namespace
+
 std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
   const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
   if (sampler.thing.name != "sequential" && !has(reads(scheme), of_positions))
@@ -13,15 +29,18 @@ std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampl
                        sampler.thing.name);
   const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
   const std::string what = scheme->pages.unreached(scheme.choices, {slots, positions});
-  if (what.empty()) return {};
-  return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
-                     "smaller one, such as 0.5L, half of the trained length, or longer strings",
-                     scheme.spelled(), what, slots);
+  return what.empty() ? "" : line_of(scheme.spelled(), what, slots);
 }
 
-void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
-  if (const std::string line = unreached(scheme, sampler, slots); Progress::shown && !line.empty())
-    tell(log_of_thread(), "{}\n", line);
+void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots,
+                    const Chosen<TemperaturePolicy>& temperature) {
+  std::vector<std::string> lines = {unreached(scheme, sampler, slots), line_of(sampler, slots),
+                                    line_of(temperature, slots)};
+  if (sampler->parts)
+    for (const Chosen<Sampler>& part : *sampler->parts) lines.push_back(line_of(part, slots));
+  if (sampler->added) lines.push_back(line_of(*sampler->added, slots));
+  for (const std::string& line : lines)
+    if (Progress::shown && !line.empty()) tell(log_of_thread(), "{}\n", line);
 }
 
 void tell_untrained(const Choices& c, int length, const char* option) {

@@ -4,13 +4,15 @@
 #include <string>
 
 #include "encodings/encoding.h"
+#include "encodings/temperature.h"
 
 namespace poslab {
 
 // "rerope:window=512: window = 512 is ...", or "none reads no positions ..."; "" where both matter.
 std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
-// Says it on stderr, a line.
-void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
+// Says it on stderr, a line; and the same of a sampler's limit and of a temperature's length.
+void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots,
+                    const Chosen<TemperaturePolicy>& = {});
 // Says on stderr that the attention of an input of this length, which an option asks for, was never trained.
 void tell_untrained(const Choices&, int length, const char* option);
 

@@ -76,7 +76,7 @@ std::string summary(const Learner& l, const RunSpec& tested, const Results& all,
   const std::string& studied = tested[kind.studied];  // of a text, "" are the compiler's headers
   std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", studied.empty() ? kind.name : studied,
                                  tested.scheme.spelled(), tested["positions"], l.params().count(), l.adam().step);
-  if (seconds) text += fmt::format(", {:.1f} steps/s", double(l.adam().step) / *seconds);
+  if (seconds) text += fmt::format(", {:.1f} steps/s with checkpoints", double(l.adam().step) / *seconds);
   return text + "\n" + kind.shown(tested, all);
 }
 
@@ -167,7 +167,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const Kind& kind = kind_of(c);
   refuse_without_effect(c, settings);
   const std::vector<TestPart> parts = l.test(c);
-  tell_unreached(c.scheme, test_sampler(c), kind.longest(c));
+  tell_unreached(c.scheme, test_sampler(c), kind.longest(c), c.test_temperature);
   const Destination place = destination_of(run, c, keep);
   std::string again = test_command(kind, folder, place.other);
   if (!place.file.empty()) again += " -o " + shell_path(place.file);

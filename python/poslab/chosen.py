@@ -151,14 +151,15 @@ class Encoding(Chosen):
         """Draws a view with matplotlib, and returns the axes. Other arguments as in view()."""
         return plot_view(self.view(view, length, **how), head, axes)
 
-    def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=2048,
+    def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=None,
               train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
-        .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). train_length: what a window of 0.5L is half
-        of."""
+        .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random
+        samplers draw from and tables have rows for. train_length: what a window of 0.5L is half of."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
-                             **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal, pool=pool,
-                                       train_length=train_length, seed=seed))
+                             **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
+                                       train_length=train_length, seed=seed),
+                             **({} if pool is None else numbers(pool=pool)))
 
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).

@@ -24,6 +24,18 @@ def test_the_last_queries_give_the_rows_of_all():
         assert np.allclose(last.numpy(), whole.numpy()[:, 6:], atol=1e-5), spelled
 
 
+def test_the_pool_is_that_of_random_positions():
+    spelled = pl.encodings.rope.build("randomized:max_position=64", heads=2, d_model=16)
+    said = pl.encodings.rope.build("randomized", heads=2, d_model=16, pool=64)
+    usual = pl.encodings.rope.build("randomized", heads=2, d_model=16)
+    q, k = drawn(1, 9, 2, 8), drawn(1, 9, 2, 8, seed=1)
+    assert np.array_equal(said.logits(q, k).numpy(), spelled.logits(q, k).numpy())
+    assert not np.array_equal(said.logits(q, k).numpy(), usual.logits(q, k).numpy())
+    for positions in ("randomized:max_position=128", "sequential|randomized:max_position=128"):
+        with pytest.raises(ValueError, match="pool = 64 and positions = .*128 contradict each other"):
+            pl.encodings.rope.build(positions, heads=2, d_model=16, pool=64)
+
+
 def test_keys_of_several_heads_are_shared():
     b = pl.encodings.rerope(window=3).build(heads=4, d_model=32)
     q, k, v = drawn(1, 7, 4, 8), drawn(1, 7, 2, 8, seed=1), drawn(1, 7, 2, 8, seed=2)

@@ -15,14 +15,16 @@ class Scheme(nn.Module):
     are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are resampled by
     next_pass() while training, so call it before each pass of the model: without it all passes have the same ones, as
     in evaluation. head_dim: d_model / heads if it is not said.
-    train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained one."""
+    pool: how many positions random samplers draw from and tables have rows for; 2048 if neither it nor the sampler
+    says. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained one."""
 
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
-                 head_dim=None, pool=2048, train_length=40, seed=0):
+                 head_dim=None, pool=None, train_length=40, seed=0):
         super().__init__()
         self.how = spelling(encoding=encoding, positions=positions, temperature=temperature)
         self.how |= numbers(layers=layers, heads=heads, d_model=d_model, head_dim=0 if head_dim is None else head_dim,
-                            causal=causal, pool=pool, train_length=train_length, seed=seed)
+                            causal=causal, train_length=train_length, seed=seed)
+        self.how |= {} if pool is None else numbers(pool=pool)
         self.passes = 0
         self._build()
         for name, tensor in self._built.parameters.items():

@@ -45,9 +45,11 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     trained = trained or config.max_position_embeddings
     encoding = spelling(encoding=encoding)["encoding"]
     with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
+    # Counted positions go on without an end; a sampler says its own pool.
+    own_pool = {} if engine._inside.has_pool(spelling(positions=positions)["positions"]) else {"pool": 2 ** 20}
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
-                    train_length=trained, pool=2 ** 20)
+                    train_length=trained, **own_pool)
     if scheme.adds_to_embedding:
         raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() leaves as it is; choose an "
                          "encoding of attention, such as rerope")
