@@ -62,7 +62,8 @@ class Built {
     scheme_ = choose_encoding(with_spelled_file("encoding", s.encoding), trained_on(s.train_length));
     sampler_ = sampler_for(scheme_, sampler_of(s));
     policy_ = choose_temperature(with_spelled_file("temperature", s.temperature), trained_on(s.train_length));
-    shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal, .pool = s.pool.value_or(2048)};
+    shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal,
+              .pool = s.pool.value_or(2048)};
     if (s.head_dim != s.d_model / s.heads) shape_.head_width = s.head_dim;
     if (const int most = pool_of(sampler_); sampler_.choices.has("max_position")) shape_.pool = most;
     if (sampler_.choices.has("first")) shape_.first = sampler_.choices.whole("first");

@@ -16,7 +16,8 @@ class Scheme(nn.Module):
     next_pass() while training, so call it before each pass of the model: without it all passes have the same ones, as
     in evaluation. head_dim: d_model / heads if it is not said.
     pool: how many positions random samplers draw from and tables have rows for; 2048 if neither it nor the sampler
-    says. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained one."""
+    says. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained
+    one."""
 
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=None, train_length=40, seed=0):
