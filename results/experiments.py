@@ -1,9 +1,7 @@
 """The measured figures of docs/results.md from finding 6 on, poslab's own experiments and the paper's size, as
 results/findings.py has those before."""
 
-import re
-
-from query import (HERE, asked, cost, done, in_words, interval, listed, mean, one, paper_says, points, range_of, row,
+from query import (asked, cost, done, in_words, interval, listed, mean, one, paper_says, points, range_of, row,
                    signed, table, whole)  # fmt: skip
 
 SETTINGS = [(t, e) for t in ("reverse_string", "missing_duplicate_string", "bucket_sort")
@@ -24,15 +22,13 @@ def gaps():
         f"{of('missing_duplicate_string', 'gap', both)} and the length "
         f"{of('missing_duplicate_string', 'length', both)}."
     )
-    text = (HERE / "gap_shift-tiny/first.md").read_text()
 
-    def said(length):
-        return re.search(
-            rf"^From length {length} to 80 with uniform sampling.*: The gap alone costs (\S+) points (\[.*?\]), the "
-            r"length alone (\S+) points (\[.*?\])\..*the gap costs more in (\d+), the length in (\d+), and (\d+) are",
-            text, re.M).groups()  # fmt: skip
+    def verdict(length):
+        r = row("gap_shift-tiny/first-verdicts.csv", change="gap", **{"from": length})
+        costs = [(points(float(r[of])), interval(r, f"{of}_low", f"{of}_high")) for of in ("gap", "length")]
+        return *costs, *(r[count] for count in ("gap_more", "length_more", "inconclusive"))
 
-    g, gi, l, li, more, less, neither = said(10)
+    (g, gi), (l, li), more, less, neither = verdict("10")
     yield (
         f"In the mean of all nine the gap costs {g} {gi} % and the length {l} {li}: the gap costs more in {more}, "
         f"the length in {less}, and {neither} are inconclusive."
@@ -43,7 +39,7 @@ def gaps():
         f"But sin/cos on Bucket Sort, with {whole(loss(*odd, 'gap'))} and {whole(loss(*odd, 'length'))}, moves both "
         f"means: without it they are {at_10[0]} and {at_10[1]}."
     )
-    g, gi, l, li, more, less, neither = said(20)
+    (g, _), (l, _), more, less, neither = verdict("20")
     seven = [s for s in SETTINGS if s[0] != "missing_duplicate_string" or s[1] == "relative"]
 
     def at_20(change, without=()):
@@ -57,17 +53,16 @@ def gaps():
         f"From length 20, in seven settings, it is {more}, {less} and {neither}, and without that cell the means are "
         f"{gap} and {length}."
     )
-    text = (HERE / "gap_shift-tiny/matched.md").read_text()
-    line = re.search(r"^Lengths 30 to 100, as trained.*", text, re.M)[0]
 
     def trained(name):
-        return re.search(rf"{name} \(9 settings\) (\S+) points (\[.*?\])", line).groups()
+        r = row("gap_shift-tiny/matched-verdicts.csv", rule="as trained", trained=name)
+        return f"{signed(float(r['minus_uniform']))} {interval(r, 'difference_low', 'difference_high', signed)}"
 
     yield (
         f"Training with small gaps too is no cure: runs of neighbours with gaps between them (`blocks`) change "
-        f"accuracy by {' '.join(trained('blocks'))} points, and a random part of the range (`log_density`) by "
-        f"{' '.join(trained('log density'))}; real numbers as positions change it by "
-        f"{' '.join(trained('random floats'))}."
+        f"accuracy by {trained('blocks')} points, and a random part of the range (`log_density`) by "
+        f"{trained('log density')}; real numbers as positions change it by "
+        f"{trained('random floats')}."
     )
     yield f"gap_shift --size tiny {cost(done('gap_shift-tiny'), 'hours of clock time')}"
 

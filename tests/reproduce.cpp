@@ -202,7 +202,7 @@ TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of t
   std::filesystem::create_directories(runs);
   const auto other = Claim::take(runs, sweep::claimed_to_draw);
   REQUIRE(other);
-  Program waits(folder, fmt::format("reproduce gap_shift:gaps --out {}/out", folder.path));
+  Program waits(folder, fmt::format("reproduce chi2023:cross --draw --out {}/out", folder.path));
   const auto said = [&] { return std::filesystem::exists(folder / "output") ? read_file(folder / "output") : ""; };
   while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + folder.path))
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -256,7 +256,7 @@ fi
 # With --draw nothing is trained. Artifacts that are tables have no figures, and the command says so.
 tables() {
   mkdir -p drawn/runs
-  "$program" reproduce gap_shift:first --tasks bucket_sort --out drawn --draw --figures svg > said &&
+  "$program" reproduce chi2023:cross --tasks bucket_sort --out drawn --draw --figures svg > said &&
     grep -q 'no --figures, as all of it is tables' said && [[ -e drawn/README.md && ! -e drawn/figures ]]
 }
 check 'reproduce --figures says where there are none' tables

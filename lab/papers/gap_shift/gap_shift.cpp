@@ -1,10 +1,8 @@
 #include "lab/papers/gap_shift/gap_shift.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "experiment/build.h"
-#include "experiment/evaluate.h"
 #include "tasks/baselines.h"
 
 namespace poslab::reproduce::gap_shift {
@@ -74,20 +72,6 @@ Scale scale(const Choices& c, int length) {
   return {baselines(task(c["task"]), length, samples, 0).majority};
 }
 
-Tests::Tests(const std::vector<Setting>& all)
-    : measured_("gaps.json", std::accumulate(all.begin(), all.end(), int64_t(0),
-                                             [](int64_t n, auto& s) { return n + int64_t(s.models.at_lr.size()); })) {}
-
-std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<Test>& tests, int strings) {
-  std::vector<Measure> measures;
-  for (const Test& t : tests)
-    measures.push_back({fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
-                          state.config.set("test_positions", t.positions);
-                          return accuracy_at(state, t.length, strings);
-                        }});
-  return measured_(setting.models, measures);
-}
-
 BySeed average(const std::vector<BySeed>& all) {
   std::map<int64_t, std::vector<double>> of_seed;
   for (const BySeed& one : all)
@@ -96,33 +80,6 @@ BySeed average(const std::vector<BySeed>& all) {
   for (const auto& [seed, x] : of_seed)
     if (x.size() == all.size()) averages[seed] = poslab::mean(x);
   return averages;
-}
-
-std::string which_first(const BySeed& by_gap, const BySeed& by_length) {
-  const bool gap = mean(by_gap) > mean(by_length);
-  const BySeed &more = gap ? by_gap : by_length, &less = gap ? by_length : by_gap;
-  const Paired difference = paired(more, less);
-  if (!difference.seeds) return "No setting has been tested both ways yet.";
-  const auto stated = [](double x, const Interval& i) {
-    return fmt::format("{} points{}{}", points(x), std::isnan(i.low) ? "" : " ", interval_text(i, false));
-  };
-  const auto cost = [&](const BySeed& loss) { return stated(mean(loss), bootstrap(values(loss))); };
-  const std::string both = fmt::format("The gap alone costs {}, the length alone {}.", cost(by_gap), cost(by_length));
-  if (mean(more) <= 0) return both + " Neither loses accuracy.";
-  const std::string by = stated(difference.mean, difference.interval);
-  if (!difference.interval.excludes(0))
-    return fmt::format("{} Which comes first is inconclusive: they differ by {}.", both, by);
-  return fmt::format("{} The {} comes first: it costs more by {}.", both, gap ? "gap" : "length", by);
-}
-
-std::string ahead_or_behind(const std::string& name, const BySeed& difference) {
-  if (difference.empty()) return fmt::format("{} is not tested yet", name);
-  const Interval i = bootstrap(values(difference));
-  const double m = mean(difference);
-  return fmt::format("{} {}: {}", name, ahead_text(m, i, " points"),
-                     !i.excludes(0) ? "inconclusive"
-                     : m > 0        ? "ahead"
-                                    : "behind");
 }
 
 }  // namespace poslab::reproduce::gap_shift

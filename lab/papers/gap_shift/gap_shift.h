@@ -1,6 +1,7 @@
-// What the artifacts of the gap shift share. Randomized positions keep the positions of longer strings in distribution,
-// but not the gaps between neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and
-// the pool are tied by that: a longer string with the gaps of a shorter one needs a larger pool.
+// What the artifacts of the gap shift take, and what is measured for them, which python/poslab/papers/gap_shift.py
+// draws. Randomized positions keep the positions of longer strings in distribution, but not the gaps between
+// neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and the pool are tied by that:
+// a longer string with the gaps of a shorter one needs a larger pool.
 #pragma once
 #include "lab/papers/measured.h"
 #include "lab/papers/wording.h"
@@ -41,34 +42,13 @@ struct Scale {
 };
 Scale scale(const Choices& on_task, int length);
 
-struct Test {
-  int length;
-  std::string positions;
-};
-// Tests trained models, and keeps what is measured in their run folders, in gaps.json.
-class Tests {
- public:
-  explicit Tests(const std::vector<Setting>&);  // all that will be tested
-  // For each test the accuracy of each model, by its seed, on the first `strings` strings that range evaluation has at
-  // this length. A signal throws Interrupted.
-  std::vector<BySeed> operator()(const Setting&, const std::vector<Test>&, int strings);
+BySeed average(const std::vector<BySeed>&);  // of the seeds that all have
 
- private:
-  Measured measured_;
-};
-
-using reproduce::difference, reproduce::mean, reproduce::values;
-BySeed average(const std::vector<BySeed>&);       // of the seeds that all have
-
-// What it costs to change the gap at the same length, and the length at the same gap, as fractions of Scale. Says which
-// costs more if the interval of their difference over seeds excludes zero, and otherwise that it is inconclusive; if
-// neither costs anything, that.
-std::string which_first(const BySeed& by_gap, const BySeed& by_length);
-// "log density +1.2 points, [0.3, 2.0]: ahead"
-std::string ahead_or_behind(const std::string& name, const BySeed& difference);
-
-// The artifacts, a file each.
-Section gaps(const Outcomes&, const Choices&), grid(const Outcomes&, const Choices&),
-    first(const Outcomes&, const Choices&), matched(const Outcomes&, const Choices&);
+// Artifact::measured, a function for each artifact: the gaps of samplers, and the accuracies of trained models by seed,
+// on other positions than they were trained with. What is measured of a model is kept in its run folder, in gaps.json.
+Json gaps(const Outcomes&, const Choices& defaults, const std::string& folder),
+    grid(const Outcomes&, const Choices& defaults, const std::string& folder),
+    first(const Outcomes&, const Choices& defaults, const std::string& folder),
+    matched(const Outcomes&, const Choices& defaults, const std::string& folder);
 
 }  // namespace poslab::reproduce::gap_shift

@@ -1,0 +1,475 @@
+"""The gap shift, an experiment of poslab's own: do models fail on longer strings for the length, or for the smaller
+gaps between randomized positions? lab/papers/gap_shift measures trained models, and this draws what came of it."""
+
+import functools
+
+import pandas as pd
+
+from .page import Cell, Figure, Grid, Section
+from .ruoss2023_figures import accuracy_axes, titled
+from .seeds import NAN, difference, interval, mean, number, span
+from .setting import Setting, difference_cell, strong, tasks, worth
+from .sweep import BASELINES, how_many
+
+SOURCES = (
+    "Uniform sampling: Ruoss et al. 2023. Random floats: Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050). "
+    "Another way to meet longer ranges: Randomized YaRN, Mehta, Yin and Durrett 2026 (arXiv 2606.23687)."
+)
+NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
+
+
+def by_seed(test):
+    return pd.Series({int(seed): x for seed, x in test["accuracy"].items()}, dtype=float)
+
+
+def average(all):
+    """Of the seeds that all have."""
+    return pd.concat(all, axis=1, join="inner").apply(mean, axis=1) if all else pd.Series(dtype=float)
+
+
+def columns(x, name):
+    """How many seeds, their mean, and its interval."""
+    return {"seeds": len(x), name: mean(x)} | dict(zip(("interval_low", "interval_high"), interval(x)))
+
+
+def tested(trials, artifact):
+    """Each setting that has a model, with its Setting and a way to its accuracies by length and other fields."""
+    for one in artifact["settings"]:
+        models = Setting(trials, **{name: one[name] for name in ("task", "encoding", "positions")})
+        if models.runs:
+            yield one, models
+
+
+def test_of(setting, length, **fields):
+    (found,) = [t for t in setting["tests"] if t["length"] == length and all(t[f] == x for f, x in fields.items())]
+    return by_seed(found)
+
+
+# -- the gaps themselves: nothing is trained ---------------------------------------------------------------------------
+
+
+def spread(counts):
+    """The mean gap, and the share of gaps of 1 or less."""
+    all = sum(n for _, n in counts)
+    return sum(gap * n for gap, n in counts) / all, sum(n for gap, n in counts if gap <= 1) / all
+
+
+def stated(gap, close):
+    return [f"mean gap {gap:.3g}", f"1 or less: {number(close)} %"]
+
+
+MOST = 40  # the largest gap that is drawn
+
+
+def shares(counts):
+    all = dict(counts)
+    return {gap: all.get(gap, 0) / sum(all.values()) for gap in range(0 if 0 in all else 1, MOST + 1)}
+
+
+def histograms(curves, canvas):
+    axes = canvas.add_subplot()
+    for name, share in curves.items():
+        axes.plot(share.keys(), share.values(), label=name, linewidth=1)
+    top = max((x for share in curves.values() for x in share.values()), default=0)
+    axes.set(xlabel="gap", ylabel="share of neighbours", xlim=(0, MOST), ylim=(0, min(1, max(0.1, 1.05 * top))))
+    canvas.legend(loc="outside lower center", ncols=3)
+
+
+def histogram(sampler):
+    curves = {"training": shares(sampler["gaps"])}
+    curves |= {f"length {test['length']}": shares(test["gaps"]) for test in sampler["tests"]}
+    alt = f"How often neighbouring slots are so many positions apart, {sampler['trained']}, {sampler['task']}."
+    caption = f"{sampler['trained'].capitalize()}. Gaps up to {MOST}, rounded to whole numbers."
+    data = pd.DataFrame([(name, *one) for name, share in curves.items() for one in share.items()],
+                        columns=["curve", "gap", "share"])  # fmt: skip
+    name = f"gaps-{sampler['positions'].split(':')[0]}"
+    return Figure(name, caption, alt, functools.partial(histograms, curves), data)
+
+
+def gaps(trials, artifact):
+    section, rows, data = Section(), {}, []
+    for one in artifact["samplers"]:
+        task, trained, last = one["task"], spread(one["gaps"]), one["tests"][-1]
+        fields = {"task": task, "trained": one["positions"]}
+        names = ["test_positions", "length", "mean_gap", "share_of_1_or_less", "overlap"]
+        name = one["trained"] + ", in equal steps at test" * one["even"]
+        rows.setdefault(task, []).append([Cell(name), Cell("", stated(*trained))])
+        if not one["even"]:
+            data.append(fields | dict(zip(names, ("", NAN, *trained, 1.0))))
+        for test in one["tests"]:
+            at = spread(test["gaps"])
+            rows[task][-1].append(Cell(number(test["overlap"]), stated(*at)))
+            data.append(fields | dict(zip(names, (one["test_positions"], test["length"], *at, test["overlap"]))))
+        if one["even"]:
+            continue
+        far = spread(last["gaps"])
+        section.readings.append(
+            f"{task}, {one['trained']}: neighbours are {trained[0]:.3g} apart on average in training and {far[0]:.3g} "
+            f"at length {last['length']}; {number(trained[1])} and {number(far[1])} % of the gaps are 1 or less; the "
+            f"two distributions have {number(last['overlap'])} % in common."
+        )
+        if task == "reverse_string":
+            section.figures.append(histogram(one))
+    head = ["positions", "training", *(f"length {length}" for length in artifact["lengths"])]
+    caption = (
+        "how much of the gaps at test training has as often, in %, with the mean gap and the share of gaps of 1 or less"
+    )
+    section.grids = [Grid(f"{task}: {caption}", head, of_task) for task, of_task in rows.items()]
+    section.data = pd.DataFrame(data)
+    section.notes = [
+        "Nothing is trained for this table: lengths and positions are drawn as in training to length "
+        f"{artifact['train_length']} from a pool of {artifact['pool']}, in 2,000 of its steps, and as at test, in 64 "
+        "draws. Gaps are rounded.",
+        "Bucket Sort has as many slots as Reverse String.",
+        "In equal steps all gaps are the same, so that they have no more in common with training than the share of "
+        "that one gap. They need not be worse for it.",
+        "Uniform sampling: Ruoss et al. 2023. Random floats and their test in equal steps: random float sampling, "
+        "Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050), as told in a note on the paper. Log density and "
+        "blocks are poslab's own.",
+    ]
+    return section
+
+
+# -- accuracy by length and by gap -------------------------------------------------------------------------------------
+
+
+def spacing_cells(tests):
+    """One number in a column, or two where spacing is random and even: the second stands below."""
+    cells = {}
+    for test in tests:
+        text = number(mean(by_seed(test))) + "†" * (not test["inside"])
+        if test["column"] in cells:
+            cells[test["column"]].below.append(f"even {text}")
+        else:
+            cells[test["column"]] = Cell(text)
+    return cells
+
+
+def against_gap(curves, canvas):
+    """Random spacing, that of training too; gap 1 has only one. Faint: beyond the pool."""
+    axes = accuracy_axes(canvas, "mean gap between neighbours at test")
+    for n, (length, points) in enumerate(curves.items()):
+        inside = points[points["within_pool"]]
+        beyond = points[~points["within_pool"]]
+        axes.plot(inside["mean_gap"], 100 * inside["accuracy"], color=f"C{n}", linewidth=1, label=f"length {length}")
+        axes.fill_between(inside["mean_gap"], 100 * inside["interval_low"], 100 * inside["interval_high"],
+                          color=f"C{n}", alpha=0.2, linewidth=0)  # fmt: skip
+        if len(beyond):
+            edge = inside[inside["mean_gap"] < beyond["mean_gap"].iloc[0]].tail(1)
+            behind = pd.concat([edge, beyond])
+            axes.plot(behind["mean_gap"], 100 * behind["accuracy"], color=f"C{n}", linewidth=1, alpha=0.3)
+    axes.set_xlim(left=1)
+    canvas.legend(loc="outside lower center", ncols=3)
+
+
+def grid_figure(setting, data):
+    curves = {
+        length: rows[(rows["spacing"] == "random") | (rows["test_positions"] == "stretched:gap=1")].sort_values(
+            "mean_gap", kind="stable"
+        )
+        for length, rows in data.groupby("length")
+    }
+    caption = (
+        f"{titled(setting['task'])}, {setting['encoding']}. Random spacing, the last point of a line as trained; mean "
+        "over seeds with its interval. Faint: positions beyond the pool."
+    )
+    lengths = ", ".join(map(str, curves))
+    alt = f"Accuracy of strings of lengths {lengths} against the mean gap, {setting['task']}, {setting['encoding']}."
+    draw = functools.partial(against_gap, curves)
+    return Figure(f"grid-{setting['task']}-{setting['encoding']}", caption, alt, draw, pd.concat(curves.values()))
+
+
+def grid(trials, artifact):
+    section, grids, frames = Section(), {}, []
+    home = max((length for length in artifact["lengths"] if length <= artifact["train_length"]), default=0)
+    for one, models in tested(trials, artifact):
+        task, encoding, rows = one["task"], one["encoding"], []
+        for n, length in enumerate(artifact["lengths"]):
+            majority = artifact["majority"][task][n]
+            tests = [test for test in one["tests"] if test["length"] == length]
+            cells = spacing_cells(tests)
+            caption = (
+                f"{task}: accuracy in % by length and by the mean gap between neighbours, random and, below, in equal "
+                "steps"
+            )
+            table = grids.setdefault(task, Grid(caption, ["encoding, length", *cells], []))
+            below = [*models.partly, f"majority {number(majority)}"]
+            table.rows.append([Cell(f"{encoding}, {length}", below), *cells.values()])
+            rows += [
+                {"task": task, "encoding": encoding, "length": length, "spacing": test["kind"],
+                 "test_positions": test["positions"], "mean_gap": test["gap"], "within_pool": test["inside"]}
+                | columns(by_seed(test), "accuracy") | {"majority": majority}
+                for test in tests
+            ]  # fmt: skip
+            if length == home:
+                same, counted, even = (
+                    number(mean(test_of(one, length, positions=positions)))
+                    for positions in ("same", "contiguous", "evenly_spread")
+                )
+                section.readings.append(
+                    f"{encoding} on {task}, length {length}: {same} % as trained (mean gap "
+                    f"{artifact['own_gap'][task][n]:.3g}), {counted} % counted from a random start (gap 1), {even} % "
+                    "evenly spread over the pool."
+                )
+        frames.append(pd.DataFrame(rows))
+        section.figures.append(grid_figure(one, frames[-1]))
+    section.grids = list(grids.values())
+    if frames:
+        section.data = pd.concat(frames)
+    else:
+        section.readings.append("No model can be tested yet.")
+    section.notes = [
+        how_many(trials),
+        f"Each cell: the mean over seeds of {artifact['strings']} strings. Trained with uniform random positions of a "
+        f"pool of {artifact['pool']}; lengths to {artifact['train_length']} were trained.",
+        "Gap: random positions of that mean gap (`scattered`), and below in equal steps (`stretched`), both from the "
+        "start of the pool. Counted: gap 1 from a random start (`contiguous`). As trained: uniform sampling, whose gap "
+        "falls with the length.",
+        "†: some positions lie beyond the pool, so that training has not met them: a second change beside the gap.",
+        worth(trials) + " They are in the .csv and in the charts.",
+    ]
+    return section
+
+
+# -- which comes first, the gap or the length? -------------------------------------------------------------------------
+
+LEARNED = 0.25  # of the way from majority to all right: below that there is little to lose
+CHANGES = {
+    "with uniform sampling": ("gap", "length"),
+    "with the gap all the way down to 1": ("gap to 1", "length at gap 1"),
+}
+
+
+def which_first(gap, length):
+    """What it costs, by seed, to change the gap at the same length, and the length at the same gap: a row. The verdict
+    names that which costs more if the interval of their difference over seeds excludes zero."""
+    more, less = (gap, length) if mean(gap) > mean(length) else (length, gap)
+    x = difference(more, less)
+    row = {"seeds": len(x)}
+    for name, of in (("gap", gap), ("length", length), ("difference", x)):
+        row |= {name: mean(of)} | dict(zip((f"{name}_low", f"{name}_high"), interval(of)))
+    names = ("gap", "length") if more is gap else ("length", "gap")
+    verdict = (
+        "untested" if not len(x) else "neither" if mean(more) <= 0
+        else names[0] if strong(interval(x)) else "inconclusive"
+    )  # fmt: skip
+    return row | {"verdict": verdict}
+
+
+def one_by_one(gap, length):
+    """How many settings lose more to the gap, how many to the length, and how many are inconclusive."""
+    ends = [interval(difference(*both)) for both in zip(gap, length)]
+    counts = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
+    return {"gap_more": counts[0], "length_more": counts[1], "inconclusive": len(ends) - sum(counts)}
+
+
+def points(row, name):
+    return " ".join([f"{number(row[name])} points", *span((row[f"{name}_low"], row[f"{name}_high"]))])
+
+
+def first_reading(row):
+    """Of which_first() and one_by_one()."""
+    if row["verdict"] == "untested":
+        text = "No setting has been tested both ways yet."
+    else:
+        by = points(row, "difference")
+        text = f"The gap alone costs {points(row, 'gap')}, the length alone {points(row, 'length')}. " + {
+            "neither": "Neither loses accuracy.",
+            "inconclusive": f"Which comes first is inconclusive: they differ by {by}.",
+        }.get(row["verdict"], f"The {row['verdict']} comes first: it costs more by {by}.")
+    return (
+        f"{text} Setting by setting: the gap costs more in {row['gap_more']}, the length in {row['length_more']}, and "
+        f"{row['inconclusive']} are inconclusive."
+    )
+
+
+def losses(artifact, setting, length, longest):
+    """The skill at home, and what each change costs, by seed. A skill is 0 for always the most frequent symbol of each
+    slot and 1 for all right, so that lengths compare whose baselines differ."""
+
+    def skill(length, gap):
+        majority = artifact["majority"][setting["task"]][artifact["lengths"].index(length)]
+        return (test_of(setting, length, gap=gap) - majority) / (1 - majority)
+
+    home, squeezed, counted = (skill(length, gap) for gap in ("trained", "squeezed", "1"))
+    far, far_counted = (skill(longest, gap) for gap in ("trained", "1"))
+    pairs = [(home, squeezed), (squeezed, far), (home, counted), (counted, far_counted)]
+    names = [name for both in CHANGES.values() for name in both]
+    return home, {name: difference(*pair) for name, pair in zip(names, pairs)}
+
+
+def first_from(artifact, all, length, longest):
+    """Of all settings, from one trained length: readings, a table, and the rows of both files."""
+    rows, data, verdicts, unlearned = [], [], [], []
+    lost = {name: [] for both in CHANGES.values() for name in both}
+    for one, models in all:
+        home, of = losses(artifact, one, length, longest)
+        gap, gap_there = (artifact["own_gap"][one["task"]][artifact["lengths"].index(n)] for n in (length, longest))
+        name = f"{one['task']}, {one['encoding']}"
+        below = [*models.partly, f"mean gap {gap:.3g}, at length {longest} {gap_there:.3g}"]
+        cells = [difference_cell(mean(x), interval(x)) for x in of.values()]
+        rows.append([Cell(name, below), Cell(number(mean(home))), *cells])
+        fields = {"task": one["task"], "encoding": one["encoding"], "length": length, "longest": longest,
+                  "gap": gap, "gap_at_longest": gap_there}  # fmt: skip
+        data += [fields | {"change": change} | columns(x, "loss") for change, x in of.items()]
+        if mean(home) < LEARNED:
+            unlearned.append(name)
+            continue
+        for change, x in of.items():
+            lost[change].append(x)
+    if not lost["gap"]:
+        readings = [f"No setting has learned the strings of length {length} well enough to lose anything."]
+    else:
+        readings = []
+        for how, names in CHANGES.items():
+            gap, by_length = (lost[name] for name in names)
+            row = which_first(average(gap), average(by_length)) | one_by_one(gap, by_length)
+            verdicts.append({"from": length, "to": longest, "change": names[0], "settings": len(gap)} | row)
+            count = f", mean of {len(gap)} setting{'s' * (len(gap) != 1)}" if names[0] == "gap" else ""
+            readings.append(f"From length {length} to {longest} {how}{count}: {first_reading(row)}")
+        if unlearned:
+            readings.append(
+                f"Not in these means, as they are less than {100 * LEARNED:.0f} % of the way from the majority to all "
+                f"right at length {length}: {'; '.join(unlearned)}."
+            )
+    head = ["task, encoding", f"as trained, length {length}", "gap alone", "length alone", "gap alone, to 1",
+            "length alone, at gap 1"]  # fmt: skip
+    caption = f"From length {length} to {longest}: points lost when only the gap or only the length changes, and their "
+    return readings, Grid(f"{caption}intervals", head, rows), data, verdicts
+
+
+def first(trials, artifact):
+    lengths, data, verdicts = artifact["lengths"], [], []
+    homes = [length for length in lengths[:-1] if length <= artifact["train_length"]]
+    if not homes:
+        return Section([NO_LENGTH])
+    section, all = Section(), list(tested(trials, artifact))
+    for length in homes:
+        readings, table, rows, judged = first_from(artifact, all, length, lengths[-1])
+        section.readings += readings
+        section.grids.append(table)
+        data += rows
+        verdicts += judged
+    places = {(one["task"], one["encoding"]): n for n, (one, _) in enumerate(all)}
+    section.data = pd.DataFrame(sorted(data, key=lambda row: places[row["task"], row["encoding"]]))
+    if verdicts:
+        section.more["verdicts"] = pd.DataFrame(verdicts)
+    section.notes = [
+        how_many(trials),
+        "Points: 0 is the accuracy of the most frequent symbol of each slot, 100 is all right. Accuracies alone would "
+        "not compare lengths: in Bucket Sort that symbol is right ever more often as strings become longer.",
+        "Gap alone: the same strings in the part of the pool in which their mean gap is that of uniform sampling at "
+        "the longest length. Length alone: from there to strings of that length with uniform sampling, which have this "
+        "gap. The two add up to all that is lost. The last two columns do the same with gap 1 (`contiguous`). No "
+        "position leaves the pool.",
+        "Length, gap and the part of the pool that a string covers are tied: where the first two are said, the third "
+        "follows. Gap alone also means that a string covers less of the pool.",
+        "The gap changes first, as longer strings with the gap of shorter ones would leave the pool. Near the "
+        "majority, at 0 points, the length then has little left to take.",
+        worth(trials) + " Bold: the interval excludes zero. Means over settings are taken for each seed.",
+        "That randomized positions keep distances in distribution is the claim of Ruoss et al. 2023. Nearest to this "
+        "question: random float sampling (Shimizu, Taniguchi and Matsuo 2026, arXiv 2602.14050) and Randomized YaRN "
+        "(Mehta, Yin and Durrett 2026, arXiv 2606.23687), which enlarges the range of positions while it trains.",
+    ]
+    return section
+
+
+# -- matching the gaps in training -------------------------------------------------------------------------------------
+
+RULES = ("as trained", "equal steps", "counted")
+
+
+def baselines_at(trials, ids, lengths):
+    """By name, over these lengths: means over the seeds of these trials."""
+    ids = trials.asked.loc[ids].drop_duplicates("seed").sort_values("seed").index
+    return {
+        name: mean([mean(list(trials.by_length(name).loc[id].reindex(lengths).dropna())) for id in ids])
+        for name in BASELINES
+    }
+
+
+def ahead(name, x):
+    """A row of the verdicts: how far one sampler is from uniform sampling."""
+    ends, m = interval(x), mean(x)
+    verdict = "inconclusive" if not strong(ends) else "ahead" if m > 0 else "behind"
+    return {"trained": name, "minus_uniform": m, "difference_low": ends[0], "difference_high": ends[1],
+            "verdict": verdict if len(x) else "untested"}  # fmt: skip
+
+
+def ahead_reading(row):
+    name = f"{row['trained']} ({row['settings']} setting{'s' * (row['settings'] != 1)})"
+    if row["verdict"] == "untested":
+        return f"{name} is not tested yet"
+    ends = span((row["difference_low"], row["difference_high"]), sign="+")
+    return f"{' '.join([name, number(row['minus_uniform'], sign='+'), 'points', *ends])}: {row['verdict']}"
+
+
+def matched_row(one, trained_length, far):
+    """The accuracies of a setting at the trained length and, by each rule, beyond: (rule, lengths, positions, x)."""
+    yield "", [trained_length], "same", test_of(one, trained_length, rule="as trained")
+    for rule in RULES:
+        tests = [t for t in one["tests"] if t["rule"] == rule and t["length"] in far]
+        yield rule, far, tests[0]["positions"], average(list(map(by_seed, tests)))
+
+
+def matched(trials, artifact):
+    far, home = artifact["lengths"], artifact["train_length"]
+    if not far:
+        return Section([NO_LENGTH])
+    beyond, grids, data, more = f"{far[0]} to {far[-1]}", {}, [], {}
+    none, reference = pd.Series(dtype=float), {}  # of uniform sampling
+    for one in artifact["settings"]:
+        task, encoding, trained = one["task"], one["encoding"], one["trained"]
+        models = Setting(trials, task=task, encoding=encoding, positions=one["positions"])
+        caption = f"{task}: accuracy in %, and minus that of uniform sampling in points with its interval"
+        head = ["encoding, trained with", f"length {home}, as trained", *(f"{beyond}, {rule}" for rule in RULES)]
+        row = [Cell(f"{encoding}, {trained}", models.partly)]
+        grids.setdefault(task, Grid(caption, head, [])).rows.append(row)
+        for rule, lengths, positions, ours in matched_row(one, home, far):
+            if trained == "uniform":
+                reference[task, encoding, rule] = ours
+            x = none if trained == "uniform" else difference(ours, reference.get((task, encoding, rule), none))
+            ends = interval(x)
+            below = " ".join([number(mean(x), sign="+"), *span(ends, sign="+")]) if len(x) else ""
+            row.append(Cell(number(mean(ours)), [below] if below else [], strong(ends)))
+            at = baselines_at(trials, models.at_lr.index, lengths) if len(ours) else dict.fromkeys(BASELINES, NAN)
+            data.append(
+                {"task": task, "encoding": encoding, "trained": one["positions"], "test_positions": positions,
+                 "lengths": beyond if rule else str(home)} | columns(ours, "accuracy")
+                | {"minus_uniform": mean(x), "difference_low": ends[0], "difference_high": ends[1]} | at
+            )  # fmt: skip
+            if rule and len(x):
+                more.setdefault((rule, trained), []).append(x)
+    verdicts = [
+        {"lengths": beyond, "rule": rule} | ahead(trained, average(of)) | {"settings": len(of)}
+        for (rule, trained), of in sorted(more.items(), key=lambda one: (RULES.index(one[0][0]), one[0][1]))
+    ]
+    readings = [
+        f"Lengths {beyond}, {rule}, against uniform sampling tested alike: {'; '.join(said)}."
+        for rule in RULES
+        if (said := [ahead_reading(v) for v in verdicts if v["rule"] == rule])
+    ]
+    notes = [
+        how_many(trials),
+        f"Lengths {beyond}: the mean over {', '.join(map(str, far))}; {artifact['strings']} strings of each.",
+        "As trained: the sampler of training. Equal steps: over the whole pool (`evenly_spread`), and for random "
+        "floats their published rule (`float_midpoints`). Counted: gap 1 from a random start (`contiguous`).",
+        worth(trials) + " Bold: the interval of the difference excludes zero. Means over settings are taken for each "
+        "seed first.",
+    ]
+    for task in tasks(trials):
+        of = trials.asked[(trials.asked["task"] == task) & trials.asked["done"]]
+        if len(of):
+            at = baselines_at(trials, of.index, far)
+            listed = ", ".join(f"{text} {number(at[name])}" for name, text in BASELINES.items())
+            notes.append(f"{task}, without reading the order of the symbols, at these lengths: {listed}.")
+    return Section(
+        readings or ["No comparison can be made of the runs that are done."],
+        list(grids.values()),
+        notes=[*notes, SOURCES],
+        data=pd.DataFrame(data),
+        more={"verdicts": pd.DataFrame(verdicts)} if verdicts else {},
+    )
+
+
+DRAW = {"gaps": gaps, "grid": grid, "first": first, "matched": matched}
