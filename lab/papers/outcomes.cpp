@@ -14,16 +14,6 @@ Outcome outcome(const Trial& t, const SweepFolder& folder) {
   return o;
 }
 
-std::optional<Baselines> mean_of(const std::vector<Baselines>& all) {
-  if (all.empty()) return std::nullopt;
-  Baselines sum{};
-  for (const auto field : {&Baselines::chance, &Baselines::majority, &Baselines::content_only}) {
-    for (const Baselines& one : all) sum.*field += one.*field;
-    sum.*field /= double(all.size());
-  }
-  return sum;
-}
-
 }  // namespace
 
 Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
@@ -83,23 +73,6 @@ double mean_at(const Outcome& o, int from, int to) {
   for (const AtLength& at : o.tested)
     if (at.length >= from && at.length <= to) some.push_back(at.accuracy);
   return poslab::mean(some);
-}
-
-std::optional<Baselines> baselines_of(const std::vector<const Outcome*>& runs, const At& at) {
-  std::map<int64_t, Baselines> by_seed;  // other runs of a seed have the same strings
-  for (const Outcome* o : runs) {
-    std::optional<Baselines> own = o->record.baselines;
-    if (at) {
-      std::vector<Baselines> all;
-      for (const AtLength& row : o->tested)
-        if (at(row.length)) all.push_back(row.baselines);
-      own = mean_of(all);
-    }
-    if (own) by_seed.emplace(o->trial->config().count("seed"), *own);
-  }
-  std::vector<Baselines> all;
-  for (const auto& [seed, one] : by_seed) all.push_back(one);
-  return mean_of(all);
 }
 
 }  // namespace poslab::reproduce

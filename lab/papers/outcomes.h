@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
-#include "tasks/baselines.h"
 
 namespace poslab::reproduce {
 
@@ -68,10 +66,5 @@ class Outcomes {
 
 // Mean accuracy at the lengths from .. to that were tested; NaN of none.
 double mean_at(const Outcome&, int from, int to);
-
-// The baselines of runs of one task, the mean over their seeds, whose strings differ: over the lengths of their scores,
-// or over those that `at` is true of. Absent if none of them has any.
-using At = std::function<bool(int length)>;
-std::optional<Baselines> baselines_of(const std::vector<const Outcome*>&, const At& at = nullptr);
 
 }  // namespace poslab::reproduce

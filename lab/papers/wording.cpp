@@ -20,43 +20,7 @@ std::string ahead_text(double x, const Interval& i, const std::string& unit) {
   return fmt::format("{}{}{}{}", signed_points(x), unit, std::isnan(i.low) ? "" : " ", interval_text(i, true));
 }
 
-std::string partly(const Summary& s) {
-  return s.whole() || !s.runs ? "" : fmt::format("{} of {} runs\n", s.runs, s.planned);
-}
-
-std::vector<nlohmann::json> baseline_cells(const Summary& s, const At& at) {
-  const std::optional<Baselines> b = baselines_of(s.at_lr, at);
-  if (!b) return {nullptr, nullptr, nullptr};
-  return {b->chance, b->majority, b->content_only};
-}
-
 nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
-
-At within(Lengths range) {
-  return [=](int length) { return length >= range.from && length <= range.to; };
-}
-
-Cell task_cell(const Outcomes& outcomes, const std::string& task, const std::vector<At>& at,
-               const std::vector<int64_t>& seeds) {
-  std::vector<const Outcome*> runs;
-  for (const Outcome& o : outcomes.done())
-    if (const Choices& c = o.trial->config();
-        c["task"] == task && (seeds.empty() || std::count(seeds.begin(), seeds.end(), c.count("seed"))))
-      runs.push_back(&o);
-  std::vector<std::string> chance, majority, content_only;
-  for (const At& some : at)
-    if (const auto b = baselines_of(runs, some)) {
-      chance.push_back(points(b->chance)), majority.push_back(points(b->majority));
-      content_only.push_back(points(b->content_only));
-    }
-  if (chance.empty()) return {task};
-  return {task, fmt::format("chance {}\nmajority {}\ncontent only {}", fmt::join(chance, " / "),
-                            fmt::join(majority, " / "), fmt::join(content_only, " / "))};
-}
-
-std::vector<Line> of_tasks(const Outcomes& outcomes, const std::vector<At>& at) {
-  return lines(outcomes.tasks(), [&](const std::string& task) { return Line{task_cell(outcomes, task, at), {task}}; });
-}
 
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
@@ -101,26 +65,6 @@ Picture picture(const page::Chart& chart, const std::string& caption) {
 page::Chart chart_of(const std::string& id, const std::string& title, const std::string& x_label,
                      const std::string& y_label, double x_low, double x_high) {
   return {id, title, "", x_label, y_label, x_low, x_high, 0, 0};
-}
-
-page::Chart accuracy_chart(const std::string& id, const std::string& title, const std::string& x_label, double x_low,
-                           double x_high, double shaded) {
-  page::Chart chart = chart_of(id, title, x_label, "accuracy", x_low, x_high);
-  chart.y_high = 1, chart.percent = true, chart.shaded = shaded;
-  return chart;
-}
-
-void add_point(page::Curve& curve, double x, const BySeed& ours) {
-  if (ours.empty()) return;
-  const Interval i = bootstrap(values(ours));
-  curve.points.push_back({x, mean(ours)});
-  if (!std::isnan(i.low)) curve.band.push_back({x, i.low, i.high});
-}
-
-page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>& all) {
-  page::Curve curve{name, color, {}, {}};
-  for (const AtLength& at : all) curve.points.push_back({double(at.length), at.accuracy});
-  return curve;
 }
 
 std::vector<double> values(const BySeed& all) {

@@ -1,5 +1,4 @@
-// What the artifacts of all sources say alike: how many runs, which baselines, which intervals; and a chart as a
-// picture.
+// What the artifacts of all sources say alike: how many runs, which intervals; and a chart as a picture.
 #pragma once
 #include "lab/pages/page/chart.h"
 #include "lab/papers/artifact.h"
@@ -7,31 +6,18 @@
 
 namespace poslab::reproduce {
 
-std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
 // "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
 std::string ahead_text(double, const Interval&, const std::string& unit = "");
 nlohmann::json number(double x);  // null for NaN
-// Columns chance, majority, content_only of a .csv, as baselines_of has them; nulls if no run is done.
-std::vector<nlohmann::json> baseline_cells(const Summary&, const At& at = nullptr);
-// Its name, and below it its three baselines: at the lengths of the runs' scores, or at each of `at`; of some seeds, or
-// all. And such rows.
-Cell task_cell(const Outcomes&, const std::string& task, const std::vector<At>& at = {nullptr},
-               const std::vector<int64_t>& seeds = {});
-std::vector<Line> of_tasks(const Outcomes&, const std::vector<At>& at = {nullptr});
-At within(Lengths);
-// What they are worth with so many seeds, and with a learning rate that is chosen on what is tested.
+// What intervals are worth with so many seeds, and with a learning rate that is chosen on what is tested.
 std::string about_intervals(const Outcomes&);
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 Picture picture(const page::Chart&, const std::string& caption);  // caption: HTML
 
-// An empty chart, whose y begins and ends at 0; one of accuracies, from 0 to 100 %; and what stands in it.
+// An empty chart, whose y begins and ends at 0.
 page::Chart chart_of(const std::string& id, const std::string& title, const std::string& x_label,
                      const std::string& y_label, double x_low, double x_high);
-page::Chart accuracy_chart(const std::string& id, const std::string& title, const std::string& x_label, double x_low,
-                           double x_high, double shaded = 0);
-void add_point(page::Curve&, double x, const BySeed&);  // the mean with its interval; nothing of none
-page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>&);
 
 std::vector<double> values(const BySeed&);
 double mean(const BySeed&);
