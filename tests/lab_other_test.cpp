@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <sstream>
+
 #include "lab/pages/report/report.h"
 #include "lab/runs/output.h"
 #include "lab/runs/whole_run.h"
@@ -187,6 +189,25 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
               "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
   CHECK(holds(with("result.json", replaced("\"steps_per_second\": ", "\"steps_per_second\": 9"), draws),
               "1: the steps_per_second of " + run + "/result.json is 9"));
+  // A loss enters no score, and a trained length neither: the checksum tells the table from another.
+  const auto other_loss = [](std::string text) {
+    std::istringstream names(text.substr(0, text.find('\n')));
+    size_t at = text.find('\n') + 1;
+    for (std::string name; std::getline(names, name, ',') && name != "loss";) at = text.find(',', at) + 1;
+    return text.replace(at, text.find_first_of(",\n", at) - at, "0.123456");
+  };
+  for (const auto& [csv, json] : {std::pair("eval.csv", "result.json"), std::pair("eval-far.csv", "eval-far.json")}) {
+    const std::string refused = with(csv, other_loss, draws);
+    CHECK(holds(refused, "1: " + run + "/" + csv + " has the checksum "));
+    CHECK(holds(refused, run + "/" + json + " is of a table with "));
+    const std::string record = read_file(run + "/" + json);
+    const size_t from = record.find("\"table\": \"");
+    REQUIRE(from != std::string::npos);
+    std::string older = record;
+    write_file(run + "/" + json, older.erase(from, record.find('\n', from) - from));  // as an older program left it
+    CHECK(with(csv, other_loss, draws) == "");
+    write_file(run + "/" + json, record);
+  }
   // A training does not go on after lines that are missing.
   fs::copy(run, folder / "earlier", fs::copy_options::recursive);
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",

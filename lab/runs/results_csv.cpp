@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/checksum.h"
 #include "lab/files/csv.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
@@ -41,6 +42,13 @@ std::string to_csv(const Results& all) {
     for (size_t n = 0; n < row.cells().size(); ++n)
       text += row.text(n) + (n + 1 < row.cells().size() ? "," : "\n");
   return text;
+}
+
+std::string checksum_of(const Results& all) {
+  const std::string text = to_csv(all);
+  Checksum sum;
+  sum.add(text.data(), text.size());
+  return sum.digits();
 }
 
 Results read_results(const std::string& path, const Kind& kind) {
@@ -84,6 +92,12 @@ void check_score(const char* name, std::optional<double> recorded, double found,
                  const std::string& json) {
   if (recorded && !(std::abs(*recorded - found) < 1e-6))
     failure("the {} of {} is {:.6f}, and that of {} is {:.6f}", name, json, *recorded, csv, found);
+}
+
+void check_table(const RecordedTest& t, const std::string& csv, const std::string& json) {
+  if (const std::string is = checksum_of(t.rows); t.record.table && *t.record.table != is)
+    failure("{} has the checksum {}, and {} is of a table with {}: one of them was changed or is of another run", csv,
+            is, json, *t.record.table);
 }
 
 // Absent of a record without options, and of a class that this process lacks.
@@ -136,13 +150,17 @@ void check_test(const RecordedTest& t, const Choices& tested, const std::string&
   check("paper_score", t.record.paper_score), check("released_score", t.record.released_score);
   if (const auto& b = t.record.baselines)
     check("chance", b->chance), check("majority", b->majority), check("content_only", b->content_only);
+  check_table(t, csv, json);
 }
 
 RecordedTest read_test(const std::string& folder, const std::string& name) {
   const Kind& kind = kind_of_folder(folder);
   const RecordedTest test = read_both(folder, name, kind);
   const std::optional<Choices> recorded = options_of(test.record, kind);
-  if (!recorded) return test;
+  if (!recorded) {
+    check_table(test, folder + "/" + csv_of_test(name), folder + "/" + json_of_test(name));
+    return test;
+  }
   if (!is_hf_folder(folder)) check_same_run(folder, *recorded, test.record.test, folder + "/" + json_of_test(name));
   check_files(test, *recorded, folder, name);
   return test;

@@ -24,6 +24,7 @@ struct RunRecord {
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out
   std::optional<double> seconds, steps_per_second;
+  std::optional<std::string> table;  // checksum_of() its table (lab/runs/results_csv.h); absent of older runs
   nlohmann::ordered_json config = {};  // as it was tested; null of a record that was not read from a file
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
 };

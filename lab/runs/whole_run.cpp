@@ -41,6 +41,7 @@ RunRecord record_of(const Learner& l, const Choices& tested, const Results& all)
   RunRecord r;
   if (c.has("task")) r.task = c["task"];
   r.encoding = tested["encoding"], r.positions = tested["positions"];
+  r.table = checksum_of(all);
   r.parameters = l.params().count(), r.steps = l.adam().step;
   const auto known = [](double x) { return std::isnan(x) ? std::nullopt : std::optional(x); };
   if (const Row s = kind_of(c).scores(tested, all); s.has("paper_score")) {
