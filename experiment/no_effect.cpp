@@ -38,11 +38,6 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
     return fmt::format("of its {} parts, which layers take in turn, layers = {} reaches the first {}; train with at "
                        "least layers = {}",
                        in_turn(c[option]), layers(c), layers(c), in_turn(c[option]));
-  if (is("max_position") && !finite(c.scheme) && !has_option(sampler(c), "max_position") &&
-      !has_option(test_sampler(c), "max_position"))
-    return fmt::format("positions = {} come from no pool, and {} has no table of positions; choose a sampler that has "
-                       "one, as positions = randomized",
-                       c["positions"], c.scheme.spelled());
   if (is("first_position") && counts_from_anywhere(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
                        "as encoding = rope", c.scheme.spelled());

@@ -135,14 +135,14 @@ TEST_CASE("ask: strings as people write them") {
   CHECK(holds(refusal("reverse_string", ""), "an empty string"));
   CHECK(holds(refusal("modular_arithmetic", "1+"), "digits 0 to 4 joined by + - *"));
   CHECK(holds(refusal("modular_arithmetic", "1+7"), "its symbols are 0 1 2 3 4 + - * _"));
-  CHECK(holds(refusal("modular_arithmetic", "1_2"), "no input of"));
-  CHECK(holds(refusal("modular_arithmetic_brackets", "((1+2)"), "no input of modular_arithmetic_brackets"));
+  CHECK(holds(refusal("modular_arithmetic", "1_2"), "is not an input of"));
+  CHECK(holds(refusal("modular_arithmetic_brackets", "((1+2)"), "is not an input of modular_arithmetic_brackets"));
   CHECK(holds(refusal("solve_equation", "(x-x)=4"), "with one x"));
-  CHECK(holds(refusal("solve_equation", "(3-x)=("), "no input of"));
+  CHECK(holds(refusal("solve_equation", "(3-x)=("), "is not an input of"));
   CHECK(holds(refusal("stack_manipulation", "POP 1"), "one or more bits, then actions"));
   CHECK(holds(refusal("binary_addition", "11+"), "with a + between them"));
   CHECK(holds(refusal("binary_multiplication", "11*00"), "with a * between them"));
-  CHECK(holds(refusal("missing_duplicate_string", "01?0"), "no input of"));
+  CHECK(holds(refusal("missing_duplicate_string", "01?0"), "is not an input of"));
   CHECK(holds(refusal("compute_sqrt", "000"), "at least one 1"));
   CHECK(holds(refusal("reverse_string", std::string(100, '7')), "..."));
   CHECK_FALSE(holds(refusal("reverse_string", std::string(100, '7')), std::string(41, '7')));

@@ -176,7 +176,7 @@ TEST_CASE("ask command: what cannot be asked") {
   refused("01 --file x", "give one of the two");
   refused("01 --attention=3.1", "layer 3 is out of range; it takes 1 .. 2");
   refused("01 --attention=1.3", "head");
-  refused("--attention 0110", "no layer and head");
+  refused("--attention 0110", "is not a layer and head");
   refused("01 --positions none", "unknown test_positions");
   refused("01 --temperature ssmax", "learns parameters");
   refused("01 --samples 0", "--samples");
