@@ -45,7 +45,7 @@ struct Option {
   // Of an option whose text spells a thing of a list (its words) with the thing's options: all settings that the text
   // makes, this option's among them, each in its one canonical form. Throws BadInput.
   Settings (*sets)(const std::string& text) = nullptr;
-  // What its text stands for, where that is no number or word, for RunSpec::value (experiment/run_spec.h). Throws
+  // The value of its text, where that is not a number or word, for RunSpec::value (experiment/run_spec.h). Throws
   // BadInput.
   std::any (*read)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"

@@ -10,7 +10,7 @@ namespace poslab {
 
 std::string header_of(const Kind&);              // "length,set,samples,loss,...", without the end of the line
 std::string to_csv(const Results&);
-std::string checksum_of(const Results&);         // core/checksum.h over to_csv(), by which a record knows its table
+std::string checksum_of(const Results&);         // of the bytes of to_csv(), as a record has it
 // At least one row. Throws BadInput where there is no such file, Failure with the line where it is damaged.
 Results read_results(const std::string& path, const Kind&);
 

@@ -1,4 +1,4 @@
-// What the artifacts of the gap shift take, and what is measured for them, which python/poslab/papers/gap_shift.py
+// Trainings and measurements behind the artifacts of the gap shift, which python/poslab/papers/gap_shift.py
 // draws. Randomized positions keep the positions of longer strings in distribution, but not the gaps between
 // neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and the pool are tied by that:
 // a longer string with the gaps of a shorter one needs a larger pool.
@@ -45,7 +45,7 @@ Scale scale(const Choices& on_task, int length);
 BySeed average(const std::vector<BySeed>&);  // of the seeds that all have
 
 // Artifact::measured, a function for each artifact: the gaps of samplers, and the accuracies of trained models by seed,
-// on other positions than they were trained with. What is measured of a model is kept in its run folder, in gaps.json.
+// on other positions than they were trained with. The measurements of a model are kept in its run folder, in gaps.json.
 Json gaps(const Outcomes&, const Choices& defaults, const std::string& folder),
     grid(const Outcomes&, const Choices& defaults, const std::string& folder),
     first(const Outcomes&, const Choices& defaults, const std::string& folder),

@@ -1,4 +1,4 @@
-// What about.json has of each artifact.
+// The measurements of each artifact in about.json.
 #include <fmt/format.h>
 
 #include <algorithm>
