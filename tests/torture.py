@@ -51,8 +51,8 @@ JOBS = {
            f"--eval-lengths 24/64 --eval-samples 4 --steps 400 {OFTEN} --out out", "t5 resume out --threads 1"),
     "sweep": ("sweep run @/plan.jsonl --out out --jobs 2 --threads 1 --retry", None),
     "reproduce": ("reproduce chi2023:cross --tasks bucket_sort --encodings rope --out out --jobs 2 --threads 1 "
-                  "--set seeds=1 --retry --set steps=200 --set layers=1 --set heads=2 --set d_model=16 "
-                  "--set eval_samples=2", None),
+                  "--set seeds=1 --retry --set steps=200 --set eval_lengths=1:50 --set layers=1 --set heads=2 "
+                  "--set d_model=16 --set eval_samples=2", None),
     "align": ("align @/run --short 4 --long 8,12,16,20 --samples 64 --per head --threads 1 -o out.json", None),
     "report": ("report @/run -o out.html", None),
 }
