@@ -17,7 +17,9 @@
 namespace poslab::test {
 namespace {
 
-void trained_alike(const std::string& name) {
+// Schemes meet the kinds in the same code, so that three steps of one kind are enough; the others take a step, whose
+// update the test shows.
+void trained_alike(const std::string& name, int steps) {
   const OneThread one;
   const Quick quick;
   const std::vector<SmallKind> all = small_kinds();
@@ -30,7 +32,7 @@ void trained_alike(const std::string& name) {
     if (!refused.empty()) continue;  // such as causal ones in a T5
     gpu = learner_of(k, {{"encoding", scheme.name}, {"device", "cuda"}});
     CHECK(gpu->params().device() == Device::cuda);
-    for (int n = 0; n < 3; ++n) {
+    for (int n = 0; n < steps; ++n) {
       const StepResult a = step(*cpu), b = step(*gpu);
       CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
       CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
@@ -46,10 +48,10 @@ void trained_alike(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("cuda: three steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama"); }
-TEST_CASE("cuda: three steps of gated attention units with every scheme, as on the CPU") { trained_alike("gau"); }
-TEST_CASE("cuda: three steps of a T5 with every scheme, as on the CPU") { trained_alike("t5"); }
-TEST_CASE("cuda: three steps of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder"); }
+TEST_CASE("cuda: three steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama", 3); }
+TEST_CASE("cuda: a step of gated attention units with every scheme, as on the CPU") { trained_alike("gau", 1); }
+TEST_CASE("cuda: a step of a T5 with every scheme, as on the CPU") { trained_alike("t5", 1); }
+TEST_CASE("cuda: a step of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder", 1); }
 
 TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
   const OneThread one;
