@@ -1,4 +1,4 @@
-// Fused attention, forward. Keys come by a few at a time, and what a query row has gathered fades when a larger logit
+// Fused attention, forward. Keys come a few at a time, and the sums of a query row are scaled down when a larger logit
 // turns up, so that no weight is ever stored (Milakov & Gimelshein 2018, Dao et al. 2022):
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j

@@ -19,7 +19,7 @@ void fill(real* to, real value, int64_t n);              // cuda/fill.cu
 
 namespace {
 
-// Where each warp of the grid leaves what it adds to dq_bias and dq_rel_bias, `pitch` apart, or null.
+// Each warp's share of dq_bias and dq_rel_bias, `pitch` apart, or null.
 struct BiasSums {
   real *q = nullptr, *q_rel = nullptr;     // (heads, head_dim), (heads, rel_dim), and so on
   int64_t pitch = 0;
@@ -36,8 +36,8 @@ __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int 
     put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);
 }
 
-// What the forms of the kernel have room for. Those with `sums` (Route::diagonals) are made for 80 query rows: then six
-// blocks, with r, or eight, without, stand on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
+// Capacities of the kernel's forms. Forms with `sums` (Route::diagonals) are made for 80 query rows: then six blocks,
+// with r, or eight, without, fit on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
 // 65,536 registers, which is 96 or 80 for each thread.
 constexpr Room room_of(bool narrow, bool relative, bool sums) {
   if (sums && relative)
@@ -202,7 +202,7 @@ void start_backward(const AttentionPass& p, const Tiling& cut, bool plain, bool 
   const int64_t n_rel = p.d.q_rel_bias ? int64_t(x.heads) * x.rel_dim : 0;
   const OfDiagonals rows = sums ? of_diagonals(p.d, x) : OfDiagonals{};
   const int warps = int(blocks.x) * (cut.threads() / warp);
-  AttentionGrads d = p.d;                                     // what the kernel itself adds to
+  AttentionGrads d = p.d;                                     // the gradients that the kernel itself adds to
   d.r = d.bias = d.q_bias = d.q_rel_bias = {};
   const int64_t of_warps = ceil_div(warps * (n + n_rel), 4) * 4, all = of_warps + x.batch * rows.pitch;
   real* const partial = all ? room_for_sums(all) : nullptr;
@@ -304,7 +304,7 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
   constexpr int count = 3;
   const bool of_rows = d.r || d.bias || d.gain, own_pairs = x.pairs && x.pairs_batch > 1;
   const bool in_memory = of_rows || route == Route::general;
-  // If du has to stand in memory: so many queries and sequences at once that it and g have bounds.
+  // If du must be kept in memory: so many queries and sequences at once that it and g have bounds.
   int queries = x.queries, batch = x.batch;
   if (in_memory) {
     const int64_t of_query = int64_t(x.heads) * x.keys * (d.r && !own_pairs ? larger(1, x.rel_dim) : 1);

@@ -1,5 +1,5 @@
 // Attention by the formulas alone, for cases that the tiles of cuda/logits.cuh do not cover: rows of more than 256
-// channels, gradients of which two are one array, and callers that want the weights. A thread has a weight, or an
+// channels, two gradients in one array, and callers that want the weights. A thread has a weight, or an
 // element of a result, and the weights are in memory, as many as max_weights allows at a time. It takes every form of
 // AttentionArgs, and is many times slower.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace poslab::cuda {
 
-// What the backward pass leaves in memory for the sums over the batch; null: not needed. p and u as in
+// Arrays that the backward pass leaves in memory for the sums over the batch; null: not needed. p and u as in
 // cuda/logits.cuh.
 struct LogitGrads {
   real* du = nullptr;               // du_ij                      (batch, heads, keys, to - from)
@@ -97,7 +97,7 @@ __global__ void weighted_values(real* o, const real* a, const AttentionArgs x, i
   }
 }
 
-// a, and what is wanted of du and dgain, of queries from .. to: (batch, heads, keys, to - from)
+// a, and the wanted ones of du and dgain, of queries from .. to: (batch, heads, keys, to - from)
 __global__ void weights_again(real* a, const LogitGrads wanted, const AttentionArgs x, const real* d_o, const real* o,
                               const real* stats, int from, int to) {
   const int queries = to - from;

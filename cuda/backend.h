@@ -24,14 +24,14 @@ struct DeviceMemoryOpen {
   ~DeviceMemoryOpen();
 };
 
-// While one lives the emulated GPU takes everything and runs nothing, neither kernels nor copies: what a step costs
-// the host is left, and what the GPU is given can be counted. The host reads zeros for results.
+// While one lives the emulated GPU takes everything and runs nothing, neither kernels nor copies: the host's cost of a
+// step remains, and the GPU's work can be counted. The host reads zeros for results.
 struct NothingRuns {
   NothingRuns();
   ~NothingRuns();
 };
-// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: one that reads
-// what nobody wrote is found by its results.
+// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: a kernel that
+// reads unwritten memory is found by its results.
 struct PoisonedMemory {
   PoisonedMemory();
   ~PoisonedMemory();

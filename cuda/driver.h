@@ -1,4 +1,4 @@
-// What the queue needs of the CUDA runtime, in a dozen functions: by the GPU (cuda/driver.cpp), or by the CPU where
+// The CUDA runtime as the queue needs it, in a dozen functions: by the GPU (cuda/driver.cpp), or by the CPU where
 // kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue, and
 // waits, marks and recordings are that stream's.
 #pragma once
@@ -17,8 +17,8 @@ double free_bytes();                       // of the GPU's memory, that no progr
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have
-std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; takes none of it
-void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
+std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; uses no device memory
+void* device_memory(size_t bytes);         // never freed; 256 bytes aligned. Null: out of memory
 void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back
 
 void to_device(void* to, const void* pinned, size_t bytes);

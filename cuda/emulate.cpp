@@ -25,7 +25,7 @@ using boost::context::fiber;
 struct Barrier {
   int alive = 0, waiting = 0;
   uint32_t opened = 0;
-  Site at = {};                    // where those stand who wait
+  Site at = {};                    // of the waiting threads
   void open() { waiting = 0, ++opened; }
   void arrive() {
     if (++waiting == alive) open();
@@ -36,7 +36,7 @@ struct Barrier {
 };
 
 struct Warp {
-  Barrier barrier;                 // of __syncwarp and of shuffles, of which the first alone orders memory
+  Barrier barrier;                 // of __syncwarp and of shuffles; only __syncwarp orders memory
   Fragment fragment[2][32];
   uint64_t value[2][32];           // of this exchange and of the one before, which some lanes may still have to read
 };
@@ -98,7 +98,7 @@ struct Machine {
       keep(std::move(running->here).resume());
     }
   }
-  void keep(fiber&& at) { (from ? from->here : back) = std::move(at); }  // where it stands that has handed over
+  void keep(fiber&& at) { (from ? from->here : back) = std::move(at); }  // at: the fiber that has handed over
   void wait(Barrier& b, Site at) {
     if (b.waiting > 0 && !(b.at == at))
       failure("emulation: thread {} of block ({}, {}, {}) waits at {}:{}, and others of its barrier at {}:{}; let all "
@@ -217,7 +217,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
     }
     m.launch = nullptr;
   } catch (...) {
-    own_machine.reset();  // threads that stand in the middle of a kernel are given up
+    own_machine.reset();  // gives up threads in the middle of a kernel
     throw;
   }
 }

@@ -1,10 +1,10 @@
 // CUDA C++ for a reader without a GPU, and for tests: .cu files compiled as plain C++ against this header run on the
 // CPU. A grid is a loop over blocks; the threads of a block are fibers that take turns at barriers, so __syncthreads,
-// shuffles within a warp, shared memory and atomics mean what they mean, and a debugger can stop in any thread.
+// shuffles within a warp, shared memory and atomics keep their meaning, and a debugger can stop in any thread.
 // Everything runs in one order, or in one that a seed shuffles, so results are the same in every run.
 //
-// What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond
-// its end, two threads that meet in one place without a barrier between them (a shuffle is none), a barrier that not
+// Mistakes that real hardware leaves to chance are errors here: reading unwritten shared memory, an index beyond its
+// end, two threads that access one place without a barrier between them (a shuffle does not count), a barrier that not
 // all threads reach or that they reach at different places, a shuffle of fewer than 32 lanes.
 // Leaves out: what no kernel here uses (textures, streams, cooperative groups).
 #pragma once
@@ -37,23 +37,23 @@ extern constinit thread_local dim3 blockDim, gridDim;
 
 namespace poslab::emulate {
 
-// What a launch is given, for errors that name it: the kernel, and the pointers among its arguments.
+// The kernel of a launch and the pointers among its arguments, for errors that name them.
 struct Launch {
   const void* kernel = nullptr;
   std::vector<const void*> pointers;
 };
 
-// Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for what is an
-// error, see above.
+// Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for the errors
+// above.
 void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0, const Launch& = {});
 constexpr int most_shared_bytes = 227 << 10;       // as an H100 has for a block
 int shared_bytes();                                // of the launch that is running
 
 // From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
-// seed shuffles anew each time. 0: as they are numbered.
+// seed shuffles each time. 0: in numerical order.
 void shuffle_turns(uint64_t seed);
 
-// Where a barrier or a shuffle stands in a kernel: as a default argument, where it is called.
+// The source line of a barrier or a shuffle in a kernel: as a default argument, the line of the call.
 struct Site {
   const char* file = nullptr;
   int line = 0;
@@ -64,10 +64,10 @@ void sync_block(Site);
 void sync_warp(Site);
 void whole_warp(unsigned mask, Site);   // Failure unless the mask names all 32 lanes and none of them has ended
 
-// All lanes of the warp hand in 8 bytes and get those of lane `from`.
+// All lanes of the warp hand in 8 bytes and get the 8 bytes of lane `from`.
 uint64_t exchange(uint64_t mine, unsigned from, Site);
 unsigned lane();
-// The same of six floats, and each lane gets those of all 32: for what a warp's tensor core does together.
+// The same for six floats, and each lane gets the floats of all 32: for the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
@@ -76,7 +76,7 @@ struct Touch {
   uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
   int32_t thread = -1;
   uint32_t barriers = 0, warp_barriers = 0;
-  uint32_t code = 0;                  // where in the program, if somebody looks (cuda/races.cpp)
+  uint32_t code = 0;                  // address in the program, if recorded (cuda/races.cpp)
   bool at_once(const Touch& other) const {        // no barrier of any kind lies between two touches of one thread
     return block == other.block && thread == other.thread && barriers == other.barriers &&
            warp_barriers == other.warp_barriers;
@@ -133,7 +133,7 @@ class Shared {
     if (i < 0 || i >= n) beyond_end(name_, i, n);
     return {*this, i};
   }
-  // A copy that the thread begins, and those that it has begun end: until then the old value stands there.
+  // A copy that the thread begins; until it arrives, the old value remains.
   void begin(int64_t i, T v) {
     T& at = (*this)[i].written();
     under_way_.resize(std::max<size_t>(under_way_.size(), threadIdx.x + 1));
@@ -191,7 +191,7 @@ inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
   for (int away = 16; away > 0; away /= 2) bits |= __shfl_xor_sync(mask, bits, away, at);
   return bits;
 }
-inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 if there is none
+inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 without any
 
 // Fibers are never interrupted, so plain arithmetic is atomic.
 template <class T, class U>
@@ -201,7 +201,7 @@ T atomicAdd(T* at, U value) {
   return before;
 }
 
-// The functions of the GPU's fast units, by those that they approximate.
+// The GPU's fast functions: here the functions that they approximate.
 inline float __expf(float x) { return std::exp(x); }
 inline float __logf(float x) { return std::log(x); }
 inline float __fdividef(float x, float y) { return x / y; }

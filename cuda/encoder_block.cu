@@ -58,7 +58,7 @@ __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, const Query
   each_norm_row(f, [&](int i, int lane) {
     const int slot = f.offset + i, c = lane * lane_channels;
     const int64_t at = (own.first + i) * block_width;
-    Eight s = head_of(pool, x, slot, lane);                    // channels 8 lane .., as those of a head
+    Eight s = head_of(pool, x, slot, lane);                    // channels 8 lane .. 8 lane + 7
     const Eight more = head_of(pool, z, slot, lane), factor = dropout_factors(drop, at + c);
     s = map(s, map(more, factor, [](real v, real k) { return v * k; }), [](real v, real w) { return v + w; });
     const auto times = [](real v, real w) { return v * w; };
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(most_block_threads)
 
 }  // namespace
 
-// Other sizes than the kernels are written for, and those that a block has no memory for, go op by op.
+// Other sizes than the kernels are written for, and sizes that exceed a block's memory, go op by op.
 bool encoder_block_fits(const BlockArgs& x) {
   const AttentionArgs& a = x.attention;
   const bool sizes = a.heads == block_heads && a.kv_heads == block_heads && a.head_dim == lane_channels &&
@@ -171,7 +171,7 @@ bool encoder_block_fits(const BlockArgs& x) {
   if (!sizes || !is_plain(a) || a.pairs || a.offset != a.keys - a.queries) return false;
   for (const real* at : {x.x, x.cosine, x.sine, a.r})
     if (!aligned(at)) return false;
-  const BlockFrame f = frame_of(x, backward_matrices, true);     // what the backward pass takes, which is more
+  const BlockFrame f = frame_of(x, backward_matrices, true);     // the backward pass needs more
   return f.threads() <= most_block_threads && f.bytes() <= driver::shared_memory();
 }
 

@@ -1,13 +1,13 @@
-// What the two kernels of a whole encoder block have in common (cuda/encoder_block.cu, encoder_block_backward.cu): a
+// Shared by the two kernels of a whole encoder block (cuda/encoder_block.cu, encoder_block_backward.cu): a
 // thread block has one sequence from end to end, and everything between two layers stays in its shared memory.
 //
-// Shared memory of a block, in Fours, for T slots of which Tq are queries (T = Tq = 80, with r: 147,488 bytes forward,
+// Shared memory of a block, in Fours, for T slots with Tq queries (T = Tq = 80, with r: 147,488 bytes forward,
 // 179,488 backward; docs/gpu.md draws them):
 //
 //   matrix 0 | matrix 1 | ... | tile of weights | r (2T+2, C) | biases (H, 2T+2) | figures of the rows (H, Tq)
 //   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
-// A matrix holds a row of C = 64 channels for each slot: what it is changes as the block goes on. A product is that of
+// A matrix holds a row of C = 64 channels for each slot; its contents change as the block goes on. A product is that of
 // a matrix and a tile of 64 x 64 weights, which all threads load; its results stay in registers until all have read.
 #pragma once
 #include <type_traits>
@@ -29,7 +29,7 @@ constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;   
 // -- where numbers lie ------------------------------------------------------------------------------------------------
 
 // Slots in rows, one Four further apart than they are long: so lanes that read rows of their own meet in no bank, nor
-// do those of a tensor core, which read every other four of two rows.
+// do the lanes of a tensor core, which read every other four of two rows.
 constexpr int pitch = fours_of_row + 1;
 struct Matrix {
   int first;                       // its first Four
@@ -37,7 +37,7 @@ struct Matrix {
 };
 
 struct BlockFrame {
-  int offset = 0, queries = 0, keys = 0;   // query i stands at slot offset + i
+  int offset = 0, queries = 0, keys = 0;   // query i is in slot offset + i
   int query_rows = 0, key_rows = 0;        // rounded up to whole tiles
   int rows = 0;                            // of a matrix
   int table_rows = 0;                      // of r and of biases; zeros at the end, which no query sees
@@ -113,7 +113,7 @@ __device__ inline void put_head(Pool& pool, Matrix m, int row, int head, const E
 
 // -- products ---------------------------------------------------------------------------------------------------------
 
-// 64 x 64 weights of a matrix with `line` columns, or what they are transposed.
+// 64 x 64 weights of a matrix with `line` columns, or their transpose.
 struct WeightSquare {
   const real* at = nullptr;        // null: none
   int line = 0;
@@ -183,7 +183,7 @@ struct TensorSums {
 template <Matmul how>
 using BlockSums = std::conditional_t<how == Matmul::fp32, PlainSums, TensorSums<how>>;
 
-// The one tile of weights in shared memory, and the next one, which is on its way in registers: 4 x 4 of it a thread.
+// The one tile of weights in shared memory, and the next one, which is on its way in registers: 4 x 4 weights a thread.
 // TF32 is rounded to here, once, and not by every warp that reads it.
 template <Matmul how, class Pool>
 struct WeightStream {
@@ -216,7 +216,7 @@ struct WeightStream {
     }
   }
   // sums += a w for rows from .. from + rows - 1 of a, where w is the tile that was fetched last; `next` is fetched
-  // meanwhile. All threads must call it. What they wrote before, a too, is read after a barrier; and after the barrier
+  // meanwhile. All threads must call it. Their earlier writes, a too, are read after a barrier; and after the barrier
   // of the next product no thread reads the a of this one.
   template <class Sums>
   __device__ void multiply(Sums& sums, Matrix a, int from, int rows, const WeightSquare& next) {
@@ -311,7 +311,7 @@ __device__ inline real sum_of(const Eight& x) {
   for (int e = 0; e < 4; ++e) sum += x.high.c[e];
   return sum;
 }
-// (x - mean) / std of a row of which this lane has x, and 1 / std
+// (x - mean) / std of a row, for this lane's x, and 1 / std
 struct NormedRow { Eight h; real inverse; };
 __device__ inline NormedRow normed(const Eight& x) {
   const real mean = team_sum<8>(sum_of(x)) / block_width;

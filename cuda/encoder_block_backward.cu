@@ -23,8 +23,8 @@
 namespace poslab::cuda {
 namespace {
 
-// What the blocks leave in memory, each for its sequence: factors of the weights' gradients, zeros where a slot has no
-// query; and partial sums of the other gradients, each null if it is not wanted.
+// Arrays that the blocks leave in memory, each for its sequence: factors of the weights' gradients, zeros where a slot
+// has no query; and partial sums of the other gradients, each null if it is not wanted.
 struct BlockLeft {
   real *dz1 = nullptr, *dz2 = nullptr, *dhidden = nullptr;     // (batch, queries, C), the last (.., d_ff)
   real *dq = nullptr, *dk = nullptr, *dv = nullptr;            // (batch, keys, C)
@@ -49,9 +49,9 @@ __device__ inline PairWeight weight_of(real logit, const Figures& row, const Eig
   return {a, a * (dot(dy, v) - row.delta)};
 }
 
-// The norm of s, and the dropout in front of it, backward: ds to one matrix, dz to another and to memory. dy: what
-// dy_of(i, lane) says. `sums`: (2, C) of this block, of gain and bias; its warps add up where the tile of weights lies
-// otherwise.
+// The norm of s, and the dropout in front of it, backward, with dy = dy_of(i, lane): ds to one matrix, dz to another
+// and to memory. `sums`: (2, C) of this block, of gain and bias; its warps add up in the memory of the tile of
+// weights.
 template <class Pool, class F>
 __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, const QueryRows& own, const real* s,
                                              const real* gain, const DropoutArgs& drop, Matrix ds_to, Matrix dz_to,
@@ -87,7 +87,7 @@ __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, co
   put(sums, true, 4 * lane, 2 * block_width, true, sum);
 }
 
-// Along the keys: dq, and what the biases of queries get.
+// Along the keys: dq, and the gradients of the biases of queries.
 template <bool relative, class Pool>
 __device__ inline void along_keys(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockLeft& left, int b,
                                   Matrix queries, Matrix dy_rows, Matrix keys, Matrix values) {
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(most_block_threads)
   if (left.r || left.biases) along_distances<relative>(pool, f, a, left, b, m1, m2, m3, m4);
   for (int e = int(threadIdx.x); e < f.offset * C; e += int(blockDim.x)) left.dq[first_key * C + e] = 0;
 
-  // What the block has just written is read again: after a barrier all of its threads see it.
+  // The block reads its own results again: after a barrier all of its threads see them.
   __syncthreads();
   read_matrix(pool, m1, left.dq + first_key * C, 0, f.keys, f.rows);
   read_matrix(pool, m3, left.dk + first_key * C, 0, f.keys, f.rows);

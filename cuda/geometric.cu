@@ -1,5 +1,5 @@
 // The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and
-// what a key gets from those before it is a sum over the lanes below. Formula: core/more_kernels.def.
+// the keys before a key enter its weight by a sum over the lanes below. Formula: core/more_kernels.def.
 #include <cmath>
 
 #include "cuda/launch.h"

@@ -1,4 +1,4 @@
-// The largest of several numbers and where it stands, for max.cu and top_k.cu.
+// The largest of several numbers and its index, for max.cu and top_k.cu.
 #pragma once
 #include "cuda/rows.cuh"
 

@@ -31,8 +31,8 @@ struct BlockSize {
   BlockSize(int threads_, int shared_ = 0) : threads(threads_), shared(shared_) {}
 };
 
-// Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is
-// held back (cuda/queue.h).
+// Starts kernel(args...) on a grid of blocks; it runs after all earlier launches, and before the work that is held back
+// (cuda/queue.h).
 template <class... Parameters, class... Args>
 void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   if (std::string* key = step_key())

@@ -29,7 +29,7 @@ constexpr int max_channels = warp * lane_channels; // of a head; more: cuda/atte
 constexpr int words = int(sizeof(real)) / 4;       // of doubles half as many fit
 constexpr int max_threads = 128 / words;           // of a block
 constexpr int target_blocks = 300;                 // two or three for each processor of the GPU
-constexpr int64_t max_weights = 32 << 20;          // that stand in memory at once, or those of one query
+constexpr int64_t max_weights = 32 << 20;          // in memory at once, or all of one query
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -88,7 +88,7 @@ __device__ inline int64_t pair_row(const AttentionArgs& x, int b, int i, int j) 
   if (!x.pairs) return j - i + row_of_distance_0(x);
   return x.pairs[(int64_t(x.pairs_batch == 1 ? 0 : b) * x.queries + i) * x.keys + j];
 }
-// In the gradient's scratch space: (batch, heads, queries); the same of an array (batch, heads, keys, to - from).
+// In the gradient's scratch space: the row of an array (batch, heads, queries), or (batch, heads, keys, to - from).
 __device__ inline int64_t weight_row(const AttentionArgs& x, int b, int head, int i) {
   return (int64_t(b) * x.heads + head) * x.queries + i;
 }
@@ -140,7 +140,7 @@ struct Tiling {
   int threads() const { return ceil_div(rows() * lanes, warp) * warp; }
 };
 
-// What a kernel has room for, in shared memory that its code fixes.
+// Capacities of a kernel, in shared memory that its code fixes.
 struct Room {
   int lanes;                                 // of all query rows
   int fours;                                 // of the tiles
@@ -217,7 +217,7 @@ __device__ inline Tile tile_of(const AttentionArgs& x, const Tiling& cut, const 
   return {k, k + values, table + 2 * me.lane, table + (relative ? fours : 0), fours, cut.step * cut.stride};
 }
 
-// The row of r, gain and bias that row c of the table stands for, -1 if none.
+// The row of r, gain and bias in row c of the table, -1 if none.
 __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, int b0, int i0, int j0, int c) {
   if (!x.pairs) {
     const int row = j0 - i0 + c + row_of_distance_0(x) + 1 - cut.queries;

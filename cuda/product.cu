@@ -220,7 +220,6 @@ auto kernel() {
 // Tiles of 64 rows use a multiprocessor better, if there are enough that most have two.
 constexpr int64_t enough_tall = 3 * multiprocessors / 2;
 
-// Starts what is held.
 void start(Held& held, const NormOfProduct& norm) {
   Jobs jobs = held.jobs;
   held.forget();
@@ -238,7 +237,7 @@ void start(Held& held, const NormOfProduct& norm) {
     launch_first(kernel<32>(), count(32), threads, jobs, norm);
 }
 
-// Takes job as a further term of one that is held and has the same c. What it reads nobody writes any more.
+// Adds job as a further term to a held one with the same c, if there is one. No held job writes its inputs.
 bool joins(Held& held, const Job& job) {
   const Finish& f = job.finish;
   if (!f.add_to_c || f.bias || f.relu || f.gate || job.parts != 1 || job.b_sums) return false;
@@ -264,7 +263,7 @@ void multiply(const Job& job) {
   wait_for_sums(mine.read), wait_for_sums(mine.written);
   Held& h = held();
   if (meet(mine.read, h.written)) start(h, {});
-  if (joins(h, job)) return h.read.add(mine.read);             // it writes what the other one writes
+  if (joins(h, job)) return h.read.add(mine.read);             // the held job already writes its c
   if (meet(mine.written, h.read) || meet(mine.written, h.written) || h.jobs.count == max_jobs) start_products();
   h.jobs.at[h.jobs.count++] = job, h.read.add(mine.read), h.written.add(mine.written);
 }

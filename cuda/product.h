@@ -1,8 +1,8 @@
 // c = finish(a b): the one product that matmul, linear layers and feed-forward networks are made of (cuda/product.cu).
 //
-// Products are held back: those that do not wait for each other share a launch, up to eight of them. So q, k and v of a
-// layer are one launch, and so are the gradients of their weights. What a product waits for follows from the memory
-// that it reads and writes. Every other launch first starts the products that are held back.
+// Products are held back: independent ones share a launch, up to eight of them. So q, k and v of a layer are one
+// launch, and so are the gradients of their weights. Their order follows from the memory that each reads and writes.
+// Every other launch first starts the products that are held back.
 #pragma once
 #include <span>
 #include <tuple>
@@ -11,8 +11,8 @@
 
 namespace poslab::cuda {
 
-// A matrix is lines of `line` numbers. They lie along the sum, as those of a: (m, k) and of a transposed b: (n, k), or
-// across it, as those of a transposed a: (k, m) and of b: (k, n).
+// A matrix is lines of `line` numbers. They lie along the sum, as in a: (m, k) and in a transposed b: (n, k), or
+// across it, as in a transposed a: (k, m) and in b: (k, n).
 struct Factor {
   const real* at = nullptr;
   int line = 0;
@@ -24,7 +24,7 @@ struct Factor {
 inline Factor along(const real* at, int k, int64_t step = 0) { return {at, k, true, step}; }
 inline Factor across(const real* at, int width, int64_t step = 0) { return {at, width, false, step}; }
 
-// What is done to a sum before it goes to c, in this order; null or false: left out.
+// Operations on a sum before it goes to c, in this order; null or false: left out.
 struct Finish {
   const real* bias = nullptr;      // (n), added
   bool relu = false;               // negative sums become 0
@@ -66,7 +66,7 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 void multiply(const Job&);
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
-// held back, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cu has what is done otherwise.)
+// held back, is alone, and a row is one tile wide. False: nothing was done (cuda/norm.cu has the other way).
 struct NormOfProduct {
   real *y, *s;
   const real *x, *gain, *bias;

@@ -1,4 +1,4 @@
-// What a block of cuda/product.cu does with a tile: how numbers come into shared memory, and how threads share the
+// The work of a block of cuda/product.cu on a tile: how numbers come into shared memory, and how threads share the
 // multiplications, on the plain units (Patch) or on tensor cores (Fragments). docs/gpu.md draws it.
 #pragma once
 #include "core/backend.h"
@@ -16,7 +16,7 @@ __device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
 }
 
 // The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of places 4q .. 4q + 3.
-// While the block works on one step, those of the next are on their way.
+// While the block works on one step, the numbers of the next are on their way.
 struct Fetch {
   const real* from;
   int line, lines, left;           // `lines` lines and `left` numbers of each exist from here on
@@ -147,7 +147,7 @@ __device__ inline void multiply_add_bf16(float (&c)[4], const float (&a)[4], con
 }
 #endif
 
-// Each of four teams of two warps takes 8 places of a step, a warp of it all rows and 32 columns. Rows and columns are
+// Each of four teams of two warps takes 8 places of a step, each warp all rows and 32 columns. Rows and columns are
 // dealt to the tensor core's tiles so that a Four of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
 // row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
 template <unsigned rows, Matmul how>

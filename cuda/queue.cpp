@@ -38,7 +38,7 @@ void* check_allocated(void* at, size_t bytes) {
 }
 
 // A step's uploads: chunks on the device, always filled in the same order, so that a value lies where it lay when the
-// step was recorded. On the host each has a few copies, as the GPU may still be reading those of the steps before.
+// step was recorded. On the host each has a few copies, as the GPU may still be reading the copies of earlier steps.
 class Uploads {
  public:
   void rewind() {
@@ -48,7 +48,7 @@ class Uploads {
     if (sent_[turn_]) driver::wait_for(sent_[turn_]);
   }
   void* add(const void* values, size_t bytes) {
-    const bool is_table = bytes >= 1024;                     // such as pairs, of which all layers have the same
+    const bool is_table = bytes >= 1024;                     // such as pairs, the same for all layers
     for (const Table& t : tables_)
       if (is_table && t.bytes == bytes && std::memcmp(t.host, values, bytes) == 0) return t.device;
     while (now_ < chunks_.size() && chunks_[now_].used + bytes > chunks_[now_].size) ++now_;
@@ -103,7 +103,7 @@ class Arguments {
   size_t used_ = 0;
 };
 
-// What was asked for and has not been taken.
+// Requested results that have not been taken.
 struct Read {
   char* pinned = nullptr;
   size_t room = 0, bytes = 0;
@@ -112,7 +112,7 @@ struct Read {
 };
 
 struct Queue {
-  std::string key;                         // of the step at hand
+  std::string key;                         // of the current step
   bool in_step = false, dry_run = false;
   std::unordered_map<std::string, driver::Recorded> recorded;
   int recordings = 0;                      // so far
@@ -120,7 +120,7 @@ struct Queue {
   Arguments arguments;                     // of launches outside steps
   std::array<std::pair<real*, int64_t>, 16> scratch{};
   std::vector<Read> reads;
-  char* bounce = nullptr;                  // pinned, for what is written outside steps
+  char* bounce = nullptr;                  // pinned, for writes outside steps
 };
 Queue& queue() { return of_this_queue<Queue>(); }
 
@@ -250,7 +250,7 @@ void step(const std::function<void()>& work) {
 
 // The next owner has other tensors, and no use for the recorded steps. Memory stays with the queue.
 void leave_queue() {
-  drop_products(), drop_sums();            // if an error ended what they belong to; else there are none
+  drop_products(), drop_sums();            // left over only after an error
   try {
     driver::wait();
   } catch (const std::exception&) {}       // what failed on the GPU fails again in whatever asks it for something next
@@ -291,7 +291,7 @@ real* memory_for_good(int64_t n) {
   return static_cast<real*>(check_allocated(driver::device_memory(bytes), bytes));
 }
 
-// What was outgrown is kept, as recorded steps still point there. Each piece is a quarter larger than the one before,
+// Outgrown memory is kept, as recorded steps still point there. Each piece is a quarter larger than the one before,
 // so all of them together are less than five times the last one.
 real* scratch(int buffer, int64_t n) {
   auto& [at, size] = queue().scratch[size_t(buffer)];

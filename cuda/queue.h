@@ -25,7 +25,7 @@ State& of_this_queue() {
   return (*all)[size_t(queue_number())];
 }
 
-// The record key of the step at hand (cuda/record_key.h), to which each launch adds itself; null outside steps.
+// The record key of the current step (cuda/record_key.h), to which each launch adds itself; null outside steps.
 std::string* step_key();
 
 // While the host goes through a step only for its record key and its uploads, nothing is started.
@@ -39,8 +39,8 @@ const T* upload(const T& value) {
   return static_cast<const T*>(upload_bytes(&value, sizeof value));
 }
 
-// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch first starts what it
-// may have to wait for. start_sums() starts everything; so does start_sums_in() if a sum goes to a place there.
+// Work held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch first starts the held work
+// that it may depend on. start_sums() starts everything; so does start_sums_in() if a sum goes to a place there.
 void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);

@@ -1,6 +1,6 @@
 // Races in the emulated GPU's global memory. The kernels are compiled with -fsanitize=thread, so that the compiler
 // calls one of the functions at the end of this file at each load and store. They are ours, in place of the
-// sanitizer's, which knows threads of the CPU and not those of a block. Each four bytes of the device's memory have a
+// sanitizer's, which knows threads of the CPU and not of a block. Each four bytes of the device's memory have a
 // Word (cuda/emulate.h) that knows who touched them last. In one launch, two touches of one Word, at least one of them
 // a write, are a race if they are by
 //   threads of two blocks,
@@ -21,7 +21,7 @@
 namespace poslab::cuda {
 namespace {
 
-// Zeros; the system gives pages to what is touched.
+// Zeros; the system provides a page at its first touch.
 emulate::Word* make_words() {
   const size_t bytes = device_bytes / 4 * sizeof(emulate::Word);
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -91,7 +91,7 @@ void touched(const void* place, size_t bytes, bool write, const void* code) {
 }  // namespace
 }  // namespace poslab::cuda
 
-// What the compilers call: GCC's names and clang's.
+// The functions that compilers call: GCC's names and clang's.
 #define TOUCH(name, bytes, write) \
   extern "C" void name(void* at) { poslab::cuda::touched(at, bytes, write, __builtin_return_address(0)); }
 #define TOUCHES(bytes) \

@@ -1,6 +1,6 @@
-// The record key of a step is what its launches are made of: kernels, grids, and every argument, as bytes. Two steps
+// The record key of a step is the content of its launches: kernels, grids, and every argument, as bytes. Two steps
 // with one key do the same work, so the second can replay the first (cuda/queue.cpp). Structs are taken apart field by
-// field, since padding holds anything, by the list of fields that stands in each (core/fields.h): a field that the key
+// field, since padding holds anything, by the list of fields in each (core/fields.h): a field that the key
 // lacked would replay a stale step.
 #pragma once
 #include <cstring>
@@ -25,7 +25,7 @@ void each_scalar(const F& f, const T& value) {
   }
 }
 
-// All values at once: the key grows once, and what is left is a store for each scalar.
+// All values at once: the key grows once, and then each scalar is a store.
 template <class... T>
 void append_key(std::string& key, const T&... values) {
   size_t bytes = 0;

@@ -71,7 +71,7 @@ __device__ inline Eight halves(Pool& pool, int at, int rows) {
 }
 
 // Adds up du_ij scale q_rel_i, and du_ij, of each diagonal j - i of a tile. The next tile of keys has most of the
-// diagonals, too: what is not complete waits in shared memory, in a ring.
+// diagonals, too: incomplete sums wait in shared memory, in a ring.
 //   weights: du, (query rows, cut.keys + 1)     query_rows: q and do, (2, query rows, 8), and halves of scaled q_rel
 template <bool relative, int room, class Weights, class Rows>
 __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights, Rows& query_rows,
@@ -142,7 +142,7 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
       UNROLL for (int u = 0; u < collect_keys; ++u)
         if (plain ? j0 + u < end : weight[v][u] != 0) add_scaled(total[u], weight[v][u], y[v]);
   }
-  // Thread t adds up what the warps have for query t / 8 of the tile and channel t % 8.
+  // Thread t adds up the warps' sums for query t / 8 of the tile and channel t % 8.
   const int row = int(threadIdx.x) / lane_channels, c = int(threadIdx.x) % lane_channels;
   for (int u = 0; u < collect_keys; ++u) {
     __syncthreads();
@@ -180,7 +180,7 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
 // A block has a few rows, and searches the whole table of pairs for them; each warp has a share of the table, and sums
 // of its own. A warp takes several pairs at a time, as each waits for memory. With du alone it takes one: the bias of
 // T5 has so few rows that two blocks have all pairs, and eight at a time took longer. `of_g`: the table and the weights
-// are those of g; or else of du of all sequences, and a pair adds one product.
+// come from g, or else from du of all sequences, and a pair adds one product.
 // Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
 template <bool plain, bool of_g, int pairs_at_once>

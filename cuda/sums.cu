@@ -12,7 +12,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int max_sections = 64;                               // what the arguments of a launch have room for: 4 KB
+constexpr int max_sections = 64;                               // as many as fit in a launch's arguments: 4 KB
 struct Sections {
   Section at[max_sections];
   int count = 0;
@@ -56,7 +56,7 @@ struct Waiting {
   std::vector<Chunk> chunks;
   size_t chunk = 0;
   int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
-  int64_t open = 0;                // of the room whose op has not said add_up_later() yet: nobody else gets that
+  int64_t open = 0;                // of the room whose op has not called add_up_later() yet: reserved for it
   void forget() {
     sections.clear(), extent = {};
     if (open) all_used = open;

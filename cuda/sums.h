@@ -1,9 +1,9 @@
 // The second half of sums over very many rows: blocks leave partial sums of their rows, and these are added up in
 // order, without atomics, so that the bits are the same every time.
 //
-// Most are gradients of parameters, which nobody reads before the optimizer. So sums are held back too, as products are
-// (cuda/product.h), and one launch adds up those of many layers: before something is launched that is given an address
-// of a result, or once 32 MiB of partial sums wait, which is what a GPU's cache holds.
+// Most are gradients of parameters, which only the optimizer reads. So sums are held back too, like products
+// (cuda/product.h), and one launch adds up the sums of many layers: before a launch that is given the address of a
+// result, or once 32 MiB of partial sums wait, the size of a GPU's cache.
 #pragma once
 #include "cuda/launch.h"
 

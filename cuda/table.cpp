@@ -40,7 +40,7 @@ int block_kernel_from(int sequences) { return fewest_sequences().exchange(sequen
 
 const Kernels& table() {
   static const Kernels t = [] {
-    fewest_sequences();                                        // what is wrong with it is said before a run begins
+    fewest_sequences();                                        // throws before a run begins, if the value is bad
     Kernels k;
     k.name = "cuda";
 #define KERNEL(name, ...) k.name = cuda::name;

@@ -1,5 +1,5 @@
-// The k largest numbers of each row, in order, and their columns: k rounds, each of which finds the first of those that
-// come after the one before.
+// The k largest numbers of each row, in order, and their columns: k rounds, each of which finds the next number in
+// order.
 #include "cuda/largest.cuh"
 
 namespace poslab::cuda {

@@ -53,7 +53,7 @@ __device__ inline Eight eight(Pool& pool, int at) {
   return {low, high};
 }
 
-// pool[at] = the Four at `from`, where Fours may stand: begun here, and done once this thread has called arrived(). Any
+// pool[at] = the Four at `from`, an aligned address: begun here, and done once this thread has called arrived(). Any
 // number may be under way, and none takes a register.
 template <class Pool>
 __device__ inline void bring(Pool& pool, int at, const real* from) {

@@ -4,13 +4,13 @@
 //   max_i = max_j s_ij     z_i = sum_j exp(s_ij - max_i)     o_i = sum_j exp(s_ij - max_i) v_j / z_i
 //   o: (batch, queries, heads, value_dim)     stats: (batch, heads, queries, 2), max_i and 1 / z_i
 //
-// What it costs, with batch 128, 80 slots and 8 heads of 8 channels: 655,360 threads, each with 80 keys, twice a logit
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: 655,360 threads, each with 80 keys, twice a logit
 // of 16 loads and once a number of v. That makes 1.7 billion loads; q, k and v together are 2 million numbers. A logit
 // is computed 16 times: each of the 8 channels of o_i has a thread that needs it, twice.
 //
-// What the fast form does differently, step by step:
+// Differences of the fast form, step by step:
 //   1. A thread has all 8 channels of a query row: a logit serves all of them.
-//   2. It goes over the keys once. When a larger logit turns up, what it has gathered fades (the online softmax), so
+//   2. It goes over the keys once. When a larger logit turns up, the sums so far are scaled down (online softmax), so
 //      that the maximum need not be known before.
 //   3. k and v of a head come into shared memory once for the 80 queries of the block: each number of q, k and v is
 //      loaded once, 2 million loads.

@@ -1,15 +1,15 @@
-// Attention, backward: a thread has one number of a gradient, and adds up what the pairs give to it. The fast form is
+// Attention, backward: a thread has one number of a gradient, and adds up its terms over the pairs. The fast form is
 // cuda/attention_backward.cu.
 //
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   what collects from the whole batch: cuda/naive/row_sums.cuh
 //
-// What it costs, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: each of dq, dk and dv has 655,360 numbers, and
 // each of these is a sum over 80 pairs whose gradient, of 40 loads, is computed for it alone: 2.1 billion loads each.
 // The gradient at a pair is computed 24 times, for 8 channels of dq, dk and dv.
 //
-// What the fast form does differently, step by step:
+// Differences of the fast form, step by step:
 //   1. A thread has all 8 channels of a query row, as in the forward pass: one gradient at a pair serves all of dq.
 //   2. It leaves a_ij and du_ij of a tile of keys in shared memory. Then each thread takes some channels of a dk or dv,
 //      and goes along the queries of the block: so that gradient serves dk and dv, too, and is computed once.

@@ -1,4 +1,4 @@
-// The gradient at one logit, from which those of all terms follow, and its sum over the keys of a query:
+// The gradient at one logit, which gives the gradients of all terms, and its sum over the keys of a query:
 //
 //   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
 //   du_ij = temperature_i ds_ij

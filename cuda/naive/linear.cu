@@ -3,13 +3,13 @@
 //   y_ij = sum_k x_ik w_kj + b_j                                 x: (rows, in)  w: (in, out)  b: (out)  y: (rows, out)
 //   dx_ik += sum_j dy_ij w_kj     dw_kj += sum_i x_ik dy_ij     db_j += sum_i dy_ij
 //
-// What it costs, with rows = 128 x 80 and in = out = 64: 655,360 threads load 64 numbers of x and 64 of w each for 64
+// Cost, with rows = 128 x 80 and in = out = 64: 655,360 threads load 64 numbers of x and 64 of w each for 64
 // multiply-adds, which makes 84 million loads. Each number of x is loaded by 64 threads, each of w by 10,240. Caches
 // catch most of them, but a multiply-add still waits for two loads. dw is worse off: 4,096 threads, too few for a GPU,
 // each go through all 10,240 rows.
 //
-// What the fast form does differently, step by step:
-//   1. A block makes a tile of 32 or 64 rows by 64 columns. What the tile needs comes into shared memory once: 2
+// Differences of the fast form, step by step:
+//   1. A block makes a tile of 32 or 64 rows by 64 columns. The tile's inputs come into shared memory once: 2
 //      million loads in place of 84 million, and four numbers at a time.
 //   2. A thread has 8 x 4 results in registers: 12 numbers from shared memory serve 32 multiply-adds, not 2 one.
 //   3. The numbers of the next step are on their way while the block works on this one (Fetch).

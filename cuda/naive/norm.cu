@@ -5,13 +5,13 @@
 //   RMSNorm: std = sqrt(mean(s^2) + epsilon), and neither mean nor mean(g) nor bias
 //   dx += d     dz += dropout(d)
 //
-// What it costs, with rows = 128 x 80 and n = 64, which are 655,360 numbers: forward, s is loaded three times, for the
+// Cost, with rows = 128 x 80 and n = 64, which are 655,360 numbers: forward, s is loaded three times, for the
 // mean, for the variance and for y. Backward it is loaded five times and dy three times: a warp goes over its row four
 // times, and then a thread has a column of dgain and dbias and goes over all 10,240 rows. These are 64 threads; an
 // H100 has room for 270,336. RMSNorm goes over a row once less. With z, s is made and stored first: x and z are loaded
-// once more, s is stored once, and 655,360 calls of Philox say what is dropped. Backward, d is stored and loaded again.
+// once more, s is stored once, and 655,360 calls of Philox decide the dropout. Backward, d is stored and loaded again.
 //
-// What the fast form does differently, step by step:
+// Differences of the fast form, step by step:
 //   1. A row stays in the registers of its threads, 8 numbers each: s and dy are loaded once (cuda/rows.cuh).
 //   2. A row of 64 has 8 threads, so that a warp has four rows, and no lane is idle while another adds up.
 //   3. Each block sums dgain and dbias of the rows that it has in registers anyway. Only these partial sums, one row
@@ -90,7 +90,7 @@ __global__ void add_dropped(real* s, const real* x, const real* z, int64_t n, Dr
   for (const int64_t e : all(n)) s[e] = x[e] + z[e] * dropout_factor(drop, e);
 }
 
-// d = a + b, of which one may be null
+// d = a + b; either may be null
 __global__ void hand_on(Accumulator dx, Accumulator dz, const real* a, const real* b, int64_t n, DropoutArgs drop) {
   for (const int64_t e : all(n)) {
     const real d = (a ? a[e] : real(0)) + (b ? b[e] : real(0));

@@ -4,11 +4,11 @@
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //   dtemperature_i += sum ds_bij u_bij     dq_bias += sum_bi dq_bi     dq_rel_bias += sum_bi dq_rel_bi
 //
-// What it costs, with batch 128, 80 slots and 8 heads of 8 channels: a row p of r is a distance, of 159, and r has
+// Cost, with batch 128, 80 slots and 8 heads of 8 channels: a row p of r is a distance, of 159, and r has
 // 10,176 numbers. For each of them a warp goes over all 819,200 pairs of the batch, and asks of each whether it is in
 // row p: 8.3 billion questions. In a table of pairs each is a load.
 //
-// What the fast form does differently, step by step:
+// Differences of the fast form, step by step:
 //   1. The kernel for dq keeps du: no gradient at a logit is computed again.
 //   2. Sequences that share their pairs are summed first, g_ij = sum_b du_bij q_rel_bi, in lines of memory.
 //   3. Without a table, row p is a diagonal of g, and no thread has to ask. With one, a block looks for 16 rows.
