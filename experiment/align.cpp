@@ -22,7 +22,7 @@ RowMeans of_group(const Dispersion& d, AlignPer per, int layer, int head) {
   return per == AlignPer::model ? d.of_model() : per == AlignPer::layer ? d.of_layer(layer) : d.of(layer, head);
 }
 
-// What a rule reads of them at both lengths; the log rule reads nothing.
+// The statistic that a rule reads at both lengths; the log rule reads none.
 double RowMeans::*read_by(AlignMode mode) {
   return mode == AlignMode::pmax      ? &RowMeans::largest_weight
          : mode == AlignMode::entropy ? &RowMeans::entropy
@@ -56,7 +56,7 @@ int in_round(const Aligning& how) {
 }
 int groups_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::head ? model.heads : 1; }
 
-// Alignment at one length, as if it were the only long one: what is found does not depend on the others that are asked.
+// Alignment at one length, as if it were the only long one: the result does not depend on the other lengths.
 class AtOne {
  public:
   AtOne(const Probed& model, const Aligning& how, const Alignment& so_far, int length,
@@ -100,7 +100,7 @@ class AtOne {
     return made;
   }
 
-  // This layer, or all if they share a temperature, at tau; what was found stays.
+  // This layer, or all if they share a temperature, at tau; the temperatures found so far stay.
   const Dispersion& measured_at(double tau, int layer) {
     Taus all = taus_;
     const bool shared = how_.per == AlignPer::model;
@@ -203,8 +203,8 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   return made;
 }
 
-// At temperature 1, at those of each round, and at the end: of a grid that one has been before, and of layers or heads
-// one of each later round too.
+// Passes at temperature 1, in each round, and at the end: of a grid, temperature 1 is known already, and of layers or
+// heads one temperature of each later round too.
 Taken alignment_takes(const Probed& model, const Aligning& how) {
   const int rounds = rounds_of(model, how), each = in_round(how);
   const int passes = each > 1 ? 1 + rounds * each - (rounds - 1) : 2 + rounds * each;

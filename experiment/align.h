@@ -1,5 +1,5 @@
 // Attention alignment (Chi, Fan, Rudnicky 2023; spec C.2): temperatures at which attention over a long input is as
-// peaked as it was over one of the trained length. Nothing is trained.
+// peaked as over one of the trained length. Nothing is trained.
 //
 //   pmax, entropy   Algorithm 1. S(L, tau): the mean over rows of weights of their largest, or of their entropy, on
 //                   inputs of length L with all logits divided by tau. The tau of a grid with the least
@@ -26,7 +26,7 @@ enum class AlignPer { model, layer, head };
 const std::vector<std::string>& align_modes();   // "pmax", ... in the order of AlignMode
 const std::vector<std::string>& align_groups();  // "model", "layer", "head"
 
-// What is chosen here is tested on other strings. Language models read their training text for it.
+// Temperatures chosen here are tested on other strings. Language models read their training text for it.
 constexpr Purpose aligned_on = Purpose::align_tokens;
 
 struct Aligning {
@@ -48,8 +48,8 @@ struct Alignment {
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, of how many, length): after each, also after one that need not be done as it is known from before;
-// may be absent. Throws BadInput for lengths that do not rise from the short one, a grid without numbers above 0,
+// step(passes done, of how many, length): after each, also after one that is skipped because its result is known; may
+// be absent. Throws BadInput for lengths that do not rise from the short one, a grid without numbers above 0,
 // propositions where a layer that they read has no logits, and attention that is no number.
 void check(const Probed&, const Aligning&);  // throws the first three of these
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
@@ -68,7 +68,7 @@ Proposition1 proposition1(double weight, double short_keys, double short_varianc
                           double long_variance);
 double proposition2(double short_keys, double short_variance, double long_keys, double long_variance);
 
-// By which a file of temperatures knows the model: core/checksum.h over all parameters.
+// Identifies the model in a file of temperatures: core/checksum.h over all parameters.
 std::string weights_checksum(const Params&);
 // Throws BadInput if the policy is `aligned` and of other weights than these, or than those with that checksum, which
 // is asked for only if it matters.

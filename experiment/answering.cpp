@@ -1,11 +1,11 @@
 // Runs in which a decoder answers a task token by token, as most of the literature after Ruoss et al. 2023 states
 // length generalization: it reads the input and a separator, and writes the answer. Training gives it the right answer
-// so far (teacher forcing); the test gives it what it has said itself (free running), and counts whole answers, too.
+// so far (teacher forcing); the test gives it its own answer so far (free running), and counts whole answers, too.
 //
 //   reads    x_1 ... x_L  ;  y_1 ... y_{O-1}           L + O slots
 //   expected             y_1  y_2 ... y_O              at the last O of them
 //
-// Strings, lengths and positions are those of runs of strings with this seed. Leaves out dropout and small tests.
+// Strings, lengths and positions are as in runs of strings with this seed. Leaves out dropout and small tests.
 #include "experiment/answering.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ struct State {
   Adam adam;
 };
 
-// What stands after each token that is read, (B, n): the answer, or, with the input's tokens, all but the first.
+// The expected token after each token that is read, (B, n): the answer, or, with the input's tokens, all but the first.
 Ids expected(const Questions& q, const Ids& read, bool all) {
   if (!all) return q.strings.targets;
   const int B = q.sequences(), T = read.shape()[1], O = q.outputs();

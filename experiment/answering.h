@@ -1,4 +1,4 @@
-// What the files of a decoder that answers token by token have in common; experiment/answering.cpp says what it is.
+// Shared by the files of a decoder that answers token by token; experiment/answering.cpp describes it.
 #pragma once
 #include <functional>
 
@@ -31,13 +31,13 @@ PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int n
 
 // Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an
 // answer; `first` came of one that read any. A pass over x ; a gives at each slot the symbol after a's first ones, so a
-// slot is final once all before it are: after n passes the first n symbols are those of decoding one after the other,
-// and an answer that a pass does not change is the whole of it. A model that is right needs two passes, and none more
-// than O. Factors that depend on how many tokens there are see the whole sequence.
+// slot is final once all before it are: after n passes the first n symbols equal decoding one after the other, and an
+// answer that a pass does not change is complete. A model that is right needs two passes, and none more than O. Factors
+// that depend on how many tokens there are see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
 
-// Under the positions and at the temperature of these choices, by a decoder that has them. Without what its learner
-// alone knows: config, steps and parameters.
+// By a decoder under the positions and at the temperature of these choices. Leaves out config, steps and parameters,
+// which its learner alone knows.
 Respondent respondent(const RunSpec&, const Decoder&);
 
 }  // namespace poslab::answering

@@ -1,4 +1,4 @@
-// A decoder that answers, asked about strings of one's own (experiment/ask.h): it reads what it has said, as in its
+// A decoder that answers, asked about the user's own strings (experiment/ask.h): it reads its own answer, as in its
 // test. Over several draws of positions each symbol is the most probable one of their mean, and all of them read it.
 #include <algorithm>
 

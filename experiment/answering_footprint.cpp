@@ -1,4 +1,4 @@
-// What a decoder that answers is made of, and what it takes, from the choices alone.
+// The parts of a decoder that answers, and its memory and time, from the choices alone.
 #include <algorithm>
 
 #include "experiment/answering.h"

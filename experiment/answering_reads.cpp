@@ -1,4 +1,4 @@
-// What a decoder that answers reads, and at which positions.
+// The tokens that a decoder that answers reads, and their positions.
 #include <algorithm>
 
 #include "encodings/samplers.h"

@@ -1,5 +1,5 @@
-// A trained model asked about a string of one's own: what it says in each answer slot, how sure it is, where it looked.
-// Dropout is off. Positions are drawn as in range evaluation at the string's length; the first draw is that of its
+// A trained model asked about the user's own string: its symbol in each answer slot, its confidence, and its attention.
+// Dropout is off. Positions are drawn as in range evaluation at the string's length; the first draw is the one for its
 // first strings.
 #pragma once
 #include <functional>
@@ -23,11 +23,11 @@ struct Answer {
   int draws;                           // 1 if the model reads nothing random
   double accuracy_per_draw;            // of a single draw, 0 to 1: the mean over draws
   std::map<int, std::string> other_words = {};  // the symbols among these V that no answer has, as they are written
-  std::vector<std::string> reads = {};     // (O), what the model reads in each answer slot; none where all are empty
+  std::vector<std::string> reads = {};     // (O), the model's input in each answer slot; empty where all inputs are
 
   std::string word(int symbol) const;     // a digit, unless it is one of the others
-  std::string written() const;            // what it said
-  double confidence(size_t slot) const;   // the probability of what it said there
+  std::string written() const;            // the answer
+  double confidence(size_t slot) const;   // the probability of the answer's symbol there
   int right() const;                   // how many of the counted slots
   double accuracy() const { return double(right()) / scored; }
 };
@@ -39,9 +39,9 @@ struct Respondent {
   int64_t parameters = 0;
   Device device = Device::cpu;
   Chosen<Sampler> positions;                       // under which it is asked
-  Chosen<TemperaturePolicy> temperature;           // likewise
+  Chosen<TemperaturePolicy> temperature;           // at which it is asked
   bool random = false;                             // whether another draw of positions can change an answer
-  std::string note = {};                           // what a heading says of its answers, after the positions
+  std::string note = {};                           // in the heading of its answers, after the positions
   std::function<Forward(int length)> forward;      // of an answer in one draw
   std::function<void(const Tokens& input)> check;  // BadInput as check_question()
   std::function<Answer(const Tokens& input, int draws)> ask;
@@ -49,7 +49,7 @@ struct Respondent {
   std::function<Tensor(const Answer&, int layer)> attention;
 };
 
-// What answers of all kinds are made of. There are positions for so many places; BadInput as below if more are needed.
+// Steps shared by answers of all kinds. There are positions for so many places; BadInput as below if more are needed.
 Batch posed(const RunSpec&, const Chosen<Sampler>&, int places, const Tokens& input);
 std::vector<double> probabilities(const Tensor& logits);  // (O, V)
 Tokens likeliest(const std::vector<double>& probabilities, int symbols);
@@ -58,7 +58,7 @@ Tokens likeliest(const std::vector<double>& probabilities, int symbols);
 void check_question(const State&, const Tokens& input);
 Answer ask(const State&, const Tokens& input, int draws = 1);
 
-// The same question in one draw, and where the model looked. What is left out is as range evaluation has it.
+// The same question in one draw, and the model's attention. Absent members are as in range evaluation.
 struct Asking {
   std::vector<double> positions = {};                          // of each slot: the input's, then the answer's
   std::optional<Chosen<TemperaturePolicy>> temperature = {};
@@ -70,7 +70,7 @@ struct Looked {
   std::vector<double> positions;       // (T) of layer 0; none of a table of offsets
   std::vector<real> attention;         // (L, H, T, T); row = query slot, column = key slot
 };
-// BadInput as check_question(), where positions are not one for each slot or not those of a table that the model has
+// BadInput as check_question(), where positions are not one for each slot or not from a table that the model has
 // learned, and for heads that it does not have.
 Looked ask(const State&, const Tokens& input, const Asking&);
 

@@ -11,9 +11,9 @@ namespace poslab {
 
 struct AttentionMaps {
   int length;                              // of the input
-  int slots, outputs;                      // T, of which the last `outputs` are answer slots; none of a text
+  int slots, outputs;                      // T, and how many last slots are answers: 0 of a text
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
-  std::vector<std::vector<float>> heads;   // (H, T, T) each, of which `layers` are the maxima
+  std::vector<std::vector<float>> heads;   // (H, T, T) each; `layers` has their maxima
   std::vector<std::string> symbols = {};   // of a text: its tokens as they are shown
   void add(const Tensor& weights);         // of the next layer, (H, T, T) or (1, H, T, T)
 };

@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// A word of an option and what it means.
+// A word of an option and its meaning.
 template <class Value>
 struct Word {
   std::string name;

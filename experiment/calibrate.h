@@ -17,13 +17,13 @@ struct Calibrating {
   bool last_layer = false;     // its biases for all layers, as in the released code
 };
 
-// What a head keeps of its attention a, (T, T), averaged over strings. With m and s the mean and standard deviation
+// The kept part of a head's attention a, (T, T), averaged over strings. With m and s the mean and standard deviation
 // over the diagonals (those with d <= 0 if `causal`) that are not 0,
 //
 //   a(d) = mean or sum of a_ij over j - i = d,   kept if a(d) >= m + deviations s
 SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrating&);
 
-// Of each head of each layer. Strings and positions are those of range evaluation, without dropout. BadInput as
+// For each head of each layer. Strings and positions are as in range evaluation, without dropout. BadInput as
 // check_lengths (experiment/lengths.h).
 Taken calibration_takes(const RunSpec&, const Calibrating&);
 Calibration calibrate(const State&, const Calibrating&);

@@ -19,7 +19,7 @@ void check_sizes(const RunSpec& c) {
   check_fits(c.scheme, transformer_spec(c).shape());
 }
 
-// The strings of training, or those of the test, which may have a sampler of its own.
+// The strings of training, or of the test, which may have a sampler of its own.
 struct Strings {
   const char* option;            // which has their sampler
   std::string who;               // "in training (train_length = 40)"

@@ -47,8 +47,8 @@ Option warmup_option(int standard), cooling_option(double standard), seed_option
 // The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
 double cooled(const Choices&, int64_t step);
 
-// What one source, such as a command line, a file or a call, says of options, each of which gets one value: a spelling
-// may say another option too, as positions = randomized:max_position=50 says max_position.
+// Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another
+// option too, as positions = randomized:max_position=50 sets max_position.
 class OneSource {
  public:
   explicit OneSource(Choices base) : choices(std::move(base)) {}
@@ -56,8 +56,8 @@ class OneSource {
   // this source.
   void add(const std::string& option, const std::string& text);
   void add(const Settings&);
-  Choices choices;     // what was added, over the base
-  Settings settings;   // what was added, option by option
+  Choices choices;     // everything added, over the base
+  Settings settings;   // everything added, option by option
 
  private:
   struct Given { std::string option, text, value; };
@@ -75,8 +75,8 @@ inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_pos
 // Of the run's pool, as a sampler calls its options, and the slots of the longest trained input.
 RunValues run_values(const Choices&);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
-Engine products(const Choices&);           // by what the run multiplies
-Matmul matmul(const Choices&);             // what the factors of its products are rounded to
+Engine products(const Choices&);           // the engine of the run's products
+Matmul matmul(const Choices&);             // the precision to which factors of its products are rounded
 // While it lives, the calling thread multiplies as this run does on its device; other runs of the process may differ.
 // Every pass needs one. Throws BadInput if the device cannot.
 MatmulPrecision precision(const Choices&);

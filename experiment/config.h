@@ -1,5 +1,5 @@
 // Every choice that makes a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Which
-// choices fit together is said in experiment/check.cpp; what they build, in experiment/build.h.
+// choices fit together is checked in experiment/check.cpp; the objects built from them are in experiment/build.h.
 #pragma once
 #include "experiment/run_spec.h"
 
@@ -10,7 +10,7 @@ const ChoiceOption& choice_option(const std::string& name);
 const Option& option(const std::string& name);   // throws BadInput with did-you-mean
 
 Choices configure(const Settings&);                    // as that of a table
-// Those of a run that begins now: where they do not say by what it multiplies, the usual engine of the process.
+// The options of a run that begins now: where they name no engine for products, the usual one of the process.
 Settings of_new_run(Settings);
 
 void check(const RunSpec&);  // experiment/check.cpp: throws BadInput if the choices do not fit together

@@ -53,7 +53,7 @@ Reads counted(const Chosen<Scheme>& s) {
   return reads(s) == Reads::nothing || reads(s) == Reads::slots ? Reads::nothing : Reads::distances;
 }
 
-// Share of what was counted at test whose value occurred in training; NaN of nothing.
+// Share of the values at test, by count, that occurred in training; NaN without any.
 double seen(const Histogram& trained, const Histogram& met) {
   int64_t all = 0, known = 0;
   for (const auto& [value, n] : met) all += n, known += trained.count(value) ? n : 0;
@@ -66,7 +66,7 @@ int64_t total(const Histogram& counts) {
   return all;
 }
 
-// Adds what is counted of one draw, of which so many layers have positions of their own.
+// Adds the counts of one draw, in which so many layers have positions of their own.
 using Count = std::function<void(int layers, const PositionSample&, Coverage&, Histogram&)>;
 
 Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& lengths) {

@@ -50,9 +50,9 @@ struct Draws {
 // The same, where something else than a RunSpec draws positions.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
-// The same of what one asks for, whether the scheme reads it or not. Gaps are those between neighbours: the position of
-// a slot minus that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput
-// for one of offsets.
+// The same of positions, distances or gaps, whether the scheme reads them or not. A gap is the position of a slot minus
+// that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput for one of
+// offsets.
 enum class Met { positions, distances, gaps };
 Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {

@@ -13,15 +13,15 @@
 
 namespace poslab {
 
-// One way to run a model: what it is measured at, and who looks.
+// One way to run a model: the inputs, the temperature, and the observer.
 struct Look {
   int length = 0;                                          // of the input, or of the text in tokens
   std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: as the model has it
   std::vector<std::string> names{};                        // of activations, patterns of a Trace
-  int samples = 0;                                         // 0: those of the model's own
+  int samples = 0;                                         // 0: the model's own number
   bool one_by_one = false;                                 // no two sequences in a pass
   int queries = 0;  // of logits, how many of the last queries
-  Purpose strings = Purpose::test_tokens;  // those of the test; align_tokens: others
+  Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: others
   std::function<void(const Trace&)> done{};  // after each pass
 };
 
@@ -39,7 +39,7 @@ struct Probed {
 // The strings and positions of range evaluation, the first `samples` of them at each length.
 Probed probed(const State&, int samples);
 
-// Means over rows of weights. Those of logits are NaN in a scheme that has none.
+// Means over rows of weights. The means of logits are NaN in a scheme that has no logits.
 struct RowMeans {
   double largest_weight = 0, entropy = 0;            // entropy in nats
   double largest_logit = 0, mean = 0, variance = 0;  // of the logits of a row
@@ -63,7 +63,7 @@ Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<Temp
 // (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 
-// All of it, as `poslab inspect` shows it.
+// The whole dispersion, as `poslab inspect` shows it.
 struct Dispersed {
   std::vector<int> lengths;                 // from the shortest one that is asked for to the longest
   std::vector<Dispersion> at;               // of each
@@ -73,7 +73,7 @@ struct Dispersed {
 Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples);
 Taken dispersed_take(const Probed&, const std::vector<int>& lengths);
 
-// What a scheme adds to the logits of one query of the middle (causal: of the last one), by head and key, with the
+// A scheme's addition to the logits of one query of the middle (causal: of the last one), by head and key, with the
 // parameters as they are now: (H, T), less the mean of the keys seen; NaN where a key is not seen. Empty where content
 // alone decides.
 struct Biases {

@@ -1,4 +1,4 @@
-// Keys that are seen and say nothing: what the number of keys alone does to a model, at a length that it knows.
+// Keys that are seen and carry nothing: the effect of the number of keys alone on a model, at a length that it knows.
 #pragma once
 #include "nn/transformer.h"
 

@@ -42,7 +42,7 @@ double activations(const RunSpec& c, double B, double T, bool trains) {
   const double matrices = s->pages.cost.matrices(transformer_spec(c).shape(), s.choices);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
                layers = trains ? c.whole("layers") : 1;
-  // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one; of these
+  // q, k, v, attention's output, its projection, two sums and two norms, the wide layer and the narrow one; of these
   // either attention's or the network's at once without a gradient
   double n = trains
                  ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
@@ -72,8 +72,8 @@ double Stack::flops(double tokens, double keys) const {
 }
 
 double Stack::activations(double B, double T, bool trains) const {
-  // two sums and two norms, q and what the scheme makes of it, what attention gives and its projection, what the
-  // network gives; keys, the same of them, values; the gate, the other half, both together; attention's statistics
+  // two sums and two norms, q before and after the scheme, the output of attention and its projection, the network's
+  // output; keys, before and after too, values; the gate, the other half, both together; attention's statistics
   const double of_attention = 5 * d_model + 3 * query_width + 3 * key_width + 2 * heads,
                of_network = (gated ? 4 : 2) * d_ff;
   if (trains) return layers * B * T * (d_model + of_attention + of_network + heads * (matrices * T + of_slots));

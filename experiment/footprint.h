@@ -1,4 +1,4 @@
-// What a run will take, from its sizes alone, before anything of it is made. An estimate: the terms that grow, with the
+// Memory and time of a run, from its sizes alone, before anything is made. An estimate: the terms that grow, with the
 // factors that tests/footprint.cpp holds against the memory that is really used.
 #pragma once
 #include <string>
@@ -17,7 +17,7 @@ struct Footprint {
 };
 struct Work { double step, test; };  // FLOPs of a step, mean over the training lengths, and of the whole test
 
-// What is computed with a trained model takes besides the model: bytes at its fullest, and FLOPs.
+// The cost of a computation with a trained model, besides the model itself: peak bytes, and FLOPs.
 struct Taken {
   double bytes = 0, flops = 0;
   void then(const Taken& next);  // one after the other
@@ -40,7 +40,7 @@ struct Forward {
 // The sizes of a run, as its kind knows them (Kind::load); all kinds' footprint and work are made of these.
 struct Load {
   struct Test { double inputs; Forward each; };
-  double parameters, kept;      // numbers that are learned, and those that a step keeps for its backward pass
+  double parameters, kept;      // learned numbers, and numbers that a step keeps for its backward pass
   double flops;                 // of a step, forward; the backward pass takes twice as many
   std::vector<Test> tests;      // of each length
   std::string of_step, of_test;

@@ -17,10 +17,10 @@ struct Sample {
   std::string of = {};                     // the task that it is of, where a run learns several; else ""
   int layers = 0, heads = 0;
   double matrices = 0;                     // at most so many tensors of (H, T, T) numbers are made besides the weights
-  std::vector<std::string> symbols = {};   // of each slot, as it is shown
+  std::vector<std::string> symbols = {};   // of each slot, as shown
   int outputs = 0;                         // how many of the last slots are answer slots
-  std::string block = "block";             // what names of activations begin with, before the number of the layer
-  std::string slots = {};                  // what a page says of the slots
+  std::string block = "block";             // names of activations begin with it, before the number of the layer
+  std::string slots = {};                  // a page's description of the slots
   std::function<void(Trace&)> pass = {};   // over it, without gradients or dropout; the learner must outlive it
 };
 // Tensors of (H, T, T) numbers that a layer with this encoding makes.
@@ -34,7 +34,7 @@ struct Inside {
   Coverage coverage{};
 };
 struct Inspection {
-  Taken takes;        // besides the model, with what it makes
+  Taken takes;        // besides the model, with its results
   double arrays = 0;  // bytes of its maps, one for each layer, as files have them
   std::function<Inside()> look;
 };

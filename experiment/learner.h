@@ -1,4 +1,4 @@
-// A model in training, of whatever kind: what the loops, the commands and the pages of upper floors know of it. Opens
+// A model in training, of any kind, as the loops, the commands and the pages of upper floors know it. Opens
 // no file, reads no clock, starts no thread.
 #pragma once
 #include <any>
@@ -22,11 +22,11 @@ struct TestPart {
   std::function<Row()> row;     // throws Stopped (core/stop.h)
 };
 
-// Tokens of one's own for the trained model, and what it says of them.
+// The user's own tokens for the trained model, and its output for them.
 struct Reading {
   Ids tokens;                             // (B, T)
   int outputs;                            // logits are of so many last tokens
-  Ids read = {};                          // (B, O), what the decoder of a T5 reads; absent for others
+  Ids read = {};                          // (B, O), the input of a T5's decoder; absent for others
   std::vector<Positions> positions = {};  // absent: as the run's test draws or counts them
 };
 struct Reader {
@@ -46,9 +46,9 @@ class Learner {
   virtual Adam& adam() = 0;                      // adam().step counts the steps that were started
   const Adam& adam() const { return const_cast<Learner*>(this)->adam(); }
 
-  // What a step is trained on: a function of config() and the step's number alone, drawn on any thread.
+  // The batch of a step: a function of config() and the step's number alone, drawn on any thread.
   virtual std::any draw(int64_t step) const = 0;
-  // Step number adam().step, on what was drawn for it. Throws Stopped, with the weights as before it. A trace has the
+  // Step number adam().step, on the batch drawn for it. Throws Stopped, with the weights as before it. A trace has the
   // step's activations, gradients and updates.
   virtual void start(std::any drawn, Trace* = nullptr) = 0;
   // Of the oldest step that was started and not finished. Throws Failure when the loss or the gradient's norm is not
@@ -63,8 +63,8 @@ class Learner {
   // one length. Throws Stopped.
   virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
 
-  // To be asked about strings of one's own, under positions and at a temperature that may differ from the test's; "":
-  // as that has them. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
+  // To be asked about the user's strings, under positions and at a temperature that may differ from the test's; "":
+  // the test's. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
   // What pages, `align` and `graph` look at. Each throws BadInput, before it computes, for a length that has no room.
@@ -72,17 +72,17 @@ class Learner {
   // Of a step: "32 strings", "16 texts of 256 tokens".
   virtual std::string batch_words() const = 0;
   virtual std::any draw_longest(int64_t step) const { return draw(step); }   // a step of the longest inputs there are
-  // Attention on the first `samples` inputs of the test at each length. command: who asks, for messages.
+  // Attention on the first `samples` inputs of the test at each length. command: the caller's, for messages.
   virtual Probed probed(const RunSpec& test, const std::vector<int>& lengths, int samples,
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
   virtual const State* pictured() const { return nullptr; }   // whose pictures a run's report has, if it has them
-  // The learner must outlive what comes back of these. lengths: none for those that its kind has.
+  // The learner must outlive the results of these. lengths: none for those that its kind has.
   virtual Reader reader() const = 0;
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 
-// The options of a test at the temperature of training: what is aligned to a trained model is no choice of a training.
+// The options of a test at the temperature of training: an aligned temperature is no choice of a training.
 inline RunSpec at_temperature_of(const RunSpec& training, RunSpec test) {
   test.temperature = training.temperature;
   return test;

@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// The longest trained one and 15/4 of it: the paper's 40 and 150.
+// The longest trained one and 15/4 times that: the paper's 40 and 150.
 std::vector<int> paper_lengths(const RunSpec&);
 // All of eval_lengths = FROM:TO.
 std::vector<int> every_length(const Choices&);

@@ -5,7 +5,7 @@
 namespace poslab {
 
 // Throws BadInput for the first of these options that is away from its default and changes nothing in a run of these
-// choices, which fit together. typed: what the user gave for this run, without presets and files.
+// choices, which fit together. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
 }  // namespace poslab

@@ -1,5 +1,5 @@
 // The numerics number: a checksum of the bits that a few small trainings leave. Two results of one instruction set can
-// be compared digit by digit only if the programs that trained them have the same. The committed ones stand in
+// be compared digit by digit only if the programs that trained them have the same. The committed ones are in
 // experiment/numerics.def; a test holds the program to them, so that they change on purpose only. Bits depend on the
 // instruction set, the compiler and the C library's functions, not on the number of threads.
 #pragma once

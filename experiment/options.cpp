@@ -135,7 +135,7 @@ Settings positions_set(const std::string& text) {
   return all;
 }
 
-// Options of the test alone, so that they leave those of the run as they are: "same", or what `choose` reads.
+// Options of the test alone, which leave the run's own as they are: "same", or a spelling for `choose`.
 template <class Thing>
 std::vector<std::string> with_same(const std::vector<Thing>& list) {
   std::vector<std::string> names = names_of(list);

@@ -24,7 +24,7 @@ struct Pca {
   std::vector<double> accuracy;  // at each length, of these strings
   int samples;                   // strings at each length
   std::vector<PcaLayer> layers;
-  int last = 0;  // of a text: so many of its last tokens stand for the answer slots
+  int last = 0;  // of a text: so many of its last tokens, in place of answer slots
 };
 
 // What leaves each layer at the slots that are looked at, (points, C) each, strings one after the other.

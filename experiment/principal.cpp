@@ -32,7 +32,7 @@ Eigen eigen(std::vector<double> A, int channels) {
   for (size_t k = 0; k < C; ++k) V[k * C + k] = 1;
   const double all = std::inner_product(A.begin(), A.end(), A.begin(), 0.);
   double off = all;
-  // What is off the diagonal shrinks quadratically; some ten sweeps reach the rounding of doubles.
+  // The part off the diagonal shrinks quadratically; some ten sweeps reach the rounding of doubles.
   for (int sweep = 0; sweep < 50 && off > 1e-28 * all; ++sweep) {
     for (size_t p = 0; p + 1 < C; ++p)
       for (size_t q = p + 1; q < C; ++q) rotate(A, V, C, p, q);

@@ -1,5 +1,5 @@
-// What a test came to: a table whose columns name themselves. eval.csv is this table (lab/runs/results_csv.h), and what
-// reads tests asks it by the names of columns, whatever kind of run was tested.
+// The results of a test: a table whose columns name themselves. eval.csv is this table (lab/runs/results_csv.h), and
+// readers of tests ask it by the names of columns, whatever kind of run was tested.
 #pragma once
 #include <memory>
 #include <string>
@@ -39,7 +39,7 @@ class Row {
   };
   Row(Columns, std::vector<Cell>);               // a cell for each column
   double operator[](std::string_view column) const;            // throws Failure for a column of words, or none
-  const std::string& word(std::string_view column) const;      // likewise
+  const std::string& word(std::string_view column) const;      // throws Failure for a column of numbers, or none
   int length() const { return int((*this)["length"]); }
   void set(std::string_view column, double);
   bool has(std::string_view column) const;
@@ -55,7 +55,7 @@ class Row {
 };
 using Results = std::vector<Row>;                // of equal columns
 
-// Of rows that have this word in this column, those that have it: texts that are not repeated, one task.
+// The rows with this word in this column: texts that are not repeated, or one task.
 Results only(const Results&, std::string_view column, const std::string& word);
 // Of each row that all tables have, by its keys, the means of the numbers and the smallest count.
 Results mean_of(const std::vector<const Results*>&);

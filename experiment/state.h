@@ -13,7 +13,7 @@ inline constexpr const char* state_format = "poslab checkpoint 1";
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const RunSpec&);
-  // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
+  // The model for tests: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
   // is aligned to other weights.
   Transformer test_net() const;
   RunSpec config;

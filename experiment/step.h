@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-// What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn
+// The inputs of a step. They depend on (seed, step) alone, so they are the same after any resume, and can be drawn
 // while the step before is being computed.
 struct StepInputs {
   int length;                // of the input strings

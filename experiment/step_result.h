@@ -1,4 +1,4 @@
-// What a step of training of any kind gives.
+// The result of a training step of any kind.
 #pragma once
 #include <cstdint>
 

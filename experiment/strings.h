@@ -26,7 +26,7 @@ class StringsLearner final : public StateLearner<State, StepInputs> {
   StepInputs batch(int64_t step) const override { return draw_step(state.config, step); }
 };
 
-// A test's row, and rows as they were measured; what was not kept is 0.
+// A test's row, and rows as they were measured; columns that were not kept are 0.
 Row row_of(const AtLength&);
 std::vector<AtLength> at_lengths(const Results&);
 

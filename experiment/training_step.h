@@ -44,8 +44,8 @@ class StartedStep {
 
 // Step number adam.step, whose gradient is the mean over all that is expected, whatever the parts. Throws Stopped
 // (core/stop.h), with the weights as before it. A trace has the updates, and the activations of the last part; a GPU
-// then computes the step without a recording. What is only seen changes no bit, except that gradients are summed in
-// another order where "embedding" or, of decoders and T5s, "attention.out" and "cross.out" are seen. If a change
+// then computes the step without a recording. Observation changes no bit, except that gradients are summed in another
+// order where "embedding" or, of decoders and T5s, "attention.out" and "cross.out" are seen. If a change
 // throws, the step is done by half: do not go on with this state, and clear_tape().
 StartedStep start_step(const Params&, Adam&, const StepPlan&, const Choices&, Trace* = nullptr);
 

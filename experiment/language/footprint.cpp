@@ -11,14 +11,14 @@
 namespace poslab::language {
 namespace {
 
-// The text is read later: it has a token for each byte, and those that are merged from them.
+// The text is read later: it has a token for each byte, and the merged ones.
 double tokens(const RunSpec& c) {
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 
 }  // namespace
 
-// Logits of 256 slots are in memory at a time, of those that are counted.
+// Logits of 256 counted slots are in memory at a time.
 Forward forward(const DecoderSpec& spec, const RunSpec& c, int length) {
   Forward f = stack(spec).forward(1, length, (length + 1) / 2.);
   const int tail = c.whole("eval_tail");

@@ -1,4 +1,4 @@
-// A run of a language model as values: what it reads, its state, a step, and what it loses at a length. Opens no file.
+// A run of a language model as values: its text, its state, a step, and its loss at a length. Opens no file.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace poslab::language {
 
-// What is read: a text by its tokens, or the made-up language.
+// The source of tokens: a text, or the made-up language.
 struct Source {
   Vocabulary vocabulary;
   Text training, test;  // empty with a grammar, and training for an external checkpoint
   std::optional<CopyGrammar> grammar;
-  std::shared_ptr<const Tokenizer> tokenizer{};        // those of an external checkpoint, in place of the vocabulary
+  std::shared_ptr<const Tokenizer> tokenizer{};        // an external checkpoint's, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
   std::vector<int> begin{};                      // the token that begins a text where there is no prefix, or none
   std::vector<int> ends{};                       // tokens that end a text
@@ -40,7 +40,7 @@ struct Source {
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
   State(const RunSpec&, int vocabulary);
-  // Of an external checkpoint, which is only read: it has no parameters of its own, and nobody knows of its training.
+  // Of an external checkpoint, which is only read: it has no parameters of its own, and its training is unknown.
   State(const RunSpec&, const Decoder&);
   RunSpec config;
   Params params;
@@ -68,7 +68,7 @@ struct AtLength {
   bool repeated = false;
   int64_t samples = 0;                           // windows
   double loss = 0, accuracy = 0;                 // nats a token; share of tokens that were the most probable one
-  double bits_per_byte = 0;                      // the loss of all tokens over the bytes that they stand for
+  double bits_per_byte = 0;                      // the loss of all tokens over the bytes of their text
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.

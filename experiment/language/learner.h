@@ -23,8 +23,8 @@ class TextLearner final : public StateLearner<State, Batch> {
 };
 
 Row row_of(const AtLength&);
-// What a run's decoder says of tokens, at the positions drawn for so many of them unless some are given. It refers to
-// the decoder and its choices.
+// The output of a run's decoder for tokens, at the positions drawn for so many of them unless some are given. It refers
+// to the decoder and its choices.
 Reader reader_of(const Decoder&, const RunSpec&, std::function<PositionSample(int slots)> draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
 std::vector<TestPart> test_of(const Decoder&, const RunSpec&, std::shared_ptr<const Source>);

@@ -49,7 +49,7 @@ Forward forward(const T5Spec& spec, double context, double questions, double sai
   return f;
 }
 
-// The cache of each beam keeps its keys and values; those of the context are read by all.
+// The cache of each beam keeps its keys and values; all beams read those of the context.
 Taken answer_takes(const T5Spec& spec, double context, double count, double beams) {
   const Forward one = forward(spec, context, 1, count);
   const double others = beams - 1, one_more = one.flops - encoded(spec, context, 1).flops;

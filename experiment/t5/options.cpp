@@ -27,9 +27,9 @@ const ChoiceTable& all_choices() {
       {"none", "the defaults: 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens", {}},
       {"tiny",
        "minutes on one core: 2 layers of width 96 in the encoder and 1 in the decoder",
-       // The buckets of T5 end at a quarter of its trained length too: what is farther than any trained pair is then in
-       // one that training has met often.
-       // The spread of its table is that of T5X, sqrt(2 / (buckets + heads)); sqrt_d makes 1.2 of it. With less, heads
+       // The buckets of T5 end at a quarter of its trained length too: a pair farther than any trained one is then in a
+       // bucket that training has seen often.
+       // The spread of its table is T5X's, sqrt(2 / (buckets + heads)); sqrt_d makes 1.2 of it. With less, heads
        // of some seeds learn to leave out the token before, in place of looking at it, and find no line (docs/t5.md).
        {{"encoding", "t5:sqrt_d,max_distance=32,init=0.25"},
         {"layers", "2"},

@@ -17,7 +17,7 @@ T5Spec spec(const RunSpec&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 Load load(const RunSpec&);                       // experiment/footprint.h
 constexpr double usual_answer = 8;               // symbols of an answer in a test, about; contexts are much longer
-// A question of a test, whose answer has `said` tokens, and what the encoder alone takes.
+// A question of a test with an answer of `said` tokens, and the encoder's cost alone.
 Forward forward(const T5Spec&, double context, double questions, double said = usual_answer);
 Taken answer_takes(const T5Spec&, double context, double count, double beams);
 Forward encoded(const T5Spec&, double context, double questions);

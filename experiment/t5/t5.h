@@ -1,4 +1,4 @@
-// A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length.
+// A run of a T5 that finds things in long contexts, as values: its state, a step, and its answers at a length.
 // Opens no file.
 #pragma once
 #include <cmath>
@@ -35,7 +35,7 @@ StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one
-// choose, answers of all `of` stand evenly from the beginning of the context to its end. And the encoder's positions.
+// choose, answers of all `of` are spread evenly from the context's beginning to its end. And the encoder's positions.
 struct TestQuestions {
   int first, count, of;
 };
