@@ -78,7 +78,7 @@ const std::vector<std::pair<std::string, json>> only = {{"mlp_bias", false},
                                                         {"rope_interleaved", false},
                                                         {"use_mrope", false}};
 
-// A family: what its checkpoints are called, what its models have, and the defaults of what a file may leave out
+// A family: the names in its checkpoints, the form of its models, and the defaults of keys that a file may leave out
 // (transformers 5.23, the models' configuration classes).
 enum class BiasesOf { none, inputs, said };  // of no product; of queries, keys and values; of these and wo, if said
 struct Family {
@@ -120,7 +120,7 @@ const Family& family_of(Keys& config) {
             given.is_array() && !given.empty() ? fmt::format(" (architecture {})", in_short(given[0])) : "", types);
 }
 
-// The width of a sliding window, 0 for none. A key that is absent has the default, and null says that there is none.
+// The width of a sliding window, 0 for none. An absent key has the default, and null means no window.
 int window_of(Keys& config) {
   if (!config.has("sliding_window")) return 4096;
   if (config.get("sliding_window").is_null()) return 0;

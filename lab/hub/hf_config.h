@@ -27,17 +27,17 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 
 // generation_config.json, how the authors want a model to write: bos_token_id, eos_token_id, temperature, top_k and
 // top_p, each where it is given, and the most probable token where do_sample is false. Other keys are passed over, as
-// none changes what the model computes. Defaults are those of `poslab lm generate`; by default transformers takes the
+// none changes the model's results. Defaults are those of `poslab lm generate`; by default transformers takes the
 // most probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is no JSON object, and
 // for a wrong value of any of these keys but bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"
-// What all architectures have in common. Passes over keys of names, remarks and training.
+// The keys that all architectures share. Passes over keys of names, remarks and training.
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.
 std::vector<int> ends_of(Keys& config);
-// Refuses a key that nobody asked for. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
+// Refuses a key that was not read. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
 void refuse_left_over(Keys& config, const std::string& models);
 
 }  // namespace poslab

@@ -83,7 +83,7 @@ std::string weights(const State& state, Pairing pairing) {
   return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 
-// next_word (tasks/language/vocabulary.h) as an expression over GPT-2's letters, of which each is a byte.
+// next_word (tasks/language/vocabulary.h) as an expression over GPT-2's letters, each of which is a byte.
 std::string word_expression() {
   std::map<std::string, std::string> of;  // letters of each sign
   for (int b = 0; b < 256; ++b) {

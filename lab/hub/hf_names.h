@@ -15,10 +15,10 @@ struct HfPlace {
   double plus = 0, times = 1;
 };
 
-// What a family's checkpoints have of their own, beside what DecoderSpec says.
+// Traits of a family's checkpoints that DecoderSpec does not have.
 struct HfForm {
   bool fused = false;         // queries, keys and values in one tensor, gate and up in another
-  bool gains_less_1 = false;  // a gain is 1 + what is stored
+  bool gains_less_1 = false;  // a gain is 1 + the stored number
   double query_factor = 1;    // of the gain of the queries' norm
 };
 

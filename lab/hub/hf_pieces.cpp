@@ -46,8 +46,8 @@ int letters_and_accents(utf8proc_int32_t code) {
   return int(utf8proc_decompose_char(code, parts, 32, UTF8PROC_DECOMPOSE, nullptr));
 }
 
-// Canonical composition: e and an acute accent become one character. Its source ends where as many code points of
-// decompositions have been read as it has.
+// Canonical composition: e and an acute accent become one character. A character's source has as many decomposed code
+// points as the character itself.
 NormalizedText composed(const NormalizedText& text) {
   if (ascii(text.text)) return text;
   unsigned char* made = nullptr;
@@ -118,8 +118,8 @@ bool split(const Regex& regex, bool invert, Behavior behavior, const NormalizedT
   bad_input("{}: the {} {} is not known; poslab reads those of LLaMA and its relatives", where, kind, json_type(step));
 }
 
-// What a step puts into a text. Those of all known models have three bytes; a file from a stranger must not make much
-// of little.
+// The text that a step inserts. All known models insert three bytes; a file from a stranger must not turn a little text
+// into a lot.
 std::string put_in(std::string text, const std::string& where) {
   constexpr size_t most = 64;
   if (text.size() > most)
@@ -127,7 +127,7 @@ std::string put_in(std::string text, const std::string& where) {
   return text;
 }
 
-// Some steps lengthen a text each time that they stand there.
+// Some steps lengthen a text each time they occur.
 void require_only(bool first, const std::string& where, const json& step) {
   if (!first) bad_input("{}: it has two steps {}; poslab reads tokenizers with one", where, json_type(step));
 }

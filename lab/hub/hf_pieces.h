@@ -1,4 +1,4 @@
-// What a tokenizer.json does to a text before it looks for tokens: its "normalizer" changes characters, and its
+// The steps of a tokenizer.json before a text is searched for tokens: its "normalizer" changes characters, and its
 // "pre_tokenizer" cuts the text into pieces, over whose ends no token reaches. All steps that LLaMA and its relatives
 // have (hf_config.h); others are refused by name.
 #pragma once

@@ -71,8 +71,8 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
             type);
 }
 
-// of: what is said of the rotation itself. theta: where config.json says the base if `of` does not, and what it is if
-// neither does.
+// of: the object for the rotation itself. theta: the key of the base in config.json if `of` has none, and the base if
+// neither has one.
 HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::pair<const char*, double>& theta) {
   const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
   const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // the first release's name for it
@@ -117,7 +117,7 @@ Keys keys_of_object(const json& object, const std::string& where) {
 }
 
 // Gemma 3: rope_parameters has an object for each kind of layer. Before version 5 of transformers, rope_theta and
-// rope_scaling were those of the layers that see all keys, and rope_local_base_freq the base of the others.
+// rope_scaling belonged to the layers that see all keys, and rope_local_base_freq was the base of the others.
 HfRope by_kind_of_layer(Keys& config, const HfRopeForm& form, const json& scaling, const json& parameters) {
   Keys kinds = keys_of_object(parameters, config.where() + ": rope_parameters");
   const json whole = kinds.get("full_attention"), near = kinds.get("sliding_attention");
@@ -236,7 +236,7 @@ namespace {
 
 bool turns_in_part(const std::string& scheme) { return scheme == "partial_rope" || scheme == "longrope"; }
 
-// "rerope:window=512" and what it leaves open of the model's values.
+// "rerope:window=512" with its open options filled from the model's values.
 std::string completed(const std::string& one, RunValues model) {
   const Spelling said = read_spelling(one);
   const Scheme& scheme = find("encoding", all_encodings(), said.name);

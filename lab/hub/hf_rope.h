@@ -23,7 +23,7 @@ struct HfRope {
   std::vector<bool> slides{};                    // of each layer, where `sliding` is
   std::string encoding() const;                  // of the whole model, layers in turn
 };
-// What a family may say.
+// The rotations that a family's config.json may describe.
 struct HfRopeForm {
   int longest, head_dim;                         // max_position_embeddings; channels
   bool phi = false;                              // Phi-3: heads may turn in part; a scaled rotation is LongRoPE

@@ -9,14 +9,14 @@
 namespace poslab::language {
 
 struct HfRun {
-  RunSpec config;                                // options of a test; train_length is the model's, or what was asked
+  RunSpec config;                                // options of a test; train_length is the model's, unless asked for
   Source source;                                 // the tokens; with `text` the whole text, all of it of the test
   Decoder net;
   HfRope rope{};                           // the positions that it was trained with
   TokenChoice choice{.temperature = 0.8};  // how tokens are drawn, unless the user says otherwise
 };
 // asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul. An encoding leaves
-// open what the model has (for_hf_model). Throws BadInput and Failure as open_hf_model.
+// open the model's own options (for_hf_model). Throws BadInput and Failure as open_hf_model.
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text);
 // As a run that is only looked at: its learner is tested and drawn like others, and has no parameters to train.
 std::unique_ptr<TextLearner> learner_of(const HfRun&);

@@ -123,7 +123,7 @@ void HfTokenizer::read_added(const json& tokens) {
 
 void HfTokenizer::read_post_processor(const json& step) {
   const std::string type = json_type(step);
-  if (step.is_null() || type == "\"ByteLevel\"") return;  // which only tells where tokens stand in the text
+  if (step.is_null() || type == "\"ByteLevel\"") return;  // affects only the offsets of tokens in the text
   if (type == "\"Sequence\"") {
     for (const json& one : step.at("processors")) read_post_processor(one);
   } else if (type == "\"TemplateProcessing\"") {

@@ -1,6 +1,6 @@
 // tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen, OLMo 2 and Llama 3
 // have it, or over characters with a token for each byte that has none, as Llama 2, Mistral, Phi-3 and Gemma. Leaves
-// out: other models of tokens, and what a tokenizer says of training and padding.
+// out: other models of tokens, and a tokenizer's options for training and padding.
 #pragma once
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ class HfTokenizer : public Tokenizer {
   int size() const override { return int(text_.size()); }
   const std::string& text(int token) const override;   // "" for a number that it leaves out
   size_t longest() const override { return longest_; }
-  // Special tokens that stand in the text are found; prefix() is not added. A character cut off at the beginning goes.
+  // Special tokens in the text are found; prefix() is not added. A character cut off at the beginning goes.
   TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const override;
   std::vector<int> prefix() const override { return prefix_; }
 

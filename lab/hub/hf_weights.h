@@ -22,8 +22,8 @@ class HfWeights {
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);
-  // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape,
-  // Failure for one that holds NaN or infinity.
+  // The parameters to build a model from, while this lives. Throws BadInput for a tensor that is missing or of another
+  // shape, Failure for one that holds NaN or infinity.
   Params params();
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.
   void require_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;

@@ -1,4 +1,4 @@
-// A JSON object that must hold nothing unknown: each key is asked for by name, and what nobody asked for is found.
+// A JSON object that must hold nothing unknown: each key is read by name, and keys that were not read are found.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>
@@ -27,7 +27,7 @@ class Keys {
   std::string word(const std::string& key, const std::string& standard);
   std::vector<double> numbers(const std::string& key);
   std::vector<std::string> words(const std::string& key);
-  // Of those that nobody asked for, the first that is not null; "" if there is none.
+  // The first key that was not read and is not null; "" without one.
   std::string left_over() const;
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
 
@@ -39,11 +39,11 @@ class Keys {
   std::set<std::string> read_;
 };
 
-// Sizes that an external model may have: more than anybody builds, and so little that no product of two is no int, and
-// that what is made before its tensors are looked at is small.
+// Sizes that an external model may have: larger than any in use, and so small that each product of two is an int, and
+// that the memory allocated before its tensors are checked is small.
 constexpr int most_layers = 4096, most_heads = 4096, most_channels = 1 << 18, most_tokens = 1 << 24;
 
-// The object of a file's text. Throws BadInput, naming it, if it is none.
+// The object of a file's text. Throws BadInput, naming the file, if it is no object.
 Keys keys_of(const std::string& text, const std::string& path);
 
 }  // namespace poslab

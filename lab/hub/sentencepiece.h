@@ -14,8 +14,8 @@ namespace poslab {
 
 class SentencePiece : public Tokenizer {
  public:
-  // The bytes of a tokenizer.model; `path` is for messages. with_prefix: its <s>, if it has one, stands before every
-  // text. Throws BadInput: it is none.
+  // The bytes of a tokenizer.model; `path` is for messages. with_prefix: every text begins with its <s>, if it has one.
+  // Throws BadInput for bytes of another form.
   SentencePiece(const std::string& bytes, const std::string& path, bool with_prefix);
   ~SentencePiece() override;
   int size() const override { return int(text_.size()); }

@@ -24,7 +24,7 @@ struct Mapped {
   uint64_t size;
 };
 
-// A file that becomes shorter while it is mapped takes its bytes with it: whoever reads them gets SIGBUS. Then there is
+// A file that becomes shorter while it is mapped takes its bytes with it: a read of them raises SIGBUS. Then there is
 // nothing to go on with, so the program ends with one line. A mapping is listed for good, as a signal may come at any
 // time; one that has ended has no bytes.
 struct Listed {
@@ -143,7 +143,7 @@ StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {
               t.path, name, t.dtype);
   m.at = t.at;
   const size_t each = size_t(bytes_of(m.as));
-  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // the form does not forbid it, and nobody writes it
+  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // allowed by the form, but no program writes it
     const size_t bytes = each * size_t(m.rows) * size_t(m.columns);
     auto copy = std::make_shared<std::vector<float>>(bytes / sizeof(float) + 1);
     std::memcpy(copy->data(), t.at, bytes);

@@ -17,16 +17,16 @@ struct StoredTensor {
   std::string path{};                            // of that
 };
 
-// All tensors of one file by name. Throws BadInput if there is no such file or it is none of this form, Failure if it
+// All tensors of one file by name. Throws BadInput if there is no such file or it has another form, Failure if it
 // is damaged.
 using StoredTensors = std::map<std::string, StoredTensor>;
 StoredTensors map_safetensors(const std::string& path);
-// All tensors of a folder: from model.safetensors or, if there is none, the files in model.safetensors.index.json;
-// transformers has the same order. Throws BadInput also if a file or tensor that the index names is missing, if a
+// All tensors of a folder: from model.safetensors or, without it, the files in model.safetensors.index.json, in the
+// order of transformers. Throws BadInput also if a file or tensor that the index names is missing, if a
 // file holds a tensor that it does not name, or if there is an adapter, which would change them.
 StoredTensors map_weights(const std::string& folder);
 
-// By which a file of temperatures knows these weights: core/checksum.h over names and numbers. Reads them all.
+// Identifies these weights in a file of temperatures: core/checksum.h over names and numbers. Reads them all.
 std::string weights_checksum(const StoredTensors&);
 
 // As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.

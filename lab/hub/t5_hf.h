@@ -1,6 +1,6 @@
 // A T5 of the Hugging Face form: a folder with config.json (T5ForConditionalGeneration: T5, T5 v1.1, LM-adapted,
 // Flan-T5), model.safetensors or several such files with an index, and tokenizer.json or spiece.model. Weights stay in
-// their files as in lab/hub/hf_model.h; what is not known is refused by name.
+// their files as in lab/hub/hf_model.h; unknown keys and tensors are refused by name.
 #pragma once
 #include <memory>
 #include <string>
@@ -35,10 +35,10 @@ struct HfModel {
 // damaged.
 HfModel open_hf_model(const std::string& folder);
 
-// The tokenizer in tokenizer.json or, if there is none, in spiece.model with <extra_id_0> ... after its tokens. Throws
+// The tokenizer in tokenizer.json or, without it, in spiece.model with <extra_id_0> ... after its tokens. Throws
 // BadInput if there is neither file, if its form is not known, or if it has tokens that the model lacks.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
-// What the encoder reads: the tokens, and after them the end of a text, which T5 was trained with.
+// The encoder's input: the tokens, and after them the end of a text, which T5 was trained with.
 std::vector<int> tokens_of(const HfModel&, const Tokenizer&, const std::string& text);
 // Tokens as text, without a space at the beginning; tokens of padding are left out.
 std::string text_of(const T5Spec&, const Tokenizer&, const std::vector<int>& tokens);

@@ -1,6 +1,6 @@
-// The tokens of a T5: those of its spiece.model, and after them the sentinels <extra_id_99> ... <extra_id_0>, with
-// which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and
-// <unk>, and each part is read for itself, as transformers reads it.
+// The tokens of a T5: the ones of its spiece.model, and after them the sentinels <extra_id_99> ... <extra_id_0>, which
+// mark the gaps that it was taught to fill (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>,
+// <pad> and <unk>, and each part is read for itself, as transformers reads it.
 #pragma once
 #include "lab/hub/hf_pieces.h"
 #include "lab/hub/sentencepiece.h"
