@@ -17,7 +17,7 @@ inline Values some(int n, double seed) {  // numbers without a pattern, from -1 
   return all;
 }
 
-// A form of attention, right or wrong. The defaults are those of the formula without a mask.
+// A form of attention, right or wrong. The defaults follow the formula without a mask.
 struct Form {
   double scale = 1 / std::sqrt(double(D));
   bool causal = false, strict = false, turned = false;  // j <= i + offset; <; >=

@@ -7,7 +7,7 @@
 namespace poslab::baseline {
 namespace {
 
-// Where a sum that nobody wants goes, and zeros where the first writer would assign: the formula only adds.
+// Memory for unwanted sums, and zeros where the first writer would assign: the formula only adds.
 class Sums {
  public:
   Accumulator of(const Accumulator& wanted, const void* read, int64_t n) {
@@ -24,7 +24,7 @@ class Sums {
 }  // namespace
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
-  std::fill_n(stats, int64_t(x.batch) * x.heads * x.queries * 2, real(0));  // the backward pass makes weights anew
+  std::fill_n(stats, int64_t(x.batch) * x.heads * x.queries * 2, real(0));  // the backward pass recomputes the weights
   naive::attention(o, x);
 }
 

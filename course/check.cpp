@@ -1,4 +1,4 @@
-// The program of a step: stepNN [FIRST] runs its cases from number FIRST on, from 0, and says what is wrong (check.h).
+// The program of a step: stepNN [FIRST] runs its cases from number FIRST on, from 0, and reports mistakes (check.h).
 #include "check.h"
 
 #include <fmt/ranges.h>
@@ -20,14 +20,14 @@ std::vector<Case>& cases() {
   static std::vector<Case> all;
   return all;
 }
-struct Wrong {};  // this case has said what is wrong
+struct Wrong {};  // the mistake in this case has been reported
 
 std::string& hint_at_end() {
   static std::string hint;
   return hint;
 }
 
-// A line of the output. What the student's code prints may end without a newline, and texts may have some.
+// A line of the output. Output of the student's code may end without a newline, and texts may have some.
 void say(std::vector<std::string> words) {
   for (std::string& word : words)
     for (char& c : word)

@@ -28,14 +28,14 @@ struct AddCase {
 // A usual mistake, and the values that it gives.
 struct Mistake {
   std::string hint;
-  Values gives;  // not_finite: it leaves numbers that are not finite, wherever
+  Values gives;  // not_finite: numbers that are not finite, in any place
 };
 inline const Values not_finite = {std::nan("")};
 
 Values values(const Tensor&);
 Values values(const Shape&);
 
-// What is wrong, in a line; the case ends here.
+// Reports the mistake, in a line; the case ends here.
 [[noreturn]] void wrong(const std::string& formula, const std::string& at, const std::string& expected,
                         const std::string& got, const std::string& hint);
 

@@ -18,7 +18,7 @@ void run_or_record(std::function<void()> launch) { launch(); }
 
 namespace course {
 
-// work() launches kernels. What the emulation calls an error is said with the usual reason of it.
+// work() launches kernels. An error of the emulation is reported with its usual reason.
 template <class Work>
 void emulated(const std::string& formula, const Work& work) {
   const std::pair<const char*, const char*> reasons[] = {

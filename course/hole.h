@@ -1,4 +1,4 @@
-// What stands in a student's folder where a body has been cut out (course/marks.py).
+// In a student's folder, a call of hole() replaces each body that has been cut out (course/marks.py).
 #pragma once
 
 namespace course {

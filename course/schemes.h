@@ -20,7 +20,7 @@ inline poslab::Chosen<poslab::Scheme> scheme(const std::string& spelling) {
   return choose("encoding", all, spelling);
 }
 
-// Those of encodings/samplers_spread.cpp and samplers_subset.cpp: sequential, randomized and their relatives.
+// The samplers of encodings/samplers_spread.cpp and samplers_subset.cpp: sequential, randomized and their relatives.
 inline poslab::Chosen<poslab::Sampler> sampler(const std::string& spelling) {
   using namespace poslab;
   static const std::vector<Sampler> all = [] {

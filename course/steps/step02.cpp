@@ -25,7 +25,7 @@ Tensor twice(const Tensor& x, std::vector<int>& called, int name) {
       for (int64_t n = 0; n < x.size(); ++n) dx.at[n] = (dx.empty ? 0 : dx.at[n]) + 2 * dy[n];
   });
 }
-// sum_n w_n x_n, with a derivative of its own: what flows into x is w.
+// sum_n w_n x_n, with a derivative of its own: the gradient of x is w.
 Tensor weighed(const Tensor& x, const Values& w) {
   Tensor y = Tensor::full({1}, 0);
   for (size_t n = 0; n < w.size(); ++n) y.data()[0] += x.data()[n] * real(w[n]);

@@ -9,7 +9,7 @@ namespace {
 // All gradients of sum(w o), by the formulas, with one thing wrong if wanted.
 struct Wrong6 {
   bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
-  double factor = 1, kept = 1;     // of all logits, temperature times gain; and what the gradient has of it
+  double factor = 1, kept = 1;     // of all logits, temperature times gain; and the factor in the gradient
   const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on
   bool one_piece = false;          // its gradients go to the first
 };
@@ -21,7 +21,7 @@ Slopes slopes(const Sample& x, const Values& w, const Wrong6& f = {}) {
   const double scale = 1 / std::sqrt(double(D));
   const auto of = [&](int i, int j) -> const Sample& { return f.second && j >= i ? *f.second : x; };
   Values a(size_t(B * H * Tq * Tk));
-  for (int b = 0; b < B; ++b) {  // logits as biases, those of one sequence at a time
+  for (int b = 0; b < B; ++b) {  // logits as biases, one sequence at a time
     const auto logit = [&](int h, int i, int j) {
       const Sample& s = of(i, j);
       double sum = 0;

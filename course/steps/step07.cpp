@@ -19,7 +19,7 @@ Values some(int count, double seed) {
   return all;
 }
 
-// What is wrong with a norm. The members say how it should be.
+// A norm, right or with one mistake. The defaults are right.
 struct Form {
   bool centered = true, divided = true, root = true, own_row = true, whole_n = true, by_gain = true, by_bias = true;
   bool epsilon_outside = false;

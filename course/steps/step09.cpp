@@ -10,7 +10,7 @@ namespace {
 
 constexpr int C = 6;
 
-// What is added at position p, with one thing wrong if wanted.
+// The vector added at position p, with one mistake if wanted.
 struct Form {
   double base = 10000, twice = 2;
   bool halves = true, cosine_first = false, divided = true;

@@ -10,7 +10,7 @@ namespace {
 
 Rng rng_of(uint32_t n) { return Rng(stream(3, Purpose::positions, n)); }
 
-// How often each number of low .. low + pool - 1 is drawn in 4000 draws of n, as a share of what is fair.
+// The frequency of each number of low .. low + pool - 1 in 4000 draws of n, as a share of the fair one.
 Values shares(int n, int low, int pool) {
   Values share(size_t(pool), 0.);
   for (uint32_t draw = 0; draw < 4000; ++draw) {

@@ -116,7 +116,7 @@ CASE("ReRoPE with a causal mask needs two pieces") {
   const Heads13 x;
   const Values got = values(x.logits("rerope:window=3", true));
   const Values all = by_rho(x.q, x.k, [](int i, int j) { return leaky(i - j, 3, 0); });
-  Values seen, expected;  // what a mask hides is not compared
+  Values seen, expected;  // without the masked logits
   for (int i = 0; i < T; ++i)
     for (int j = 0; j <= i; ++j) seen.push_back(got[size_t(i * T + j)]), expected.push_back(all[size_t(i * T + j)]);
   check("rho = min(r, w), keys before the query", seen, expected, {}, 1e-3);

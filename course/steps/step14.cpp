@@ -23,7 +23,7 @@ Values whole(int n, int seed) {  // small whole numbers, so that all sums are ex
   for (int e = 0; e < n; ++e) all.push_back((e * 7 + seed * 5 + e / 3) % 9 - 4);
   return all;
 }
-constexpr double untouched = 77;  // what a place holds that nobody is to write
+constexpr double untouched = 77;  // in places that must not be written
 
 }  // namespace
 
@@ -156,7 +156,7 @@ CASE("a sum over a block, through shared memory") { compare_sums<256>(); }
 
 namespace {
 
-// What is wrong with a softmax of rows of n, of a team of `lanes` threads, or of vectors of `lanes` numbers.
+// A softmax of rows of n, of a team of `lanes` threads, or of vectors of `lanes` numbers, right or with one mistake.
 struct Form {
   bool own_top = false, own_sum = false, divided = true, max = true;
 };
@@ -220,7 +220,7 @@ CASE("softmax on the GPU: a row of several panels") {
   const Values x = some(n, 3), e = softmax_by_hand(x, n, 256, {.divided = false});
   double sum = 0, top = *std::max_element(x.begin(), x.end());
   for (double v : e) sum += v;
-  Values not_again = x, of_last(size_t(n), 0.);  // what the second panel leaves in v is taken for both
+  Values not_again = x, of_last(size_t(n), 0.);  // of_last: v of the second panel, taken for both
   for (double& v : not_again) v /= sum;
   sum = 0;
   for (int c = 0; c < 2048; ++c) {
