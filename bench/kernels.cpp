@@ -72,7 +72,7 @@ std::vector<OpCase> row_cases(int n) {
   return all;
 }
 
-// What the masked lanes of a row's last vector cost: rows of whole vectors, and of half a vector more.
+// The cost of the masked lanes of a row's last vector: rows of whole vectors, and of half a vector more.
 void time_row_ends(const std::string& filter) {
   const int lanes = (isa() == "avx512" ? 64 : isa() == "avx2" ? 32 : 16) / int(sizeof(real));
   const int whole = 32, more = whole + lanes / 2;

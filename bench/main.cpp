@@ -25,7 +25,7 @@
 
 namespace {
 
-// Those that were given.
+// The settings that were given.
 poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   poslab::Settings settings;
   for (const auto& [name, word] : words)
@@ -33,7 +33,7 @@ poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   return settings;
 }
 
-// That of a GPU, with the kernels of cuda/naive/. Throws BadInput where there is none.
+// The backend of a GPU, with the kernels of cuda/naive/. Throws BadInput without a GPU.
 const poslab::Backend& naive_backend() {
 #ifdef POSLAB_CUDA
   return poslab::cuda::as_naive_backend();

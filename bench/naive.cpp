@@ -45,7 +45,7 @@ void both(const OpCase& c, const Tensors& x) {
 }
 
 // Seconds of one step with nothing but the work, recorded and then replayed with one call, as steps of training are:
-// what the host does meanwhile is hidden behind all but the shortest. The least of several rounds.
+// the host's work is hidden behind all but the shortest. The least of several rounds.
 double time_of(const std::function<void()>& work, double seconds) {
   const Backend& gpu = backend(Device::cuda);
   const auto round = [&](int steps) {

@@ -14,8 +14,8 @@ struct Beside {
   double off = 0;                                   // largest difference of their results, of the largest number of one
 };
 
-// Prints a line for each case whose kernel contains `filter` and of which `naive`, a backend of Device::cuda, has
-// another kernel than the one that is there (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
+// Prints a line for each case whose kernel contains `filter` and has a kernel of its own in `naive`, a backend of
+// Device::cuda, beside the fast one (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
 std::vector<Beside> time_naive(const std::vector<test::OpCase>& cases, const Backend& naive, const std::string& filter,
                                double seconds);
 

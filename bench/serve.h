@@ -1,7 +1,7 @@
 // One line of commands in, one line of JSON out: the side of bench/compare.py that runs poslab.
 //
 // The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20": 20 input symbols, 20
-// output slots; a causal decoder reads "0+256", as every one of its slots is an output. What a step needs is drawn
+// output slots; a causal decoder reads "0+256", as every one of its slots is an output. The inputs of a step are drawn
 // within its time.
 //
 //   at the start                        {"program", "threads", "isa", "blas", "products", "symbols_in",
@@ -31,7 +31,7 @@ class Served {
   using json = nlohmann::json;
   virtual ~Served() = default;
   virtual const Params& params() const = 0;
-  virtual json sizes() const = 0;                       // what it adds to what is said at the start
+  virtual json sizes() const = 0;                       // its part of the line at the start
   virtual std::string size(int length) const = 0;
   virtual json lengths(int steps) const = 0;
   virtual json steps(std::istream& sizes) = 0;
