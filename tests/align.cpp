@@ -1,5 +1,5 @@
 // Attention alignment: the propositions by their golden numbers and against simulated logits, Algorithm 1 against a
-// loop over temperatures, and the policy that holds what was found.
+// loop over temperatures, and the policy that holds the temperatures found.
 #include "experiment/align.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Alignment of a made-up model, whose figures at each temperature are known, and of a small one against a search by
-// hand: which of two temperatures that are as near, what cannot be reached, what is refused.
+// hand: the choice between two equally near temperatures, unreachable targets, refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ TEST_CASE("align: a target that no temperature reaches is counted, and has the n
 
 TEST_CASE("align: figures that are no numbers are refused by mode and layer, if they are read") {
   const double nan = std::nan("");
-  // The second layer has no logits, of which the propositions of the whole model read none.
+  // The second layer has no logits, and the propositions of the whole model do not read it.
   const Probed mixed = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 1 ? 1. : nan}; });
   const Probed other = made_up_model([&](int layer, int, double) { return MadeUpRow{.3, 1, layer == 2 ? 1. : nan}; });
   const Probed broken = made_up_model([&](int layer, int keys, double tau) {

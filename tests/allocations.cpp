@@ -1,4 +1,4 @@
-// The operators new and delete of the tests count. Those for arrays, and those that throw nothing, call these.
+// The operators new and delete of the tests count. The operators for arrays, and the nothrow ones, call these.
 #include "tests/allocations.h"
 
 #include <cstdlib>

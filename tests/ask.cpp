@@ -1,4 +1,4 @@
-// Strings of one's own: how they are read, that the answer is the model's own, what is refused.
+// The user's own strings: how they are read, that the answer is the model's own, refusals.
 #include "experiment/ask.h"
 
 #include <doctest/doctest.h>

@@ -125,7 +125,7 @@ double difference(const Reals& a, const Reals& b) {
 TEST_CASE("attention: the fast kernels = the naive one, for random calls, in every instruction set") {
   const std::string before = isa();
   for (uint32_t number = 0; number < 421; ++number) {
-    // of these nobody wants the gradient of the bias, as in ALiBi
+    // narrow calls need no gradient of the bias, as in ALiBi
     const bool narrow = (number >= 300 && number < 360) || number == 420;
     const Call c(number, number < 300   ? Sizes::small
                          : number < 360 ? Sizes::narrow

@@ -1,4 +1,4 @@
-// Row statistics of every scheme against its weights and its logits, written out; and what a model captures of them.
+// Row statistics of every scheme against its weights and its logits, written out; and a model's capture of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a clumsy user types: each line of tests/bad_input.txt is a command and what the program has to answer, one line
+// Commands of a clumsy user: each line of tests/bad_input.txt is a command and the program's answer, one line
 // that names the value and the remedy.
 #include <sys/stat.h>
 
@@ -163,7 +163,7 @@ TEST_CASE("bad input: every line of tests/bad_input.txt is answered by one line,
     CAPTURE(row.command);
     CAPTURE(answer);
     CHECK(WEXITSTATUS(raw) == row.status);
-    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // not even what a training will take
+    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1);  // not even the estimate of a training
     CHECK(answer.starts_with("poslab: "));
     CHECK(holds(answer, row.words));
     CHECK(!std::filesystem::exists(folder / "new"));  // where new runs would go

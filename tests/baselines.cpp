@@ -11,7 +11,7 @@ using namespace poslab;
 
 namespace {
 
-// Mean in percent over the lengths 41 .. 500, of which every 20th is taken.
+// Mean in percent over every 20th of the lengths 41 .. 500.
 template <class F>
 double mean_percent(F accuracy) {
   double sum = 0;

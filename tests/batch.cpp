@@ -69,7 +69,7 @@ TEST_CASE("make_batch: an even length of simple arithmetic is one shorter") {
 }
 
 TEST_CASE("score: slots after the terminator count unmasked only; the first of equal logits is the answer") {
-  // Two sequences of three slots, of which the second counts two.
+  // Two sequences of three slots; in the second, two slots count.
   const Batch batch{Ids({2, 1}, {0, 0}), Ids({2, 3}, {0, 1, 2, 1, 2, 0}), Ids({2}, {3, 2}), 3};
   const auto check = [&](const std::vector<int>& given, int right, int unmasked) {
     const Score s = score(logits_for(given, 3).data(), 3, batch);

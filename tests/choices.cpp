@@ -1,4 +1,4 @@
-// Spellings and options of things that are chosen by name: what they read, what they print, what they refuse.
+// Spellings and options of things that are chosen by name: reading, printing, refusals.
 #include "core/choices.h"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
   CHECK(split("e+5", '+') == std::vector<std::string>{"e", "5"});
   CHECK(split("+5", '+') == std::vector<std::string>{"", "5"});
   CHECK(split("none*4+alibi*4+1e", '+') == std::vector<std::string>{"none*4", "alibi*4", "1e"});
-  CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
+  CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads an undeclared option
 }
 
 TEST_CASE("choices: -0 is 0") { CHECK(spelled(read_number("x", "-0.0", {-1, 1}, "")) == "0"); }

@@ -74,7 +74,7 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   CHECK(causal.trained.rbegin()->first == -1);
   coverage_figure(causal, "no later key", "d", data);
   const nlohmann::json& curves = data["charts"].back()["curves"];
-  CHECK(curves[0]["points"].back() == nlohmann::json({0., 0.}));  // what is filled goes down to the axis
+  CHECK(curves[0]["points"].back() == nlohmann::json({0., 0.}));  // the filled area goes down to the axis
   CHECK(curves[1]["points"].back()[0] == -1.);
 }
 

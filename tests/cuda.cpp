@@ -1,6 +1,6 @@
 // The CUDA backend against the CPU: every kernel by its OpCase; tests/cuda_training.cpp has whole models. On a machine
 // without a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++. Built for a GPU, every test
-// fails where there is none: kernels() throws.
+// fails without one: kernels() throws.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
 }
 
 #ifdef POSLAB_EMULATE
-// What a GPU leaves open: the order of blocks and threads, and what lies in memory that nobody has written yet. A
+// Left open by a GPU: the order of blocks and threads, and the content of memory that has not been written. A
 // kernel whose result depends on it is wrong.
 TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody wrote") {
   const OneThread one;

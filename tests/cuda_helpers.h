@@ -1,4 +1,4 @@
-// For tests on a GPU, which is emulated where there is none.
+// For tests on a GPU, or on an emulated one.
 #pragma once
 #include "core/backend.h"
 #include "core/tensor.h"

@@ -1,4 +1,4 @@
-// What a step gives a GPU to do, and docs/gpu.md says so.
+// The work that a step gives a GPU, as docs/gpu.md states it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -35,21 +35,21 @@ TEST_CASE("cuda: sinusoids have the CPU's bits; of whole positions a GPU is sent
     CHECK(there.values() == sinusoid(positions, 64).values());
     return double(cuda::given().bytes - before - 256 * 64 * int64_t(sizeof(real))) / 1024;  // without those read here
   };
-  kilobytes({0});                                   // whoever comes first sends the rows
+  kilobytes({0});                                   // the first call sends the rows
   CHECK(kilobytes({0, -1, 5, 2000, -2048}) < 2);
   for (const double other : {0.5, -7.25, 1e9}) CHECK(kilobytes({other}) >= 256 * 64 * int(sizeof(real)) / 1024);
   kilobytes({-3000});                               // further than the rows of the first
   CHECK(kilobytes({3000, -2999}) < 2);
 }
 
-// The paper's model on a GPU that does nothing: what a step gives it to do, and what is left for the host. Fewer
-// launches, copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
+// The paper's model on a GPU that does nothing: its launches and copies in a step, and the host's time. Fewer launches,
+// copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   const OneThread one;
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
              "{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
              "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "allocations", "draw", "queue");
-  std::ostringstream page;                               // the same counts stand there
+  std::ostringstream page;                               // has the same counts
   page << std::ifstream(fmt::format("{}/docs/gpu.md", source_folder)).rdbuf();
   struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; bool fused = false; };
   for (const Line& line :

@@ -1,5 +1,5 @@
-// The kernels of cuda/naive/, which are there to be read: they give what the CPU's give, and can be timed beside the
-// fast ones. Emulated like all others where there is no GPU (tests/cuda.cpp).
+// The kernels of cuda/naive/, written for readers: they give the CPU's results, and can be timed beside the
+// fast ones. Emulated like all others without a GPU (tests/cuda.cpp).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct Naive {
   ~Naive() { add_backend(Device::cuda, cuda::as_backend()); }
 };
 
-// Those that cuda/naive/ has, by the name of the forward one.
+// The ops of cuda/naive/, by the name of the forward one.
 const std::set<std::string> naive_ops = {"attention", "linear", "norm"};
 
 bool is_small(const OpCase& c, int64_t most) {

@@ -27,7 +27,7 @@ Choices small(const std::string& encoding, const std::string& positions, const s
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
 }
 
-// Counts the ops that are whole encoder blocks, and those that are the half after attention.
+// Counts the ops that are whole encoder blocks, and the ops that are the half after attention.
 struct BlockCount : TapeWatch {
   int blocks = 0, tails = 0;
   void recorded(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {

@@ -1,5 +1,5 @@
-// POSLAB_DEBUG: what kernels are said to cost, what the summary makes of it, who is named for a NaN, and that looking
-// changes nothing.
+// POSLAB_DEBUG: the declared costs of kernels, their summary, the op that is named for a NaN, and that looking changes
+// nothing.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 namespace poslab::test {
 namespace {
 
-// A rung of the ladder for the time of a test, what it prints to stderr caught in a file.
+// A rung of the ladder for the time of a test, with its output to stderr caught in a file.
 class Rung {
  public:
   explicit Rung(int level) : before_(debug_level()), stderr_(dup(STDERR_FILENO)) {
@@ -70,7 +70,7 @@ struct Steps : TapeWatch {
   struct Step { std::string op; std::vector<Tensor> results, inputs; };
   std::vector<Step> all;
   size_t poisoned = SIZE_MAX;
-  bool reached = false, spread = false;   // the poison reached that step, and somebody got a NaN from it
+  bool reached = false, spread = false;   // the poison reached that step, and spread from it
 
   void recorded(size_t, const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& in) override {
     all.push_back({op, results, in});
@@ -86,7 +86,7 @@ struct Steps : TapeWatch {
       return std::any_of(all[at].results.begin(), all[at].results.end(),
                          [&](const Tensor& y) { return y.data() == x.data(); });
     };
-    for (const Step& step : all)           // also those that this step does not name as its inputs
+    for (const Step& step : all)           // also tensors that this step does not name as its inputs
       for (const Tensor& x : step.inputs) spread |= x && x.has_grad() && !is_result(x) && has_nan(x.grad());
   }
 };

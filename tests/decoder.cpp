@@ -74,7 +74,7 @@ DecoderSpec units(const std::string& encoding) {
   return s;
 }
 
-// What the families have beside LLaMA's form, by the names of tests/reference/decoder.py.
+// Traits of the families beside LLaMA's form, by the names of tests/reference/decoder.py.
 void set_form(DecoderSpec& s, const json& of) {
   s.query_key_norm =
       std::map<std::string, QueryKeyNorm>{

@@ -31,7 +31,7 @@ struct KnownRows {
     };
     return {.layers = 1, .heads = heads, .causal = causal, .keys = [](int) { return keys; }, .run = run};
   }
-  // Sorted, less their mean; those of masked keys left out.
+  // Sorted, less their mean, without masked keys.
   std::vector<double> sorted(int head, int query) const {
     std::vector<double> row;
     for (int j = 0; j < keys; ++j)

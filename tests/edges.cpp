@@ -1,5 +1,5 @@
-// Values and slopes where formulas end: at 0, at equal numbers, at infinity, in rows of one number. They are those that
-// PyTorch defines, but where a row of a table says otherwise.
+// Values and slopes where formulas end: at 0, at equal numbers, at infinity, in rows of one number. They are PyTorch's,
+// unless a row of a table says otherwise.
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
@@ -56,7 +56,7 @@ const std::vector<Edge> of_one_number = {
     {"x / inf", over(inf), {1, inf}, {0, nan}, {0, 0}},
     {"1 / x", under(1), {0, inf, -2}, {inf, 0, -0.5}, {-inf, 0, -0.25}},
     {"0 / x", under(0), {0, 2}, {nan, 0}, {nan, 0}},
-    // PyTorch gives each of two equal numbers half of the gradient; here the first has all of it
+    // PyTorch gives each of two equal numbers half of the gradient; here the first gets the whole gradient
     {"max(x, 1)", [](const Tensor& x) { return maximum(x, one(1)); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {1, 1, 0, 1}},
     {"max(1, x)", [](const Tensor& x) { return maximum(one(1), x); }, {1, 2, 0, inf}, {1, 2, 1, inf}, {0, 1, 0, 1}},
     {"min(x, 1)", [](const Tensor& x) { return minimum(x, one(1)); }, {1, 2, -inf}, {1, 1, -inf}, {1, 0, 1}},
@@ -79,7 +79,7 @@ const auto layer_norm = [](const Tensor& x) {
 const auto root_norm = [](const Tensor& x) { return rms_norm(x, Tensor::full({x.dim(1)}, 1), 1e-6); };
 const auto of_class = [](int c) { return [c](const Tensor& x) { return cross_entropy(x, Ids({1}, {c})); }; };
 
-// of a row: y is what the op gives, dx its derivative, with weights 1, 2, 3, ... on y where the op is `weighed`
+// of a row: y is the op's value, dx its derivative, with weights 1, 2, 3, ... on y where the op is `weighed`
 const std::vector<Edge> of_a_row = {
     {"max: the first of equal ones", max, {1, 2, 2}, {2}, {0, 1, 0}},
     {"max: NaN", max, {1, nan, 2}, {nan}, {0, 1, 0}},

@@ -1,5 +1,5 @@
-// The emulation itself (cuda/emulate.h): what a block of threads means, and that the mistakes which a GPU may hide are
-// found.
+// The emulation itself (cuda/emulate.h): the semantics of a block of threads, and that mistakes which a GPU may hide
+// are found.
 #ifdef POSLAB_EMULATE
 #include "cuda/emulate.h"
 

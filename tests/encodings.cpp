@@ -1,4 +1,4 @@
-// Golden values of the schemes (spec A.7), their formulas written out a second time, and what they refuse.
+// Golden values of the schemes (spec A.7), their formulas written out a second time, and their refusals.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -162,7 +162,7 @@ TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalize
 TEST_CASE("geometric: the scheme is the product formula, causal or not, with positions of any kind") {
   const Model model = model_of("geometric");
   const auto of = [&](const char* name) { return model.params.at(fmt::format("encoding.layer1.{}", name)).values(); };
-  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // away from what they are at the start
+  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // away from their values at the start
     Tensor t = model.params.at(fmt::format("encoding.layer1.{}", name));
     const Tensor more = random_tensor(t.shape(), uint32_t(name[0]), 0.5);
     for (int64_t e = 0; e < t.size(); ++e) t.data()[e] += more.data()[e];
@@ -285,7 +285,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(groups.params.entries().size() == 6);
   CHECK(groups.params.at("encoding.layer0.group1.u").shape() == Shape{3, D});
 
-  // A group computes what a layer of so many heads does.
+  // A group computes the same as a layer of so many heads.
   const ModelShape three = shape_of(3);
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const Content c;

@@ -1,4 +1,4 @@
-// Golden values of the biases by distance (spec A.3 (15), A.5, A.6, A.7), their limits, and what they refuse.
+// Golden values of the biases by distance (spec A.3 (15), A.5, A.6, A.7), their limits, and their refusals.
 #include <doctest/doctest.h>
 
 #include "encodings/calibrated.h"

@@ -1,5 +1,5 @@
-// The invariant families of spec A.7 that are laws of the logits, over every scheme x variant x sampler x resample that
-// goes together (encodings/checks/). Each family says by a property of the scheme to whom it applies and what it
+// The invariant families of spec A.7 that are laws of the logits, over every valid combination of scheme, variant,
+// sampler and resample (encodings/checks/). A property of the scheme tells each family whether it applies and what it
 // expects; here we count, too, that it met enough of both kinds.
 #include <doctest/doctest.h>
 

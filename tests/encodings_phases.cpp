@@ -1,5 +1,5 @@
 // Rotations whose angles are learned or come from content: golden values, the schemes that they become at their limits,
-// and what they refuse.
+// and their refusals.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -18,7 +18,7 @@ void set_one(const Model& m, const std::string& name, int row, int column, doubl
   x.data()[row * x.dim(-1) + column] = real(value);
 }
 
-// The parameters of one are those of the other, which may have more.
+// Copies the parameters of one into the other, which may have more.
 void copy(const Model& from, const Model& to) {
   for (const Params::Entry& e : from.params.entries())
     std::copy_n(e.tensor.data(), e.tensor.size(), to.params.at(e.name).data());
@@ -33,7 +33,7 @@ Heads one_channel(const Tensor& x, int c) {
   for (int64_t n = 0; n < q.size(); n += D) q.data()[n + c] = 1;
   return {q, q, x, x};
 }
-Tensor states(const std::vector<std::vector<double>>& slots) {   // (1, T, C), what is not said is 0
+Tensor states(const std::vector<std::vector<double>>& slots) {   // (1, T, C), zeros after the given numbers
   Tensor x = Tensor::full({1, int(slots.size()), C}, 0);
   for (size_t t = 0; t < slots.size(); ++t)
     for (size_t c = 0; c < slots[t].size(); ++c) x.data()[int64_t(t) * C + int64_t(c)] = real(slots[t][c]);

@@ -1,4 +1,4 @@
-// The frequencies of RoPE's relatives: golden ratios to RoPE's, limits in which one is another, what they refuse.
+// The frequencies of RoPE's relatives: golden ratios to RoPE's, limits in which one is another, refusals.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -25,7 +25,7 @@ double slowed(const std::string& spelled, int channels, size_t m, int slots = 1,
   return frequencies_of(rope, channels)[m] / frequencies_of(spelled, channels, slots)[m];
 }
 
-// What the logits of the scheme are beside RoPE's at no distance: the factor on them.
+// The factor on the scheme's logits relative to RoPE's, at distance 0.
 double factor(const std::string& spelled, int slots = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled, trained_on(40));
   const ModelShape m{1, 1, 4};

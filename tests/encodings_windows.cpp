@@ -1,5 +1,5 @@
 // Schemes of windows and pieces: the distances that they make of pairs, their logits against a rotation of each pair on
-// its own, what they become at the ends of their options, and what they refuse.
+// its own, their limits at the ends of their options, and their refusals.
 #include <doctest/doctest.h>
 
 #include "encodings/rotary.h"
@@ -300,7 +300,7 @@ TEST_CASE("lengths: each scheme, sampler and temperature takes the trained lengt
         CHECK(c.spelled().find("length=128") != std::string::npos);
         CHECK(c.number("length") == 128);
         CHECK(choose_encoding(s.name + ":length=99", trained_on(128)).choices.number("length") == 99);
-        // of a length that nobody knows nothing is computed
+        // without a known trained length no share of it is computed
         CHECK_THROWS_WITH_AS(choose_encoding(s.name).choices.number(o.name),
                              doctest::Contains("is a share of a trained length, and none is known here"), BadInput);
         ++schemes;

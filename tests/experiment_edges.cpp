@@ -70,14 +70,14 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(learned("random_floats:range=39", "sequential") == "");
   CHECK(learned("cape", "sequential").find("on; take other positions") != std::string::npos);  // below 0
   CHECK(learned("sequential", "clipped:limit=39") == "");
-  CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding has those of the first
+  CHECK(learned("sequential", "clipped:limit=17|stretched:gap=9") == "");   // the embedding takes the first sampler's
   const auto added = [&](const char* test) {
     return refused({{"encoding", "learned&rope"}, {"test_positions", test}, {"max_position", "40"}});
   };
   CHECK(added("sequential&stretched:gap=9") == "");
   CHECK(added("stretched:gap=9&sequential").find("positions are 0 to 153, and the table of learned") !=
         std::string::npos);
-  // Distances of 39 have a row wherever they begin; a scheme without a table takes any; of two, one may have one.
+  // Distances of 39 have a row from any first position; a scheme without a table takes any; of two, one may have one.
   const auto given = [&](const char* encoding, const std::string& last) {
     return refused({{"encoding", encoding},
                     {"test_positions", "given:at=100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 " +
@@ -91,7 +91,7 @@ TEST_CASE("runs: a finite table is asked for the positions of the longest string
   CHECK(given("tupe", "120") != "");
   CHECK(given("sincos&bert_relative", "139") == "");
   CHECK(given("learned&rope", "139").find("the table of learned has 40 rows") != std::string::npos);
-  // The strings of training are none of the test's, nor those of the test training's.
+  // Positions given for the test need not fit the strings of training, nor the other way round.
   CHECK(refused({{"encoding", "rope"}, {"test_positions", "given:at=0 1"}, {"eval_lengths", "1"}}) == "");
   CHECK(refused({{"encoding", "rope"}, {"positions", "given:at=0 1 2 3 4 5 6 7 8 9 10 11"},
                  {"test_positions", "sequential"}}) == "");

@@ -1,4 +1,4 @@
-// The map in docs/design.md: each folder stands only on those below it.
+// The map in docs/design.md: each folder depends only on folders below it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the golden files of tests/reference/ hold: tokens in rows, and digests of gradients.
+// The content of the golden files of tests/reference/: tokens in rows, and digests of gradients.
 #pragma once
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// `poslab inspect`: the folder that it writes, and what it refuses.
+// `poslab inspect`: the folder that it writes, and its refusals.
 #include <fstream>
 
 #include "lab/pages/inspect/inspect.h"
@@ -34,7 +34,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(holds(html, "const figures = "));
   CHECK_FALSE(holds(html, "{{"));
   for (const char* text : {" nan", ">nan"}) CHECK_FALSE(holds(html, text));  // as letters of base64 it may come
-  CHECK_FALSE(holds(html, "src=\"http"));                                    // it stands on its own
+  CHECK_FALSE(holds(html, "src=\"http"));                                    // it loads nothing from elsewhere
   CHECK_FALSE(holds(html, "href=\"http"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 3 * 2 * 3);
   CHECK(holds(csv, "\nplain,1,6,24,"));

@@ -1,4 +1,4 @@
-// `poslab align`: the file that it writes, who takes it, and what is refused.
+// `poslab align`: the file that it writes, the commands that take it, and refusals.
 #include <cmath>
 #include <map>
 #include <set>

@@ -132,7 +132,7 @@ TEST_CASE("decoder: the test's answers are those of writing one symbol after the
     CHECK(row["teacher_forced"] == doctest::Approx(forced / (12. * length)));
     imitated += right != forced;
   }
-  CHECK(imitated > 0);  // otherwise what it has said would not have mattered
+  CHECK(imitated > 0);  // otherwise the model's own answers would not have mattered
 }
 
 TEST_CASE("decoder: asked, it says what it writes one symbol after the other, how sure it is, and where it looked") {

@@ -19,7 +19,7 @@ namespace {
 
 struct AskedRun : TemporaryFolder {
   explicit AskedRun(const Settings& more = {}) { RunFolder::create(*this / "run", State(tiny_config(more))); }
-  // Exit status and what is printed.
+  // Exit status and output.
   std::string ask(const std::string& arguments, const std::string& before = "") const {
     Program program(*this, fmt::format("ask '{}' {}", *this / "run", arguments), before);
     const std::string said = program.output();
@@ -211,7 +211,7 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
     const std::string said = told("explain encoding " + name);
     std::istringstream matrix(said.substr(said.find('\n', said.find("\nexample   ") + 1) + 1));
     std::string line, word;
-    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // a column stands apart from the next
+    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns are separate
       int columns = 0;
       for (std::istringstream words(line); words >> word;) ++columns;
       CHECK_MESSAGE(columns == 5, name << ": " << line);

@@ -1,4 +1,4 @@
-// `poslab calibrate`: what a head keeps, against a slow form; and two trainings, the second with biases of the first.
+// `poslab calibrate`: a head's kept biases against a slow form; and two trainings, the second with biases of the first.
 #include <cmath>
 #include <map>
 

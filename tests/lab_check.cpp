@@ -1,4 +1,4 @@
-// `poslab check`: every scheme passes (tests/encodings_*.cpp), so here are those that must not, and what is printed.
+// `poslab check`: every scheme passes (tests/encodings_*.cpp), so here are schemes that must fail, and the output.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-// Whether the check finds that a scheme breaks what it declares.
+// Whether the check finds that a scheme breaks the laws that it declares.
 bool fails(const std::string& name, const std::string& scheme, const Laws& declared, bool causal = false) {
   checks::Setup setup = checks::setups(causal, {scheme}).at(0);
   setup.scheme.thing.laws = [=](auto&, auto&) { return declared; };

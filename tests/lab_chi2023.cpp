@@ -1,4 +1,4 @@
-// The second source (lab/papers/chi2023/chi2023.h): what is planned, what it refuses, and all of it on toy models.
+// The second source (lab/papers/chi2023/chi2023.h): its plan, its refusals, and the whole source on toy models.
 #include <set>
 
 #include "lab/papers/chi2023/chi2023.h"

@@ -1,4 +1,4 @@
-// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, what it measures of a
+// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, its measurements of a
 // model, and its tables from small trained runs.
 #include <cmath>
 #include <set>

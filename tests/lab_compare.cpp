@@ -69,7 +69,7 @@ TEST_CASE("compare: whatever is cut off, what is left is a whole comparison") {
   const Plan all = in_order(plan({tasks, {"geometric", "rope", "cope", "none"}, "tiny", "sequential", false, 2}));
   const size_t half = all.size() / 2;
   for (size_t n = 0; n < all.size(); ++n) CHECK(all[n].config().count("seed") == (n < half ? 0 : 1));
-  // Fused first, in it by task: rope, none, and with a mask none, rope, alibi. Then those that write out their logits.
+  // Fused first, by task: rope, none, and with a mask none, rope, alibi. Then the schemes that write out their logits.
   std::vector<std::string> first;
   for (size_t n = 0; n < half; ++n) first.push_back(all[n].config()["task"] + " " + all[n].config()["encoding"]);
   CHECK(first == std::vector<std::string>{"reverse_string rope", "reverse_string none", "reverse_string none",

@@ -1,4 +1,4 @@
-// Checkpoints of a model on the GPU, here an emulated one where there is none.
+// Checkpoints of a model on the GPU, emulated where the machine has no GPU.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -82,8 +82,8 @@ TEST_CASE("cuda: the benchmark's model answers every line as on the CPU") {
   }
 }
 
-// No kernel adds up in an order that chance decides. Emulated, that order is always the same, and what is left to find
-// is memory that was read before it was written.
+// No kernel adds up in an order that chance decides. Emulated, that order is always the same, and the test finds only
+// memory that was read before it was written.
 TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
   add_backend(Device::cuda, cuda::as_backend());
 #ifdef POSLAB_EMULATE
@@ -103,7 +103,7 @@ TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
       return checkpoint_bytes(s);
     };
     INFO("relative " << positions << ", " << steps << " steps");
-    CHECK((trained() == trained()));                         // bytes, which nobody wants to see
+    CHECK((trained() == trained()));                         // bytes, too many to print
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests while training: what they ask, that they leave the run as it is, and the seconds they are drawn against.
+// Tests while training: their questions, that they leave the run as it is, and the seconds they are drawn against.
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
@@ -111,5 +111,5 @@ TEST_CASE("the clock of training stands still while one tests, and goes on from 
   REQUIRE(all.size() == 2);
   CHECK(all[1]["step"] == 20);
   CHECK(TrainingClock(run, 20).seconds() >= all[1]["seconds"].get<double>());
-  CHECK(!TrainingClock(run, 30).seconds());  // nobody knows
+  CHECK(!TrainingClock(run, 30).seconds());  // unknown
 }

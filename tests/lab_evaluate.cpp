@@ -1,4 +1,4 @@
-// The two scores, what a test string depends on, and the switches of evaluation.
+// The two scores, the inputs that decide a test string, and the switches of evaluation.
 #include "tests/lab_learners.h"
 #include "tests/lab_helpers.h"
 

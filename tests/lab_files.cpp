@@ -1,4 +1,4 @@
-// Files are replaced as a whole or not at all, through links; what is no file is written to.
+// Files are replaced as a whole or not at all, through links; paths that are no files are written to.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ TEST_CASE("a link stays, and the file that it leads to is replaced") {
   CHECK(fs::is_symlink(folder / "far/near"));
   CHECK(read_file(folder / "far/away/file") == "new");
   std::string before;
-  CHECK((reader >> before && before == "old"));  // replaced, not written over: who reads it reads all of the old one
+  CHECK((reader >> before && before == "old"));  // replaced, not overwritten: an open reader reads all of the old one
   CHECK(std::distance(fs::directory_iterator(folder / "far/away"), {}) == 1);
   fs::create_symlink("later", folder / "ahead");  // to a file that is not there yet
   write_file(folder / "ahead", "first");

@@ -1,5 +1,5 @@
-// Files of strangers: whatever stands in one, reading it ends soon and either works or is an error of ours. The targets
-// of ./dev fuzz (tests/fuzz/target.h) read what it has found, and their seeds with bytes changed.
+// Files of strangers: whatever a file holds, reading it ends soon and either works or is an error of ours. The targets
+// of ./dev fuzz (tests/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -48,7 +48,7 @@ std::string mutated(std::string bytes, Rng& rng) {
   return bytes;
 }
 
-// Help and what a shell may complete go to the standard output.
+// Help and shell completions go to the standard output.
 struct Silent {
   const int before = (std::fflush(stdout), dup(STDOUT_FILENO));
   Silent() {
@@ -58,7 +58,7 @@ struct Silent {
   ~Silent() { std::fflush(stdout), dup2(before, STDOUT_FILENO), close(before); }
 };
 
-// The words of what it throws, but for BadInput and Failure.
+// The message of an unexpected exception: neither BadInput nor Failure.
 std::string surprise(const fuzz::Target& target, const std::string& bytes, bool& read) {
   try {
     const Silent silent;

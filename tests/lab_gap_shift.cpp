@@ -1,4 +1,4 @@
-// The gap shift (lab/papers/gap_shift/gap_shift.h): what is planned. tests/python/test_gap_shift.py has its tables.
+// The plan of the gap shift (lab/papers/gap_shift/gap_shift.h). tests/python/test_gap_shift.py has its tables.
 #include <set>
 
 #include "lab/pages/page/grid.h"

@@ -1,4 +1,4 @@
-// The picture of a tape: what it says of a step is what the step does, and the run stays as it is.
+// The picture of a tape: it shows a step as the step ran, and the run stays as it is.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ inline bool eventually(const std::function<bool()>& so) {
   return so();
 }
 
-// "2: heads = 3 does not ..." of what it throws, as the program would print it; "" if it throws nothing.
+// "2: heads = 3 does not ..." for the exception, as the program would print it; "" if the action throws nothing.
 inline std::string refusal(const std::function<void()>& action) {
   try {
     action();

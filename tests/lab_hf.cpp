@@ -1,5 +1,5 @@
-// Checkpoints of the Hugging Face form: logits and written tokens equal those of transformers, and what is missing,
-// unknown or damaged is refused by name. tests/huggingface/ says how the golden files are made.
+// Checkpoints of the Hugging Face form: logits and written tokens equal those of transformers, and missing, unknown or
+// damaged parts are refused by name. tests/huggingface/ says how the golden files are made.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

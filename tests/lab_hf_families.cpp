@@ -1,5 +1,5 @@
-// Families beside LLaMA: what their config.json says arrives in the model, and what is not run is refused by its key.
-// tests/lab_hf.cpp holds their logits and what they write to transformers.
+// Families beside LLaMA: settings of their config.json arrive in the model, and unsupported ones are refused by key.
+// tests/lab_hf.cpp holds their logits and written tokens to transformers.
 #include <cmath>
 
 #include "lab/hub/hf_config.h"

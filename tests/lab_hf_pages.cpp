@@ -68,7 +68,7 @@ TEST_CASE("lm eval: several encodings come to what each comes to alone, of a che
   const std::string before = read_file(run + "/eval.csv");
   told_by(folder, "lm eval " + run + " --encoding rope,none -o " + folder / "run.html");
   CHECK(lines_without(read_file(folder / "run-lengths.csv"), 0)[0].ends_with("," + lines_without(before, 0)[0]));
-  CHECK(read_file(run + "/eval.csv") == before);  // the page is the user's, and the run stays as it was
+  CHECK(read_file(run + "/eval.csv") == before);  // the page is the user's, and the run is unchanged
   const std::string page = read_file(folder / "run.html");
   CHECK(holds(page, "<h1>A language model, tested with 2 encodings</h1>"));
   CHECK(holds(page, "encoding=none</span>"));

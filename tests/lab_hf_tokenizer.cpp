@@ -1,4 +1,4 @@
-// Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
+// Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and refusals.
 #include <cstring>
 
 #include "lab/hub/hf_model.h"
@@ -40,7 +40,7 @@ std::string cut_up(const Tokenizer& t, const std::string& text, size_t most = si
   return all;
 }
 
-// Where a text is its tokens' texts, but for a space before it, they are what each stands for.
+// Where a text is its tokens' texts, but for a space before it, each token's bytes are its own text.
 void check_bytes(const Tokenizer& t, const std::string& text) {
   const TokenizedText read = t.tokenize(text);
   std::string joined, cut;
@@ -96,7 +96,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   }
   const Json shorter = {{"type", "Replace"}, {"pattern", {{"String", "bb"}}}, {"content", ""}};
   CHECK(cut_up(of_letters({{"/normalizer", shorter}}), "abbabbcbb") == "|a|bba|bbc");
-  // bytes that are no UTF-8, each of which is U+FFFD; an end of a character at the beginning is not read at all
+  // bytes that are no UTF-8, each one U+FFFD; an end of a character at the beginning is not read at all
   CHECK(of_letters(Json::object())
             .tokenize("\x9C"
                       "a\xFF\xFE"
@@ -105,7 +105,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   // white space around special tokens, and a byte order mark
   const Json marks = Json::parse(R"([{"id": 9, "content": "<m>", "lstrip": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", marks}}), "a <m>\r\n b<m>") == "|a| <m>\r\n |b|<m>");
-  // an added token within that white space takes what is left, and the library reads the white space again
+  // an added token within that white space takes the rest, and the library reads the white space again
   Json within = marks;
   within.push_back({{"id", 10}, {"content", "\n"}}), within.push_back({{"id", 11}, {"content", " c"}});
   const HfTokenizer again = of_letters({{"/added_tokens", within}});
@@ -115,7 +115,7 @@ TEST_CASE("hf: a token counts the bytes of the text that it was made of, whateve
   const Json accent = Json::parse(R"([{"id": 9, "content": "<\u00e9>", "normalized": true, "rstrip": true}])");
   CHECK(cut_up(of_letters({{"/added_tokens", accent}, {"/normalizer", {{"type", "NFC"}}}}), "a<e\u0301>  bc") ==
         "|a|<e\u0301>  |bc");
-  // what a cut removes counts with the token after it
+  // bytes removed by a cut count with the token after them
   const Json without = {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Removed"}};
   CHECK(cut_up(of_letters({{"/pre_tokenizer", without}}), "a  bc a") == "|a|  bc| a");
   // an unknown character is written after the bytes of the next one, with which its own count
@@ -302,7 +302,7 @@ TEST_CASE("hf: parts of a tokenizer whose meaning is another in the library are 
     CHECK(holds(refused({{"/decoder", steps}}), "it comes after bytes or tokens have been joined"));
   CHECK(holds(refused({{"/decoder", {{"type", "Strip"}, {"content", " "}, {"start", 0}, {"stop", 1}}}}),
               "it takes characters from the end"));
-  // numbers and names that stand for two things
+  // ambiguous numbers and names
   CHECK(holds(refused({{"/added_tokens/0/id", 299}}),
               "the added token \"<|endoftext|>\" has the number 299, and the library `tokenizers` gives it 297"));
   Json again = plain["added_tokens"][0];

@@ -14,7 +14,7 @@ namespace {
 
 std::string brackets(int deep) { return std::string(size_t(deep), '[') + std::string(size_t(deep), ']'); }
 
-// What the sources of the program hold, by path.
+// The sources of the program, by path.
 std::map<std::string, std::string> sources() {
   std::map<std::string, std::string> all;
   for (const char* folder : {"lab", "apps", "python", "experiment"})
@@ -79,7 +79,7 @@ TEST_CASE("JSON: a long value is shown in part, and no character is cut") {
 }
 
 TEST_CASE("one place parses JSON, and one opens files to read them") {
-  const std::set<std::string> may_open = {"lab/files/memory.cpp", "lab/files/version.cpp"};  // what the system says
+  const std::set<std::string> may_open = {"lab/files/memory.cpp", "lab/files/version.cpp"};  // files of the system
   for (const auto& [path, text] : sources()) {
     for (const char* call : {"json::parse(", "Json::parse(", "json::accept(", "sax_parse("})
       CHECK_MESSAGE((path == "lab/files/json.cpp" || !holds(text, call)), path, " calls ", call,

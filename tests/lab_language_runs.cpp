@@ -1,5 +1,5 @@
-// Runs of language models in what the runs of tasks have: sweeps, reports, inspections, and the record of what trained
-// them.
+// Runs of language models in the commands for runs of tasks: sweeps, reports, inspections, and the record of the
+// program that trained them.
 #include <fstream>
 #include <sstream>
 
@@ -331,7 +331,7 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
   CHECK(holds(read_file(out + "/pca.csv"), "\nrope,1,32,32,"));  // the last 16 tokens of 2 texts
   CHECK(holds(read_file(out + "/attention.npz"), "random/layer1/length32.npy"));
 
-  // What a head says of a text: rows sum to one, and no token sees a later one.
+  // A head's attention in a text: rows sum to one, and no token sees a later one.
   const auto run = open_lm(folder / "rope").learner;
   const std::vector<int> text = language::test_window(run->state.config, *run->source, 12, 0);
   const AttentionMaps maps = language::attention_maps(run->state, *run->source, text);

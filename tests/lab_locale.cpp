@@ -1,4 +1,4 @@
-// Whoever calls the library may have set a locale, as Python and Qt do. Numbers have a point all the same, and I is the
+// A caller of the library may have set a locale, as Python and Qt do. Numbers have a point all the same, and I is the
 // capital letter of i.
 #include <cctype>
 #include <clocale>
@@ -23,7 +23,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A locale of the C library, made for this test where the system has its source; afterwards all is as it was.
+// A locale of the C library, made for this test where the system has its source; the old state returns afterwards.
 class Locale {
  public:
   Locale(const TemporaryFolder& folder, const std::string& name) {

@@ -1,5 +1,5 @@
-// How the engine openblas is found: libraries made here stand for OpenBLAS, good ones and such as must be refused. Its
-// numbers are held against the references in tests/ops.cpp, where it is installed.
+// How the engine openblas is found: libraries made here stand in for OpenBLAS, good ones and ones that must be refused.
+// Its numbers are held against the references in tests/ops.cpp, where it is installed.
 #include <cstdlib>
 
 #include "lab/runs/run_record.h"

@@ -35,7 +35,7 @@ std::string page_of(const TemporaryFolder& folder, const std::vector<std::string
   return read_file(folder / "page.html");
 }
 
-// While it lives, root is another user, for whom permissions count.
+// While it lives, root is another user, to whom permissions apply.
 struct NotRoot {
   NotRoot() { if (::geteuid() == 0) REQUIRE(::seteuid(65534) == 0); }
   ~NotRoot() { (void)!::seteuid(::getuid()); }
@@ -87,7 +87,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(record.seconds == first.seconds);
   CHECK(first.test.empty());
 
-  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // as it was trained
+  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the test options of its training
   CHECK(own_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 

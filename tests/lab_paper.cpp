@@ -31,7 +31,7 @@ size_t count(const std::string& text, const std::string& word) {
   return n;
 }
 
-// A program of this name, alone on the PATH beside those of the system's shell.
+// A program rsvg-convert, alone on the PATH; its script runs with the usual PATH.
 struct Converter {
   TemporaryFolder folder;
   std::string before = std::getenv("PATH");
@@ -60,7 +60,7 @@ TEST_CASE("figures: an SVG for paper is as wide as it was asked to be, in letter
   CHECK(holds(one, "rope|none*4 50%_&lt;</text>"));
   CHECK(count(one, "Accuracy &amp; length") == 1);  // alone, a figure has no heading: papers have captions
   CHECK(count(two, "Accuracy &amp; length</text>") == 2);
-  CHECK(holds(two, "<g transform=\"translate(4"));  // the second stands beside the first
+  CHECK(holds(two, "<g transform=\"translate(4"));  // the second is to the right of the first
 }
 
 TEST_CASE("figures: names that are too long for a column are broken, and a legend goes on in the next line") {

@@ -1,5 +1,5 @@
-// The program from outside: same seed, same bits, whatever the threads and whoever stops it. What it says to bad input
-// is in tests/bad_input.cpp.
+// The program from outside: same seed, same bits, with any number of threads and any interruption. Its answers to bad
+// input are in tests/bad_input.cpp.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -99,7 +99,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(tests_of(folder / "stopped") == tests);
 
   const auto result = nlohmann::json::parse(read_file(folder / "stopped/result.json"));
-  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds are those of all three processes
+  const std::string told = read_file(folder / "stopped/tests.jsonl");  // the sum over all three processes
   CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");

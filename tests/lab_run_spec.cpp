@@ -1,4 +1,4 @@
-// experiment/run_spec.h: what options spell is read where a run begins, and by no step, test or page of it.
+// experiment/run_spec.h: options are parsed where a run begins, and by no step, test or page of it.
 #include "experiment/run_spec.h"
 
 #include <doctest/doctest.h>

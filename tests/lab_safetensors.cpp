@@ -1,5 +1,5 @@
-// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused,
-// whichever reader asks, and what is refused is named.
+// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused by name,
+// in every reader.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -140,7 +140,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
               " goes beyond the "));
-  // A table of a gigabyte, of which the file has 64 rows.
+  // A table of a gigabyte in the header, and of 64 rows in the file.
   CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
               "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));
 }

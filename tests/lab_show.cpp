@@ -1,4 +1,4 @@
-// `poslab show`: the numbers of its views against what the schemes' formulas say, and its files.
+// `poslab show`: the numbers of its views against the schemes' formulas, and its files.
 #include <doctest/doctest.h>
 
 #include <cctype>

@@ -22,7 +22,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(c["positions"] == "given:at=0 1 2.5 7");
   CHECK(configure(read_toml(to_toml(c), "config.toml"))["positions"] == c["positions"]);
 
-  // What a run keeps, or a stranger sent, reads no file.
+  // Spellings in a run's or a stranger's file read no file.
   CHECK(configure(read_toml(toml, "config.toml"))["positions"] == "given:at=@" + path);
   Rng rng(stream(1, Purpose::init, 0, 0));
   CHECK_THROWS_AS(sample(choose_sampler("given:at=@" + path), {.sequences = 1, .time = 2}, rng), BadInput);

@@ -1,4 +1,4 @@
-// What a few seeds say: the bootstrap's interval, and the median.
+// Statistics of a few seeds: the bootstrap's interval, and the median.
 #include <doctest/doctest.h>
 
 #include "core/random.h"

@@ -136,7 +136,7 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
       });
       return done.load();
     };
-    CHECK(pieces_done() == 1000);  // whoever asked for this needs all of it
+    CHECK(pieces_done() == 1000);  // outside a Stoppable the whole result is needed
     Stoppable may(true);
     const int done = pieces_done();
     CHECK((done >= 10 && done <= 10 + thread_count));
@@ -146,7 +146,7 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
     Stoppable(true).complete();  // nothing was left out
     Stoppable whole(true);
     {
-      const Stoppable trace(false);  // needs all that it computes, but what is around it is of no use then
+      const Stoppable trace(false);  // its result is needed whole, but the one around it is useless by then
       CHECK(pieces_done() < 1000);
     }
     CHECK(pieces_done() < 1000);

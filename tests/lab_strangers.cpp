@@ -1,4 +1,4 @@
-// Files of strangers do no harm: pipes, loops, signs for the terminal. What stands in them is in tests/lab_fuzz.cpp.
+// Files of strangers do no harm: pipes, loops, signs for the terminal. Their contents are tested in tests/lab_fuzz.cpp.
 #include <sys/stat.h>
 
 #include <fstream>

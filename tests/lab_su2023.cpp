@@ -1,5 +1,5 @@
-// The third source (lab/papers/su2023/su2023.h): its plan, and what is kept for Python, whose tables and claims
-// tests/python/test_papers.py has, with all of it on toy models.
+// The third source (lab/papers/su2023/su2023.h): its plan, and the values kept for Python, whose tables and claims
+// tests/python/test_papers.py has, with the whole source on toy models.
 #include <set>
 
 #include "experiment/language/options.h"
@@ -90,7 +90,7 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   CHECK(again.untested(t).size() == 1);  // NTK-RoPE
   CHECK(read_file(again.run(t) + "/tests/ReRoPE.csv") == csv);
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
-  // a file that the plan does not have is none of its tests
+  // a file outside the plan is not one of its tests
   Json strange = parse_json(read_file(folder / "kept.jsonl"), "it");
   strange["tests"] = {{"../../x.csv", {{"length", "1"}}}};
   write_file(folder / "kept.jsonl", strange.dump());

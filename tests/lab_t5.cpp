@@ -1,5 +1,5 @@
 // T5s of the Hugging Face form: states, logits, greedy answers and beam search equal those of transformers, exports are
-// read back by it, and what is missing, unknown or damaged is refused by name. tests/huggingface/t5_golden.py makes the
+// read back by it, and missing, unknown or damaged parts are refused by name. tests/huggingface/t5_golden.py makes the
 // golden files.
 #include <algorithm>
 #include <cmath>
@@ -167,7 +167,7 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
   CHECK(refused({}) == "");
   for (const char* key : {"scale_decoder_outputs", "is_gated_act"})
     CHECK(holds(refused({{key, nullptr}}), "it must be true or false, or left out"));
-  // as t5-small was written: less is said, and what is said only of use
+  // as in t5-small's file: some keys are absent, and others concern only its use
   CHECK(refused({{"dense_act_fn", "absent"},
                  {"is_gated_act", "absent"},
                  {"n_positions", 512},

@@ -84,7 +84,7 @@ TEST_CASE("a T5 learns a task: what it answers is right, and told by the place o
     mean += x / t5::places;
   }
   CHECK(mean == doctest::Approx(at.accuracy).epsilon(0.1));
-  // An untrained one does not answer, and no answer stands where topic never has one.
+  // An untrained model does not answer, and places where topic never has an answer have none.
   const Choices topic = with({{"tasks", "topic"}});
   const t5::State fresh(topic);
   const t5::AtLength none = t5::evaluate(fresh.net, topic, t5::retrievals(RunSpec(topic))[0], 24);

@@ -1,4 +1,4 @@
-// `poslab view`: what its tiles hold is the attention that the engine computes, at every level; kept checkpoints.
+// `poslab view`: its tiles hold the attention that the engine computes, at every level; kept checkpoints.
 #include <zlib.h>
 
 #include <cmath>
@@ -137,7 +137,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
     for (size_t n = 0; n < fine.size(); ++n)
       if (a[n] > 0.000018) worst = std::max(worst, std::abs(weight_of(fine[n]) / double(a[n]) - 1));
     CHECK(worst < 0.022);
-    CHECK(worst > 0.01);  // so the bound is about as it is stated
+    CHECK(worst > 0.01);  // so the stated bound is tight
     const std::vector<uint8_t> overview = read_codes(out, at, at + "/overview", 75 * 75);
     uint8_t most = 0;
     for (int i = 0; i < 4; ++i)

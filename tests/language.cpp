@@ -88,7 +88,7 @@ TEST_CASE("merges: counts of pairs by hand") {
 
 namespace {
 
-// Merges by counting all pairs of all words anew each time.
+// Merges by counting all pairs of all words again each time.
 std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted) {
   std::vector<std::pair<std::vector<int>, int64_t>> words;
   for (auto& [word, count] : counts) words.push_back({Vocabulary().encode(word), count});

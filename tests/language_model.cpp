@@ -1,4 +1,4 @@
-// A run of a language model as values: its options, what a step is trained on, and what is said of a test.
+// A run of a language model as values: its options, the batch of a step, and the figures of a test.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -152,7 +152,7 @@ TEST_CASE("lm: bits a byte are of the text that was read, not of the texts of it
   // a bit a token, and 2 bytes: the first token is read only
   CHECK(bits(96, false) == doctest::Approx(0.5));
   CHECK(bits(48, true) == doctest::Approx(48. / (2 * 46)));  // the space twice more, as the unit is 24
-  // after one token of a prefix the space is predicted, and is none of the text; of three, two are not predicted either
+  // after one token of a prefix the space is predicted, but no part of the text; of three, two are not predicted either
   source.prefix = {0};
   CHECK(bits(96, false) == doctest::Approx(96. / (2 * 95)));
   source.prefix = {0, 0, 0};
@@ -182,7 +182,7 @@ TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same 
   for (int n = 0; n < 20; ++n) train_step(s, draw_batch(s.config, source, s.adam.step));
   for (const bool repeated : {false, true}) {
     const AtLength at = evaluate(s, source, 48, repeated), longer = evaluate(s, source, 192, repeated);
-    // one layer that sees 8 keys: what stands further before changes nothing
+    // one layer that sees 8 keys: tokens further back change nothing
     CHECK(longer.loss == doctest::Approx(at.loss).epsilon(1e-5));
     CHECK(longer.loss_of_part[3] == doctest::Approx(at.loss_of_part[3]).epsilon(1e-5));
   }

@@ -1,5 +1,5 @@
-// Kernels share rows out to threads, many short ones at a time. Here are the others: rows longer than what a thread
-// takes at once, sums deeper than a block of rows, and numbers that do not lie side by side. Whole numbers, so that
+// Kernels share rows out to threads, many short ones at a time. Here are the others: rows longer than a thread's share,
+// sums deeper than a block of rows, and numbers that do not lie side by side. Whole numbers, so that
 // results are exact.
 #include <doctest/doctest.h>
 

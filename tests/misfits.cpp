@@ -1,5 +1,5 @@
-// Refusals of the floors below the command line that need a caller who composes models in C++ or Python: what has the
-// wrong shape, is NaN, or does not go together. What can be typed is in tests/bad_input.txt.
+// Refusals of the floors below the command line that need a caller who composes models in C++ or Python: arguments of
+// wrong shapes, NaN, or in combinations that do not fit. Refusals of typed commands are in tests/bad_input.txt.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// One struct says all that is tested about an op: its inputs, the op, and its formula written out slowly in double by
-// somebody who has not seen the kernel. tests/ops.cpp does the rest: values, gradients, determinism, instruction sets.
+// One struct says all that is tested about an op: its inputs, the op, and its formula written out slowly in double, by
+// an author who has not seen the kernel. tests/ops.cpp does the rest: values, gradients, determinism, instruction sets.
 // tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
 #pragma once
 #include <cmath>
@@ -41,7 +41,7 @@ struct OpCase {
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
   double step = 1e-4;                                 // of the central differences; small for formulas with kinks
-  bool of_gpu = false;                                // the kernel is of the GPU alone: a CPU runs what it is made of
+  bool of_gpu = false;                                // only the GPU has the kernel: a CPU runs its parts
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 

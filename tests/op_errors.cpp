@@ -1,4 +1,4 @@
-// What the ops refuse, and what they say: the op, the fact, the shapes, the remedy.
+// Refusals of the ops and their messages: the op, the fact, the shapes, the remedy.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -119,7 +119,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(spanned({.offset = 2, .key_lengths = Ids({2}, {5, 4})}), {"geometric", "there are key lengths"});
 }
 
-// Each condition of a check is the only one that fails once, as a kernel would read beyond what is there without it.
+// Each condition of a check is the only one that fails once, as a kernel would read beyond an array without it.
 TEST_CASE("ops: each size that does not fit is refused by itself") {
   const auto network = [](Shape x, Shape w1, Shape b1, Shape w2, Shape b2) {
     return complaint([&] { feed_forward(ones(x), ones(w1), ones(b1), ones(w2), ones(b2)); });
@@ -192,7 +192,7 @@ TEST_CASE("ops: bad scores of attention are refused") {
   check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last),
              {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
-  // the farthest pair alone, of the last query and the first key; and after it, where there is none
+  // the farthest pair alone, of the last query and the first key; and one step farther, without any pair
   check_says(says({.pieces = {{q, k, -4}, {q, k, -far, -3}}}, k, last), {"attention: pieces 0 and 1 overlap"});
   check_says(says({.pieces = {{q, k, -5}, {q, k, -far, -4}}}, k, last), {"no complaint"});
   // no key there to meet in

@@ -36,15 +36,15 @@ inline std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
 // A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
 Tensor weights(const Shape&);
 
-// Runs the op on a device; `wanted(i)`: does input i want a gradient?   times: how often the op stands in the graph
+// Runs the op on a device; `wanted(i)`: does input i want a gradient?   times: how many copies of the op the graph has
 using Wanted = std::function<bool(size_t)>;
 inline bool all_inputs(size_t) { return true; }
 Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Wanted&,
            int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 
-// Checks each input's gradient where no other is wanted, and where the op stands in the graph twice and gradients are
-// added to what is there: against the CPU's, to `most`.
+// Checks each input's gradient where no other is wanted, and where the graph has the op twice and gradients are
+// added to earlier ones: against the CPU's, to `most`.
 void check_gradients_alone(const OpCase&, Device, double most);
 
 bool same_bits(const Result&, const Result&);

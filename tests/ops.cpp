@@ -15,7 +15,7 @@
 namespace poslab::test {
 namespace {
 
-// What a gradient is asked for: some of its elements one by one, and then its sum along one random direction. `most` of
+// The elements of a gradient to check one by one; then comes its sum along one random direction. `most` of
 // the n elements of an input, all of them if they are as few.
 std::vector<int> elements(int64_t n, int most) {
   std::vector<int> some = n <= most ? std::vector<int>{0, 1, 2, 3, 4, 5} : random_ids(most, int(n), uint32_t(n));
@@ -29,7 +29,7 @@ std::vector<double> random_direction(size_t input, size_t n) {
   return direction;
 }
 
-// What the reference gives: values, and for each input the derivatives that are asked for. The differences take most of
+// Results of the reference: values, and for each input the derivatives to check. The differences take most of
 // the time of these tests, so they are computed once for each of op_cases().
 struct Expected {
   Array value;
@@ -80,7 +80,7 @@ double gradient_error(const Expected& y, const Result& r) {
   return worst;
 }
 
-// What one run of a case makes the CPU's kernels do, by the table that POSLAB_DEBUG=2 prints; with those of the loss.
+// The work of the CPU's kernels in one run of a case, by the table that POSLAB_DEBUG=2 prints; with those of the loss.
 std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted& wanted) {
   const int before = debug_level();
   set_debug_level(2), clear_profile_totals();
@@ -93,7 +93,7 @@ std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
-// Values, gradients and twins of all cases, or of those that multiply matrices, by kernel.
+// Values, gradients and twins of all cases, or of the matrix products alone, by kernel.
 std::map<std::string, Worst> against_references(bool products_only = false) {
   std::map<std::string, Worst> table;
   for (const OpCase& c : op_cases()) {
@@ -121,7 +121,7 @@ std::map<std::string, Worst> against_references(bool products_only = false) {
   return table;
 }
 
-// Each case that has gradients, and those of products by every engine.
+// Each case that has gradients, and the products by every engine.
 void for_each_engine(const std::function<void(const OpCase&)>& check) {
   for (const Engine e : engines_here()) {
     const UseEngine by(e);
@@ -166,7 +166,7 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
 
 TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
   const OneThread one;
-  std::vector<OpCase> large = op_cases(For::bench);                  // those of training are cut for threads
+  std::vector<OpCase> large = op_cases(For::bench);                  // training's shapes are cut for threads
   std::erase_if(large, [](const OpCase& c) { return !is_product(c); });
   CHECK(large.size() > 4);
   if (sizeof(real) == sizeof(double)) large.clear();  // cut in the same places, and the naive one is slow
@@ -228,7 +228,7 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
   for_each_engine([](const OpCase& c) {
     const Tensors x = inputs(c);
     const Result all = run(c, x);
-    const auto bytes = [&](const Wanted& wanted) {   // that kernels read and write: of a gradient nobody wants, none
+    const auto bytes = [&](const Wanted& wanted) {   // read and written by kernels: none for an unwanted gradient
       double sum = 0;
       for (const auto& [kernel, cost] : work(c, x, wanted)) sum += cost.bytes;
       return sum;

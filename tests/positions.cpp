@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// Every pair reads p_j - p_i, and no value stands twice.
+// Every pair reads p_j - p_i, and no value is repeated.
 void check_tokens(int sequences, const Numbers& p, bool toeplitz) {
   const Positions positions = Positions::of_tokens(sequences, p);
   const Distances& d = positions.distances();

@@ -1,5 +1,5 @@
-// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and what is left over in
-// smaller ones. Here each size comes in each form of products and with each end, where docs/coverage.md found that the
+// Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller for the rest.
+// Here each size comes in each form of products and with each end, where docs/coverage.md found that the
 // sizes of the other tests leave some out. Factors are small whole numbers, so every form has to give the exact result.
 #include <doctest/doctest.h>
 
@@ -34,7 +34,7 @@ Whole whole(const Tensor& x) {
   for (const real v : x.values()) w.at.push_back(std::lround(v));
   return w;
 }
-// a b + bias, of which a, b or both may be transposed
+// a b + bias; a, b or both may be transposed
 template <class A, class B>
 Whole product(int m, int n, int k, const A& a, const B& b, const Whole* bias = nullptr) {
   Whole c{m, n, {}};

@@ -1,5 +1,5 @@
-// Schemes against code that others have published on PyPI: what it computes for small queries, keys, states and
-// parameters is in the golden files of tests/published/, whose README.md says how they come to be.
+// Schemes against published code on PyPI: its results for small queries, keys, states and parameters are in
+// the golden files of tests/published/, whose README.md says how they come to be.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// What pictures say of themselves: for every scheme the quantity that its matrix shows is what the matrix holds.
+// The captions of pictures: for every scheme the named quantity is the one in its matrix.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_CASE("pictures: a scheme says in a sentence what its picture shows, with ea
           ++said;
         }
   CHECK(said > 200);
-  // Where options or the mask change what is seen, the sentence changes with them.
+  // Where options or the mask change the picture, the sentence changes with them.
   for (const auto& [one, other] : {std::pair{"alibi", "alibi:learned"},
                                    {"drope", "drope:dropped"},
                                    {"window", "window:rope=off"},

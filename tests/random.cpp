@@ -140,8 +140,8 @@ TEST_CASE("parameters drawn uniformly: within their range, by the law, from a st
     const double law = k % 2 ? 0 : 1. / (k + 1), deviation = std::sqrt((1. / (2 * k + 1) - law * law) / n);
     CHECK_MESSAGE(std::abs(moments[k] - law) < 5 * deviation, "moment " << k);
   }
-  CHECK(std::abs(together) < 5. / 3 / std::sqrt(n));  // x and y: products of what has variance 1/3
-  // The stream of a parameter is that of its place in the list, whatever the others are and what they are called.
+  CHECK(std::abs(together) < 5. / 3 / std::sqrt(n));  // x and y: products of numbers of variance 1/3
+  // The stream of a parameter depends on its place in the list alone, not on the others or their names.
   Rng rng(stream(7, Purpose::init, 0, 1));
   for (int i = 0; i < 100; ++i) CHECK(x.data()[i] == real(low + width * rng.uniform()));
   const Params other(7), another(8);

@@ -1,5 +1,5 @@
-// The record keys of the GPU's queue (cuda/record_key.h): every bit of what a launch is given stands in them, for the
-// structs of core/kernels.h and for those of the CUDA kernels.
+// The record keys of the GPU's queue (cuda/record_key.h): they hold every bit of a launch's arguments, for the
+// structs of core/kernels.h and of the CUDA kernels.
 #ifdef POSLAB_EMULATE
 #include "cuda/record_key.h"
 
@@ -39,7 +39,7 @@ void every_byte_matters(const T& x) {
   CHECK(keys.size() == 1 + changes);
 }
 
-// What the compiler says about a program.
+// The compiler's messages about a program.
 std::string compiler_says(const std::string& text) {
   const std::string command =
       fmt::format("echo '{}' | '{}' -std=c++20 -fsyntax-only -I'{}' -x c++ - 2>&1", text, compiler, source_folder);

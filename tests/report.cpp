@@ -1,5 +1,5 @@
-// The report from small made-up run folders: what the page shows, that it needs nothing but itself, and what it
-// refuses.
+// The report from small made-up run folders: its content, that the page needs nothing but itself, and its
+// refusals.
 #include "lab/pages/report/report.h"
 
 #include <doctest/doctest.h>

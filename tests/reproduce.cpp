@@ -1,5 +1,5 @@
-// Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where
-// the numbers come from is the business of tests of training and sweeps.
+// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. The
+// origin of the numbers is the business of tests of training and sweeps.
 #include "lab/papers/reproduce.h"
 
 #include <doctest/doctest.h>
@@ -127,7 +127,7 @@ TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
   CHECK(trials("ruoss2023:fig2", "tiny") == 2);
   CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
   CHECK(trials("ruoss2023:fig5", "tiny") == 2);
-  // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, eight choices of
+  // Tables 1 and 4; then the runs beyond them: unsorted, geometric, two of figure 2, three more pools, eight choices of
   // `code`.
   CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
@@ -230,7 +230,7 @@ TEST_CASE("reproduce: a page says what trained its runs, and begins with Old whe
   make_run(folder.path, some[0], 0.5);
   CHECK_FALSE(holds(origin(Outcomes(some, SweepFolder(folder.path))), "missing"));  // heads = 3 will never be done
   const std::string ours = numerics("avx2");
-  if (ours.empty()) return;  // a compiler whose numbers nobody committed
+  if (ours.empty()) return;  // the committed numbers lack this compiler
   CHECK(said(ours) ==
         fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 "
                     "hours of clock time, summed over threads. 2 of the 2 trials that are missing take about 2.0 more, "

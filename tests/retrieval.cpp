@@ -1,4 +1,4 @@
-// Retrieval tasks: what their contexts hold, where answers stand, the published formats, and how answers are scored.
+// Retrieval tasks: the contents of contexts, the places of answers, the published formats, and the scoring of answers.
 #include "tasks/retrieval/retrieval.h"
 
 #include <doctest/doctest.h>

@@ -76,7 +76,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
     return times_one(x);
   };
   on_each_isa([&] {
-    // By hand, so that the formula above is tested, too: x and what becomes of it.
+    // By hand, so that the formula above is tested, too: x and its rounded value.
     const auto becomes = [&](const Form& form, double x, double y) {
       INFO(form.name, " of ", x);
       CHECK(rounded(x, form) == y);
@@ -113,7 +113,7 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
         CHECK(wrong == 0);
       }
     }
-    // Two parts of 11 bits: what is left over is less than a 22nd bit. What is infinite has no second part.
+    // Two parts of 11 bits: the rest is less than a 22nd bit. An infinite number has no second part.
     std::vector<double> x = {1 + two_to(-12), 1 + two_to(-22), -3.14159265f, 1e-30f, 0};
     for (const auto& got : all(tf32x3, x))
       for (size_t n = 0; n < x.size(); ++n) CHECK(std::abs(got[n] - x[n]) <= two_to(-23) * std::abs(x[n]));
@@ -229,7 +229,7 @@ TEST_CASE("rounded products: each op has the same bits by the instruction and em
 }
 
 // Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
-// network's two layers. That is what the op gives for the sizes of its inputs; but for gates, which take up to a half
+// network's two layers. The op gives that sum for the sizes of its inputs; but for gates, which take up to a half
 // off their input and have slopes of up to 1.13. In the middle errors cancel, and are as large as one factor's. The
 // test's option -s prints them (docs/speed.md).
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
@@ -291,10 +291,10 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
       for (size_t i = 0; i < x.size(); ++i)
         worst_gradient = std::max(worst_gradient, share_off(rough.grads[i], exact.grads[i]));
     }
-    const Result thrice = run(c, c.op, x, all_inputs, 3);  // added to what is there
+    const Result thrice = run(c, c.op, x, all_inputs, 3);  // added to earlier gradients
     for (size_t i = 0; i < x.size(); ++i)
       CHECK(difference(thrice.grads[i], rough.grads[i], floor_of(rough), 3) <= repeat_tolerance);
-    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // where nobody wants the others
+    for (size_t only = 0; only < x.size() && !same_bits(rough, exact); ++only) {  // where only one is wanted
       const Result one = run(c, c.op, x, [&](size_t i) { return i == only; });
       CHECK(difference(one.grads[only], rough.grads[only], floor_of(rough)) < 0.01);
     }

@@ -1,4 +1,4 @@
-// What the files tests/rounding*.cpp share: products with rounded factors, and what is held to them.
+// Shared by the files tests/rounding*.cpp: products with rounded factors, and their bounds.
 #pragma once
 #include "core/rounding.h"
 
@@ -41,7 +41,7 @@ inline float add_product(float sum, float a, float b) {
   return std::abs(exact) < two_to(-126) - two_to(-151) ? std::copysign(0.f, float(exact)) : float(exact);
 }
 
-// How far y is from what it should be, as a share of that: root mean squares.
+// The relative error of y, from root mean squares.
 template <class Number>
 double share_off(const std::vector<real>& y, const std::vector<Number>& exact) {
   double off = 0, size = 0;

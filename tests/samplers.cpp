@@ -1,4 +1,4 @@
-// The law of the samplers (spec A.7, family 9). When models draw, and what is refused: samplers_in_models.cpp.
+// The law of the samplers (spec A.7, family 9). For draws in models, and refusals: samplers_in_models.cpp.
 #include "encodings/samplers.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr int draws = 20000;
 
 using Law = std::map<Numbers, double>;
-// Each with its probability, many draws of it against that.
+// Many draws against the probability of each outcome.
 void check_law(const std::string& spelled, int time, const Law& law) {
   CAPTURE(spelled);
   double all = 0;

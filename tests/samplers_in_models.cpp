@@ -1,4 +1,4 @@
-// What models draw, and when: once, for each layer or sequence, for the parts of a composition; and what they refuse.
+// Draws in models: once, for each layer or sequence, for the parts of a composition; and refusals.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -242,7 +242,7 @@ TEST_CASE("a sampler for the embedding and another for the logits: each part of 
         alone(choose_sampler("randomized:max_position=50"), how, stream(3, Purpose::positions, 9), 4, 5);
     CHECK(p.at_embedding().channels() == 2);
     CHECK(&p.at_embedding() == &p.at_embedding());
-    for (int layer = 0; layer < 3; ++layer) {  // the layers' draws are those of their sampler alone
+    for (int layer = 0; layer < 3; ++layer) {  // the layers' draws equal those of their sampler alone
       CHECK(p.at_layer(layer).channels() == 1);
       CHECK(p.at_layer(layer).tokens("test") == alone.at_layer(layer).tokens("test"));
     }

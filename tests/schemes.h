@@ -1,4 +1,4 @@
-// The checks of encodings/checks/ for doctest: every scheme has to pass them, and so has what is made of schemes.
+// The checks of encodings/checks/ for doctest: every scheme and every composition of schemes has to pass them.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ inline Model model_of(const std::string& spelled, const ModelShape& shape = shap
   return {choose_encoding(spelled, trained_on(1024)), shape};
 }
 
-// What a scheme says when it cannot be had; "" if it can.
+// The error of a scheme that cannot be built; "" if it can.
 inline std::string refused(const std::string& spelled, const ModelShape& shape = shape_of()) {
   try {
     model_of(spelled, shape);

@@ -74,7 +74,7 @@ TEST_CASE("minimum, maximum, clamp, abs and where: NaN and infinities, and the g
   CHECK(clamp(one(inf), -1, 1).item() == 1);
   CHECK(std::isnan(abs(one(nan)).item()));
   CHECK(abs(one(-inf)).item() == inf);
-  CHECK(where(one(1), one(2), one(nan)).item() == 2);  // what is not chosen does not leak
+  CHECK(where(one(1), one(2), one(nan)).item() == 2);  // the branch not taken does not leak
   CHECK(where(one(0), one(inf), one(3)).item() == 3);
   CHECK(pow(one(0), 0).item() == 1);
   CHECK(std::isnan(pow(one(-1), 0.5).item()));
@@ -322,7 +322,7 @@ TEST_CASE(
   Tensor z = Tensor::from<real>({1, 4}, {1000, -1000, -2000, nan}), side = Tensor::full({1, 2}, 0);
   z.require_grad(), side.require_grad();
   backward(sum_all(slice(geometric(z, side, {.offset = 3}), 1, 0, 3) * Tensor::from<real>({1, 3}, {1, 2, 3})));
-  CHECK(z.grad().values() == std::vector<real>(4, 0));                         // nothing moves what is certain
+  CHECK(z.grad().values() == std::vector<real>(4, 0));                         // a certain choice has no gradient
   CHECK(side.grad().values() == std::vector<real>(2, 0));
 }
 

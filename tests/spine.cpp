@@ -1,5 +1,5 @@
 // docs/spine.md: the files that one reads to understand how an encoder is trained. They are there, they are few, and
-// what they include is named on the page. That these and no others make a program is for ./dev build spine to show.
+// their includes are named on the page. That these and no others make a program is for ./dev build spine to show.
 #include <doctest/doctest.h>
 
 #include <algorithm>

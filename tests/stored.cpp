@@ -179,7 +179,7 @@ TEST_CASE("attention: a sliding window masks keys in fused and composed attentio
           const real s = seen.data()[i * 9 + j], e = every.data()[i * 9 + j];
           CHECK(s == (i - j < window ? e : -INFINITY));
         }
-      // weights: a softmax over what is seen
+      // weights: a softmax over the keys seen
       const Tensor o = model->attend(in, v, p, span);
       const Tensor expected = permute(matmul(softmax(seen), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
       CHECK(checks::difference(o, expected) < checks::tolerance);

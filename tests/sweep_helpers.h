@@ -1,4 +1,4 @@
-// For tests of lab/sweep/: a plan of trials that take a moment, and what a sweep leaves behind but for clock times.
+// For tests of lab/sweep/: a plan of trials that take a moment, and the files of a sweep but for clock times.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>

@@ -17,7 +17,7 @@ using namespace poslab::test;
 
 namespace {
 
-// What a trial leaves, as far as tables read it; the accuracies are the seed's own.
+// The files of a trial, as far as tables read them; the accuracies are the seed's own.
 void make_up(const SweepFolder& folder, const Trial& t) {
   make_folder(folder.run(t));
   std::vector<AtLength> all;

@@ -1,4 +1,4 @@
-// Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
+// Plans: the trials that a TOML file makes, and that a written plan stays as it is.
 #include <cstdlib>
 #include <future>
 
@@ -127,7 +127,7 @@ TEST_CASE("plan: trials are named by what differs") {
   // An option that differs is also named where it alone would not part the runs, unless it is as the preset has it.
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
-  // Of a run with a class that this process lacks: what it does not say is as its preset has it.
+  // Of a run with a class that this process lacks: options that it leaves out are its preset's.
   const Naming old(
       std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"causal", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
@@ -144,7 +144,7 @@ TEST_CASE("plan: readable names for folders") {
   const SweepFolder out(folder / "out");
   std::filesystem::create_directories(out.run(sweep.plan[0]));
   link_names(names, out);
-  link_names(names, out);  // again: what is there stays
+  link_names(names, out);  // again: existing files stay
   write_file(out.run(sweep.plan[0]) + "/x", "here");
   CHECK(read_file(out.path() + "/named/reverse_string-randomized-0/x") == "here");
   CHECK_FALSE(std::filesystem::is_symlink(out.path() + "/named/reverse_string-randomized-1"));  // not begun
@@ -196,7 +196,7 @@ TEST_CASE("plan: a sweep's folder keeps the plans that were run in it") {
   const Plan other = make_plan(tiny_sweep + "lr = 0.5\n", "c.toml");
   std::optional<Claim> draws = Claim::take(out.path(), claimed_to_draw), keeps;
   REQUIRE(draws);
-  keeps = Claim::take(out.path(), claimed_to_plan);  // while somebody draws
+  keeps = Claim::take(out.path(), claimed_to_plan);  // while another process draws
   REQUIRE(keeps);
   auto waits = std::async(std::launch::async, [&] { keep_plan(other, out); });
   CHECK(waits.wait_for(std::chrono::milliseconds(150)) == std::future_status::timeout);

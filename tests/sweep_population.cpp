@@ -1,6 +1,5 @@
 // Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits that they have
-// alone, on a GPU (here an emulated one where there is none) also at the same time, whatever becomes of one of them or
-// of all.
+// alone, on a GPU (emulated without one) also at the same time, whatever happens to one of them or to all.
 #include "lab/runs/sweep/population.h"
 
 #include <fstream>
@@ -107,7 +106,7 @@ TEST_CASE("cuda: a population of five models has the bits that each has alone, a
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ask_to_stop(SIGUSR1);
   });
-  const std::map<std::string, int> stopped = five.train(out);  // without those that had not begun by then
+  const std::map<std::string, int> stopped = five.train(out);  // without trials that had not begun by then
   stops.join();                                                // it may come after all of them
   forget_stop();
   for (const auto& [id, status] : stopped) CHECK((status == 0 || status == 128 + SIGUSR1));
@@ -196,7 +195,7 @@ TEST_CASE("population: on the CPU a sweep has the same results, also where its p
   pid_t child = 0;
   std::ifstream(fmt::format("/proc/{0}/task/{0}/children", worker.process())) >> child;
   REQUIRE(child > 0);
-  kill(child, SIGKILL);                                                      // not the worker, but what it started
+  kill(child, SIGKILL);                                                      // the child of the worker
   CHECK(worker.status() == 0);
   CAPTURE(worker.output());
   CHECK(holds(worker.output(), "shard 0/1: 4 done\n"));

@@ -1,4 +1,4 @@
-// Sweeps from outside: workers that are killed, trials that fail, the status while it happens, and what is collected.
+// Sweeps from outside: workers that are killed, trials that fail, the status meanwhile, and the collected table.
 #include <sqlite3.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ using S = TrialState;
 Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
 
 // No start of a trial while another process has it, and none after its end: but for workers that were killed, every
-// start is followed by what came of it. Returns the number of starts.
+// start is followed by its outcome. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   std::map<std::string, std::string> working;
   std::set<std::string> done;
@@ -75,7 +75,7 @@ void tear(int trials, int kills, int steps) {
     const Counts now = count(all);
     CHECK(now[S::failed] == 0);
     CHECK(now[S::running] <= int(2 + killed.size()));
-    bool kept = true;  // what was done stays done
+    bool kept = true;  // finished trials stay finished
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string& id = sweep.plan[i].id;
       if (all[i] == S::done && done.insert(id).second)
@@ -185,7 +185,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(csv,
               "id,name,state,heads,seed,paper_score,released_score,chance,majority,content_only,seconds,commit,reason,"
               "preset,task,"));
-  for (const ChoiceOption& o : all_choices().options)  // also those that are the same in all trials
+  for (const ChoiceOption& o : all_choices().options)  // also options that are the same in all trials
     if (o.kept)
       CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.option.name + ","), o.option.name);
   CHECK(holds(csv, fmt::format("{},heads=2,done,2,1,{:.12g}", good.id, result["paper_score"].get<double>())));

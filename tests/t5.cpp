@@ -59,7 +59,7 @@ const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 bool fits(const T5Spec& s) { return s.encoding->causal_only(s.encoding.choices).empty(); }
 bool by_length(const T5Spec& s) { return s.encoding->laws(s.shape(true), s.encoding.choices).by_length; }
 
-// The worst error of decoding token by token after sources of 9 tokens, of which so many count.
+// The worst error of decoding token by token after sources of 9 tokens, where the first `lengths` count.
 double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
   const Model model(spec);
   const NoGrad still;
@@ -224,7 +224,7 @@ TEST_CASE("t5: it starts the same with and without 1 / sqrt(D), for which W_q st
   CHECK(checks::difference(logits("t5:unscaled"), logits("rope")) > 1e-3);
 }
 
-// What a residual sum leaves as it was has been dropped: of each draw, by the numbers of its own site.
+// Elements that a residual sum leaves unchanged were dropped: in each draw, by the numbers of its own site.
 TEST_CASE("t5: each of a pass' draws of dropout has a site of its own, and the decoder's come after the encoder's") {
   const Model model(tiny());
   const NoGrad still;

@@ -1,5 +1,5 @@
-// What is said before a trained model is tested, aligned, looked at or asked, against the memory and the operations
-// that it takes. Operations are counted by core/profile.h, so no clock decides.
+// The printed estimate before a trained model is tested, aligned, looked at or asked, against the memory and the
+// operations that it takes. Operations are counted by core/profile.h, so no clock decides.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -38,7 +38,7 @@ namespace {
 Taken really_taken(const std::function<void()>& action) {
   const int before = debug_level();
   set_debug_level(2);
-  action();  // kernels ask for their own room the first time, and the profile measures what the machine can do
+  action();  // kernels allocate scratch memory the first time, and the profile measures the machine
   clear_profile_totals(), reset_peak();
   const int64_t held = memory().bytes_requested;
   action();
@@ -109,7 +109,7 @@ TEST_CASE("estimate: of a test of every kind") {
     const Choices& c = learner->config();
     CHECK(estimated.bytes == footprint(c).test);  // as a training says it
     CHECK(estimated.flops == doctest::Approx(work(c).test));
-    if (kind == "answering") continue;  // how many passes an untrained model takes, nobody knows
+    if (kind == "answering") continue;  // the number of passes of an untrained model is unknown
     compare_estimate(kind, estimated, took);
   }
 }
@@ -133,7 +133,7 @@ TEST_CASE("estimate: of a test with every scheme") {
                took.bytes / 1e6, taken_by(parts).flops / took.flops);
     CAPTURE(scheme.name);
     CHECK(ratio > 0.5);
-    CHECK(ratio < 3.2);  // of short strings several are counted, where some of it is of all of them
+    CHECK(ratio < 3.2);  // the estimate counts memory shared by short strings several times
     const double operations = taken_by(parts).flops / took.flops;
     CHECK(operations > 0.4);  // DAPE's network of all logits
     CHECK(operations < 1.6);

@@ -1,4 +1,4 @@
-// The tape (autograd/tape.h): what is recorded, what backward() refuses, what is forgotten; scratch memory and strides.
+// The tape (autograd/tape.h): recording, refusals of backward(), forgetting; scratch memory and strides.
 #include "autograd/tape.h"
 
 #include <doctest/doctest.h>
@@ -176,7 +176,7 @@ TEST_CASE("tape: no loss goes back through what another thread has computed, whi
     CHECK(free.grad().values() == std::vector<real>{2, 2});
   }
   w.clear_grad();
-  std::thread([&] { backward(sum_all(w * w)); }).join();  // a leaf is nobody's
+  std::thread([&] { backward(sum_all(w * w)); }).join();  // a leaf belongs to no thread
   CHECK(w.grad().values() == std::vector<real>{6, 6});
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("tape: a piece is taken off it, and can be gone through again, also by
   CHECK(x.grad().values() == std::vector<real>{24, 240});
   CHECK_THROWS_WITH(piece.backward(y, Tensor::full({1}, 1)),
                     "backward: the gradient is (1); it must have the shape of the result, (2)");
-  backward(loss);                                                  // what was recorded before is still there
+  backward(loss);                                                  // the record from before is still there
   CHECK(before.grad().values() == std::vector<real>{6, 6});
   CHECK(tape_length() == 0);
 }

@@ -166,7 +166,7 @@ std::string stack_left(const std::string& text) {   // kept top first
 }
 
 std::string walk(const std::string& steps) {
-  std::string circle = "01234";   // turned so that the place we stand on comes first
+  std::string circle = "01234";   // rotated so that the current place comes first
   for (char c : steps) {
     if (c == '2') std::rotate(circle.begin(), circle.begin() + 1, circle.end());
     if (c == '0') std::rotate(circle.begin(), circle.end() - 1, circle.end());

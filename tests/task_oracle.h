@@ -13,8 +13,8 @@ using Law = std::map<std::string, double>;   // input as text -> probability
 struct Oracle {
   std::string task;
   std::string symbols;                                       // symbols[i] is how symbol i is written
-  int longest;                                               // the longest inputs of which all are tried
-  int longest_law;                                           // ... of which the frequencies are compared
+  int longest;                                               // the longest length at which all inputs are tried
+  int longest_law;                                           // ... at which frequencies are compared
   std::function<Law(int length)> law;
   std::function<std::string(const std::string&)> answer;     // digits; what follows a terminator does not count
 };

@@ -38,7 +38,7 @@ std::string answer_to(const std::string& name, const std::string& text) {
   return "no such oracle";
 }
 
-// What a task draws at a length.
+// The inputs that a task draws at a length.
 std::set<std::string> drawn(const std::string& name, int length, int draws = 300) {
   std::set<std::string> seen;
   Rng rng({3, 0, 0});

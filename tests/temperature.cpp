@@ -1,4 +1,4 @@
-// Temperature policies: each with every scheme. What a policy does to weights is known from the weights without it:
+// Temperature policies: each with every scheme. The effect of a policy on weights is known from the weights without it:
 // softmax does not see a constant of a row, so softmax(f log a) are the weights with the factor f.
 #include "encodings/temperature.h"
 

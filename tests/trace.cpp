@@ -1,4 +1,4 @@
-// Traces: what they see changes no bit, what they replace is computed on with, and gradients flow through it.
+// Traces: observation changes no bit, replaced values enter the rest of the computation, and gradients flow through it.
 #include "nn/trace.h"
 
 #include <doctest/doctest.h>

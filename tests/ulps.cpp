@@ -1,5 +1,5 @@
 // How far each kernel is off, in units in the last place, by instruction set: docs/ulps.md.
-// ./dev ulps writes its tables anew; a test holds this build to them.
+// ./dev ulps writes its tables again; a test holds this build to them.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ const std::set<std::string> by_element = {
 
 enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
 const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"};
-// The inputs of a case times 2 to this power. Products of three are still numbers, and those of four are none.
+// The inputs of a case times 2 to this power. Products of three are in range, and products of four are not.
 const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
 struct Worst {

@@ -1,4 +1,4 @@
-// What stands in a zip that poslab wrote, by the description of the format.
+// The content of a zip that poslab wrote, by the description of the format.
 #pragma once
 #include <zlib.h>
 

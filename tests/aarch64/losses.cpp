@@ -1,6 +1,6 @@
 // Losses of the first steps of the spine, with all their digits: tests/aarch64/run.sh compares two processors by them.
-#define main spine   // the program of docs/spine.md, of which this takes the step
-#pragma GCC diagnostic ignored "-Wreturn-type"   // what only main may leave out
+#define main spine   // the program of docs/spine.md, for its training step
+#pragma GCC diagnostic ignored "-Wreturn-type"   // only main may lack a return
 #include "examples/rope.cpp"
 #undef main
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Checkpoints of our own, as a stranger may send one. Its checksum, which nobody hits by chance, is set right first.
+// Checkpoints of our own, as a stranger may send one. The checksum, which random bytes miss, is set right first.
 #include "lab/runs/checkpoint.h"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the rest, which nobody hits by chance, so
+// The plan of a sweep, a line of JSON for each trial. An id is a checksum of the rest, which random bytes miss, so
 // each line that is a configuration gets its own.
 #include "lab/runs/sweep/plan.h"
 

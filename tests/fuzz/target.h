@@ -1,6 +1,6 @@
-// What is fuzzed. A target takes bytes as the program takes a stranger's file, or the words of a command line. BadInput
-// and Failure are answers. All else is a defect: another exception, a law that does not hold, what a sanitizer finds, a
-// time or a memory without bounds. ./dev fuzz looks for such bytes; tests/lab_fuzz.cpp reads again those that it found.
+// The targets of fuzzing. A target takes bytes as the program takes a stranger's file, or the words of a command line.
+// BadInput and Failure are answers. All else is a defect: another exception, a law that does not hold, a sanitizer's
+// report, unbounded time or memory. ./dev fuzz looks for such bytes; tests/lab_fuzz.cpp reads its finds again.
 #pragma once
 #include <functional>
 #include <stdexcept>

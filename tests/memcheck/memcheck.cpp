@@ -12,7 +12,7 @@
 namespace poslab::test {
 namespace {
 
-// How many of them nobody computed, or were computed from what nobody wrote.
+// The number of values that are not computed, or computed from unwritten memory.
 size_t without_values(const std::vector<real>& some) {
   size_t count = 0;
   for (const real& x : some) count += VALGRIND_CHECK_MEM_IS_DEFINED(&x, sizeof x) != 0;

@@ -1,6 +1,6 @@
-// Which functions a program reaches, for ./dev mutate: with -finstrument-functions each calls this one when it begins.
-// The first time, its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME, at once, as whoever
-// calls may be killed, and so are those of a process that a test starts. The C library has two that do nothing.
+// Records the functions that a program reaches, for ./dev mutate: with -finstrument-functions each calls this one when
+// it begins. The first time, its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME, at once,
+// as the caller may be killed; a process that a test starts does the same. The C library has two that do nothing.
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -68,7 +68,7 @@ struct Variant {
     return text;
   }
 
-  // q, k of each piece, v; q_rel, r; gain; bias; temperature: those that are there
+  // q, k of each piece, v; q_rel, r; gain; bias; temperature: each if present
   int v() const { return 2 * int(pieces.size()); }
   int at_r() const { return v() + 2; }
   int at_gain() const { return v() + 1 + 2 * relative; }

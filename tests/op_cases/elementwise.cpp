@@ -1,4 +1,4 @@
-// exp log tanh sigmoid softplus relu cos sin sqrt silu gelu gelu_tanh. Their special values stand in
+// exp log tanh sigmoid softplus relu cos sin sqrt silu gelu gelu_tanh. Their special values are in
 // tests/special_values.cpp.
 #include <fmt/format.h>
 

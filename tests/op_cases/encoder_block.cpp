@@ -159,7 +159,7 @@ const Cases encoder_block_cases([](std::vector<OpCase>& all) {
     OpCase c{"encoder_block", v.name(), v.shapes()};
     c.op = [v](auto& x) { return v.op(x); };
     c.reference = [v](Arrays x) { return v.reference(std::move(x)); };
-    // Weights as large as those that training begins with; else hidden channels and logits are far too large.
+    // Weights as large as at the start of training; else hidden channels and logits are far too large.
     const double spread = 1.7 / std::sqrt(double(v.C)), wide = 1.7 / std::sqrt(double(v.d_ff));
     c.ranges = {{-1, 1}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {-spread, spread}, {0.5, 1.5},
                 {-1, 1}, {-spread, spread}, {-0.2, 0.2}, {-wide, wide}, {-0.2, 0.2}, {0.5, 1.5}};

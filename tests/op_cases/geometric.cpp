@@ -1,4 +1,4 @@
-// geometric: against the product formula of spec A.1 (14) as it stands there, and against its composed twin.
+// geometric: against the product formula of spec A.1 (14) as it is there, and against its composed twin.
 #include <fmt/format.h>
 
 #include "tests/op_case.h"

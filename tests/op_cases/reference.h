@@ -1,4 +1,4 @@
-// What the references of several ops have in common, in double: rows, products, and who is dropped.
+// Shared by the references of several ops, in double: rows, products, and the dropped elements.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // No kernel has a race in global memory (cuda/races.cpp): all cases of all ops, forward and backward, through the fast
-// kernels and through those of cuda/naive/. And planted races are found.
+// kernels and through the kernels of cuda/naive/. And planted races are found.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ int run_all(const Backend& gpu, const std::function<bool(const OpCase&)>& wanted
   return tried;
 }
 
-bool is_small(const OpCase& c) {                                 // what is watched takes its time
+bool is_small(const OpCase& c) {                                 // watching takes its time
   int64_t size = 0;
   for (const Shape& shape : c.shapes) size += size_of(shape);
   return size <= (c.of_gpu ? 27000 : 5000);
