@@ -1,4 +1,4 @@
-// What this machine can do at most, measured: the rate of large products, and of copies. Shares are shares of these.
+// The limits of this machine, measured: the rate of large products, and of copies. Shares are shares of these.
 #pragma once
 #include <cstdint>
 

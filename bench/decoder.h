@@ -1,4 +1,4 @@
-// What ReRoPE costs beside RoPE, whose logits it computes in two pieces (Su 2023; spec A.4 (21)).
+// The cost of ReRoPE beside RoPE: it computes the logits in two pieces (Su 2023; spec A.4 (21)).
 #pragma once
 
 namespace poslab {

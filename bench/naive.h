@@ -1,4 +1,4 @@
-// The CUDA kernels that are there to be read, cuda/naive/, beside the fast ones: what each op takes with either.
+// The CUDA kernels for readers, cuda/naive/, beside the fast ones: the time of each op with either.
 #pragma once
 #include <string>
 #include <vector>

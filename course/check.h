@@ -1,5 +1,5 @@
-// How a step is tested: cases, each with a formula. What differs is said in one line: at which index, expected and got,
-// and which usual mistake gives just this. A line of the output is "course" and words with tabs between them, on a line
+// How a step is tested: cases, each with a formula. A difference is reported in one line: the index, expected and got,
+// and the usual mistake that gives just this. An output line is "course" and words with tabs between them, on a line
 // of its own, whatever the student's code prints; course.py reads it.
 //
 //   CASE("softmax of a row") {

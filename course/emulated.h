@@ -1,4 +1,4 @@
-// What step 14 takes of a GPU: kernels run on the CPU (cuda/emulate.h), at once when they are launched. So nothing is
+// The GPU of step 14: kernels run on the CPU (cuda/emulate.h), at once when they are launched. So nothing is
 // recorded or held back, and this is all of the queue of cuda/queue.h that a launch asks for.
 #pragma once
 #include "check.h"

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
         const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.last)};
         // plain: the first tile of queries writes all keys
         const int until = plain && i0 == 0 ? x.keys : of_block.last;
-        __syncthreads();  // what came before is done with
+        __syncthreads();  // the shared memory is free again
         if (me.alive) {
           const int at = me.at * fours + 2 * me.lane;
           query_rows[at] = q.low, query_rows[at + 1] = q.high;

@@ -112,7 +112,7 @@ Mark mark() {
 }
 void wait_for(const Mark& m) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(m.get())), "a kernel"); }
 
-// Relaxed: what this thread and others do meanwhile on other streams, and memory that it asks for, ends no recording.
+// Relaxed: other streams' work meanwhile, from any thread, and allocations of memory end no recording.
 void begin_recording() { check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "recording a step"); }
 
 Recorded end_recording() {

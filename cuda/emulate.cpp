@@ -75,7 +75,7 @@ struct Machine {
   Thread* running = nullptr;       // the same; null: the loop over rounds
   const std::vector<int>* order = nullptr;           // of the threads in this round
   size_t turn = 0;                 // how many of them have had theirs
-  Thread* from = nullptr;          // who handed over to what runs now; null: the loop over rounds
+  Thread* from = nullptr;          // the thread that handed over; null: the loop over rounds
   int shared_bytes = 0;            // of this launch
   const Launch* launch = nullptr;  // that is running
   std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: number and place

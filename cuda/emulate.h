@@ -6,7 +6,7 @@
 // Mistakes that real hardware leaves to chance are errors here: reading unwritten shared memory, an index beyond its
 // end, two threads that access one place without a barrier between them (a shuffle does not count), a barrier that not
 // all threads reach or that they reach at different places, a shuffle of fewer than 32 lanes.
-// Leaves out: what no kernel here uses (textures, streams, cooperative groups).
+// Leaves out: features that no kernel here uses (textures, streams, cooperative groups).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,7 @@ unsigned lane();
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
-// Who touched an element of shared memory, and when: time is counted in barriers of the block and of the thread's warp.
+// A thread's access to an element of shared memory; time is counted in barriers of the block and of the thread's warp.
 struct Touch {
   uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
   int32_t thread = -1;
@@ -93,8 +93,8 @@ struct Element {
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
 
-// Four bytes of the device's memory, for cuda/races.cpp. Blocks never wait for each other, so what two of them touch in
-// one launch is in no order.
+// Four bytes of the device's memory, for cuda/races.cpp. Blocks never wait for each other, so accesses of two in one
+// launch have no order.
 struct Word : Element {
   Touch elsewhere;                    // a read by another block of the launch than the last one that read
 };

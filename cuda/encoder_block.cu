@@ -5,7 +5,7 @@
 //   q, k, v = x Wq, x Wk, x Wv     o_i = sum_j a_ij v_j     s1 = x + dropout(o Wo)           h = norm(s1)
 //   hidden = max(h W1 + b1, 0)                              s2 = h + dropout(hidden W2 + b2)  y = norm(s2)
 //
-// What each matrix in shared memory is, from left to right:
+// The contents of each matrix in shared memory, from left to right:
 //
 //   0: x ................................ h ................    2: k ....... z1, hidden W2
 //   1: q ... o ........... 64 of hidden ....................    3: v .......

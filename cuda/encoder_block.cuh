@@ -266,7 +266,7 @@ __device__ inline Eight biased(const Eight& y, const real* bias, int head, real 
   multiply(sum, scale);
   return sum;
 }
-// scale (q_rel_bias - q_bias): what makes scale (q + q_rel_bias) of scale (q + q_bias)
+// scale (q_rel_bias - q_bias), which turns scale (q + q_bias) into scale (q + q_rel_bias)
 __device__ inline Eight bias_difference(const AttentionArgs& a, int head, bool whole) {
   Eight y = biased({}, a.q_rel_bias, head, a.scale, whole);
   if (a.q_bias) add_scaled(y, -a.scale, eight(a.q_bias, head * lane_channels, block_width, whole));

@@ -11,7 +11,7 @@
 // The logits are computed three times, once for each way to add them up: along the keys, the queries, and the pairs of
 // one distance. Then each sum has one owner, and no weight is ever stored.
 //
-// What each matrix in shared memory is, from left to right:
+// The contents of each matrix in shared memory, from left to right:
 //
 //   0: ds2 ......... dh, ds1 ......................    3: k ............ dk
 //   1: dz2 ......... dz1 ...... scale (q + u) ... dq    4: v ............ dv

@@ -9,8 +9,8 @@ namespace poslab::cuda {
 
 constexpr unsigned depth = 32, tile_columns = 64;              // places of the sum in a step; columns of a tile
 
-// In shared memory a tile is (depth, fours): this is where four s of place p lies. Neither those who transpose lines
-// that run along the sum nor those who read meet in a bank.
+// In shared memory a tile is (depth, fours): the index of four s of place p. No two lanes meet in a bank, neither when
+// they transpose lines along the sum nor when they read.
 __device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
   return p * fours + (s ^ (p / 4) ^ (p % 4 * 2));
 }

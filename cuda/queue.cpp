@@ -253,7 +253,7 @@ void leave_queue() {
   drop_products(), drop_sums();            // left over only after an error
   try {
     driver::wait();
-  } catch (const std::exception&) {}       // what failed on the GPU fails again in whatever asks it for something next
+  } catch (const std::exception&) {}       // an error of the GPU comes again at the next call
   queue().recorded.clear();
 }
 

@@ -1,4 +1,4 @@
-// The derivatives of what collects from the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j
+// The derivatives that collect from the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j
 // whose pair(i,j) is row p:
 //
 //   dr[p] += scale gain[p] sum du_bij q_rel_bi    dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
@@ -274,7 +274,7 @@ inline void start_gather(const RowSum& sum, const real* g, const real* du, const
            g ? g : du, x, x.pairs + first * x.keys, queries * x.keys);
 }
 
-// dtemperature += the rows' sums, (batch, heads, queries), over what shares a temperature. A warp has one of them.
+// dtemperature += the rows' sums, (batch, heads, queries), over rows of one temperature. A warp has one temperature.
 __global__ void temperature_sums(const Accumulator to, const real* rows, const AttentionArgs x) {
   const int lane = int(threadIdx.x) % warp, of_batch = x.temperature_batch == 1 ? x.batch : 1;
   const int heads = x.temperature_heads, of_head = heads == 1 ? x.heads : 1;

@@ -19,7 +19,7 @@ struct Section {
   FIELDS(Section, to, partial, n, pitch, splits, first_block)
 };
 
-// Memory for partial sums, aligned to 16 bytes. An op asks once, starts what fills it, and says add_up_later().
+// Memory for partial sums, aligned to 16 bytes. An op asks once, starts a kernel to fill it, and calls add_up_later().
 real* room_for_sums(int64_t n);
 void add_up_later(Section);
 

@@ -1,4 +1,4 @@
-// Which choices fit together. Each rule names both values and what to do.
+// Rules for choices that do not fit together. Each names both values and the remedy.
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Every choice that makes a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Which
-// choices fit together is checked in experiment/check.cpp; the objects built from them are in experiment/build.h.
+// Every choice that makes a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Their
+// combinations are checked in experiment/check.cpp; the objects built from them are in experiment/build.h.
 #pragma once
 #include "experiment/run_spec.h"
 

@@ -30,14 +30,14 @@ struct Coverage {
   std::vector<Test> tests;
 };
 
-// What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
+// Positions that training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if few.
 // BadInput as pca().
 Coverage coverage(const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage coverage(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(c, lengths, c.count("steps"));
 }
 
-// What draws the positions of a model, whatever it is trained on.
+// Draws the positions of a model, whatever it is trained on.
 struct Draws {
   Chosen<Scheme> scheme;
   bool causal;
@@ -58,7 +58,7 @@ Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t 
 inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(Met::gaps, c, lengths, c.count("steps"));
 }
-// What two distributions have in common: of each value the smaller of its two shares, summed up; from 0 to 1.
+// The overlap of two distributions: of each value the smaller of its two shares, summed up; from 0 to 1.
 double in_common(const Histogram&, const Histogram&);
 
 }  // namespace poslab

@@ -16,7 +16,7 @@ struct AtLength {
   Baselines baselines;
 };
 
-// What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them
+// The inputs of range evaluation at a length: its strings first .. first + count - 1 and, drawn once for all of them
 // unless config["resample"] says otherwise, their positions. Strings do not depend on how they are cut; positions do.
 Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
 PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});

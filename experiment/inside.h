@@ -1,4 +1,4 @@
-// What pages draw of a trained model, whatever its kind: one input of its test, and where it looked; and the figures of
+// A trained model of any kind as pages draw it: one input of its test, and its attention there; and the figures of
 // `poslab inspect`.
 #pragma once
 #include "experiment/attention_maps.h"
@@ -29,7 +29,7 @@ double matrices_of(const Chosen<Scheme>&, const ModelShape&);
 struct Inside {
   Dispersed dispersed;
   Biases biases;
-  Pca pca{};               // this and what follows: not of an encoder-decoder
+  Pca pca{};               // this and the members below: not of an encoder-decoder
   std::vector<AttentionMaps> maps{};
   Coverage coverage{};
 };

@@ -19,7 +19,7 @@ struct Kind {
   std::string marked_by;               // an option of this kind alone, which identifies its runs
   std::string last_file;               // a run that has it is complete
   std::string format;                  // of checkpoints. It changes when an older one can no longer be read
-  std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for the message to who takes one for another kind
+  std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for users who take one for another kind
   std::string report;                  // whose sections a page of its runs has (lab/pages/report): "tasks", "language"
   std::vector<std::string> tested;     // options that its eval can change, in the order in which they name a test
   const ChoiceTable& (*table)();

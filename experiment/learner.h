@@ -56,7 +56,7 @@ class Learner {
   virtual StepResult finish() = 0;
   virtual size_t may_wait() const { return 0; }  // started steps that need not be finished yet: a GPU's queue
 
-  // The test under these choices, which may differ from config() in what Kind::tested names. Throws BadInput, before
+  // The test under these choices, which may differ from config() in options of Kind::tested. Throws BadInput, before
   // anything is computed, where the trained model cannot be tested so.
   virtual std::vector<TestPart> test(const RunSpec&) const = 0;
   // Of kinds with the option test_every: the share that is right on the first `samples` inputs of the run's own test at
@@ -67,7 +67,7 @@ class Learner {
   // the test's. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
-  // What pages, `align` and `graph` look at. Each throws BadInput, before it computes, for a length that has no room.
+  // For pages, `align` and `graph`. Each throws BadInput, before it computes, for a length that has no room.
 
   // Of a step: "32 strings", "16 texts of 256 tokens".
   virtual std::string batch_words() const = 0;

@@ -27,12 +27,12 @@ struct Pca {
   int last = 0;  // of a text: so many of its last tokens, in place of answer slots
 };
 
-// What leaves each layer at the slots that are looked at, (points, C) each, strings one after the other.
+// The output of each layer at the slots of interest, (points, C) each, strings one after the other.
 struct Activations {
   double accuracy = 0;
   std::vector<std::vector<double>> layers;
 };
-// all: of each length. others: of as many other strings of the first length, which show what chance alone does.
+// all: of each length. others: of as many other strings of the first length, which show the effect of chance alone.
 Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
            int C);
 

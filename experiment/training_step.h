@@ -19,7 +19,7 @@ struct StepPart {
 struct StepPlan {
   double lr;
   std::vector<StepPart> parts;
-  Tensor (*shown)(const Tensor& logits);  // what of the logits the host reads
+  Tensor (*shown)(const Tensor& logits);  // the part of the logits that the host reads
 };
 struct StepOutcome {
   int64_t done;            // steps, with this one

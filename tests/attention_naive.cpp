@@ -1,6 +1,6 @@
 // The fast attention kernels against the naive one of core/cpu/attention/naive.h, straight at the contract of
-// core/kernels.h: random sizes, terms, pieces and spans, results that begin empty or hold something; and what long
-// sequences need in memory.
+// core/kernels.h: random sizes, terms, pieces and spans, results that begin empty or hold something; and the memory
+// for long sequences.
 #include "core/cpu/attention/naive.h"
 
 #include <doctest/doctest.h>
@@ -26,8 +26,8 @@ constexpr double tolerance = 2e-5;
 using Reals = std::vector<real>;
 
 // One call with everything it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
-// what narrow_heads.h is for, heads of 8 channels, and of all terms a bias at most. blocked: what wide_heads.h is for,
-// more channels, several pieces and no other term. many: narrow, and more pairs than its backward pass keeps.
+// for narrow_heads.h, heads of 8 channels, and of all terms a bias at most. blocked: for wide_heads.h, more channels,
+// several pieces and no other term. many: narrow, and more pairs than its backward pass keeps.
 enum class Sizes { small, wide, square, narrow, blocked, many };
 struct Call {
   AttentionArgs x{};

@@ -103,8 +103,8 @@ TEST_CASE("baselines: value 0 is the majority of expressions with products, 31.0
   CHECK(std::abs(100 * baselines(brackets, 45, 600, 1).content_only - 31.0) < 2.5);
 }
 
-// The spec's 52.3, 52.3, 52.5 and 52.6 are what 300 answers say of themselves: of 300 fair bits the commoner is 2.3 %
-// too many. Of other answers they say next to nothing, and this is what `baselines` reports.
+// The spec's 52.3, 52.3, 52.5 and 52.6 hold for their own 300 answers: of 300 fair bits the commoner is 2.3 %
+// too many. They say next to nothing of other answers, which `baselines` reports.
 TEST_CASE("baselines: per-slot majority, in sample as the spec has it and held out as it is") {
   const struct { const char* name; double spec, truth; } rows[] = {
       {"stack_manipulation", 52.3, 49.7}, {"binary_addition", 52.3, 49.8},

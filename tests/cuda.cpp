@@ -25,7 +25,7 @@ namespace poslab::test {
 namespace {
 
 // POSLAB_SHARE=2/4 leaves every fourth case of an op, from the second: under compute-sanitizer four processes share
-// what takes one too long (cuda/on_gpu.py).
+// cases that take one process too long (cuda/on_gpu.py).
 bool in_share(int n) {
   const char* text = std::getenv("POSLAB_SHARE");
   int part = 1, of = 1;
@@ -206,7 +206,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   struct Fp32Again {
     ~Fp32Again() { backend(Device::cuda).set_matmul(Matmul::fp32); }
   } fp32_again;
-  // 1 x 1: how one factor is rounded, of ties and of what lies near them.
+  // 1 x 1: how one factor is rounded, at ties and near them.
   const auto rounded = [&](Matmul how, double x) {
     gpu.set_matmul(how);
     const Tensor a = Tensor::from<double>({1, 1}, {x}).to(Device::cuda), b = Tensor::full({1, 1}, 1, Device::cuda);

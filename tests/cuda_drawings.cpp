@@ -1,4 +1,4 @@
-// What docs/gpu.md draws of a product's shared memory is what cuda/product_tile.cuh does, to the byte.
+// The drawings of a product's shared memory in docs/gpu.md equal the layout of cuda/product_tile.cuh, to the byte.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

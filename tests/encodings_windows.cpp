@@ -83,7 +83,7 @@ TEST_CASE("windows: golden rows of distances") {
   CHECK(row("dual_chunk:chunk=6,window=4", 18, 17) == Row{9, 8, 7, 6, 5, 4, 9, 8, 7, 6, 5, 4, 5, 4, 3, 2, 1, 0});
   CHECK(row("dual_chunk:chunk=6,window=4,last=released", 12, 11) == Row{10, 9, 8, 7, 6, 5, 5, 4, 3, 2, 1, 0});
   CHECK(row("rope", 4, 2) == Row{2, 1, 0, -1});
-  // Without a mask a key after the query has what one before it has, negative.
+  // Without a mask, distances to later keys mirror distances to earlier ones with the opposite sign.
   for (const char* spelled : {"rerope:window=3,leaky=2", "self_extend:window=3,group=2", "lambda:window=2,sinks=6"}) {
     const Tensor d = distances(spelled, false, count_to(6));
     CHECK(difference(d, -1 * transpose(d)) == 0);

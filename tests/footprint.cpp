@@ -1,4 +1,4 @@
-// The estimate of memory against what training and testing really take.
+// The estimate of memory against the real use of training and testing.
 #include "experiment/footprint.h"
 
 #include <doctest/doctest.h>

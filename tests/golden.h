@@ -38,7 +38,7 @@ inline double gradient_error(const std::string& name, const std::vector<real>& g
   const double n = double(g.size());
   double squares = 0, sum = 0, largest = 0, worst = 0;
   for (const real x : g) squares += double(x) * x, sum += x, largest = std::max(largest, std::abs(double(x)));
-  const bool whole = digest.contains("norm");  // own.py leaves out what takes all of the gradient
+  const bool whole = digest.contains("norm");  // own.py leaves out figures that take the whole gradient
   const double norm = whole ? double(digest["norm"]) : std::sqrt(squares);
   const auto compare = [&](double got, double expected, double scale) {
     worst = std::max(worst, std::abs(got - expected) / scale);

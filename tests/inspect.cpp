@@ -97,7 +97,7 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
   REQUIRE(p.layers.size() == 2);
   const NoGrad no_grad;
   const auto answers = [&](int length,
-                           int first) {  // what leaves block 1 at the answer slots of 3 strings, and their score
+                           int first) {  // the output of block 1 at the answer slots of 3 strings, and their score
     const Batch batch = test_batch(state.config, length, first, 3);
     Trace trace({"block1.out"});
     const int T = 2 * length;

@@ -15,7 +15,7 @@ inline const std::string golden_folder = std::string(source_folder) + "/tests/hu
 
 inline Json golden(const std::string& file) { return parse_json(read_file(golden_folder + file), file); }
 
-// What transformers computes with a model of that folder and another config.json (tests/huggingface/make.py).
+// Results of transformers for a model of that folder and another config.json (tests/huggingface/make.py).
 inline const Json& hf_cases() {
   static const Json all = golden("cases.json");
   return all;

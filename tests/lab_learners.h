@@ -8,7 +8,7 @@
 
 namespace poslab::test {
 
-// The state shares its weights and moments with the one that is trained; also what came before a signal is kept.
+// The state shares its weights and moments with the trained one, and gets its steps even after a signal.
 inline std::optional<double> train(const RunFolder& run, State& state) {
   StringsLearner learner(state);
   struct Keep {

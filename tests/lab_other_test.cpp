@@ -1,4 +1,4 @@
-// Tests of a run under other options than its own are results beside its own, and pages say what each was.
+// Tests of a run under other options than its own are results beside its own, and pages tell which is which.
 #include "lab/runs/other_test.h"
 
 #include <unistd.h>

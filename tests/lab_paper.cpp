@@ -1,4 +1,4 @@
-// Figures for papers: what SVG, LaTeX and CSV hold of made-up charts and matrices, and how a converter is called.
+// Figures for papers: made-up charts and matrices as SVG, LaTeX and CSV, and how a converter is called.
 #include <sys/stat.h>
 
 #include <cmath>

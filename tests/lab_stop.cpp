@@ -1,5 +1,5 @@
 // A stop in the middle of a step (core/stop.h): the step is given up within a moment, the checkpoint is of a whole one,
-// and what goes on from it has the same bits.
+// and a run resumed from it has the same bits.
 #include <fcntl.h>
 #include <sys/resource.h>
 

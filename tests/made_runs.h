@@ -1,4 +1,4 @@
-// Run folders of made-up results, for the tests of what tables say of them.
+// Run folders of made-up results, for the tests of tables.
 #pragma once
 #include <fmt/format.h>
 

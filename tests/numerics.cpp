@@ -1,4 +1,4 @@
-// The numerics number: the committed list is what this program computes, for each instruction set of this processor.
+// The numerics number: this program computes the committed list, for each instruction set of this processor.
 #include "experiment/numerics.h"
 
 #include <doctest/doctest.h>

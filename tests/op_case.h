@@ -12,7 +12,7 @@
 
 namespace poslab::test {
 
-// What references are written with: dense, row-major, x(i, j, k) in any number of dimensions.
+// The arrays of references: dense, row-major, x(i, j, k) in any number of dimensions.
 struct Array {
   Shape shape;
   std::vector<double> at;

@@ -1,4 +1,4 @@
-// Running an OpCase, and comparing results: what tests/ops.cpp and tests/cuda.cpp have in common.
+// Running an OpCase, and comparing results: shared by tests/ops.cpp and tests/cuda.cpp.
 #pragma once
 #include "core/engine.h"
 #include "core/platform/isa.h"

@@ -22,7 +22,7 @@ void check_words(uint64_t index, Stream s, std::vector<uint32_t> expected) {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Cells of width 1/4 from -4 to 4, what lies outside in the last ones.
+// Cells of width 1/4 from -4 to 4; the last ones take the numbers beyond.
 int cell_of(double x) { return std::clamp(int(std::floor(x * 4)), -16, 15); }
 
 }  // namespace

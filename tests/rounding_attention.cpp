@@ -1,5 +1,5 @@
 // Attention of heads of 8 channels in bf16 (core/cpu/attention/narrow_pairs.h) with numbers that rounding must not
-// lose: NaN, infinity, and what becomes one of them or 0.
+// lose: NaN, infinity, and numbers that become one of them or 0.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -59,7 +59,7 @@ struct Population {
     train_population(trials, SweepFolder(out), {}, [&](const Trial& t, int status) { statuses[t.id] = status; });
     return statuses;
   }
-  // What each leaves behind that is trained alone, by the one thread that there is.
+  // The files of each trial when trained alone, by a single thread.
   std::map<std::string, std::string> alone(const std::string& out, std::set<const Trial*> left_out = {}) const {
     fs::create_directories(out);
     std::map<std::string, std::string> all;

@@ -111,7 +111,7 @@ Values sums(const Values& x) {
   });
   return got;
 }
-// of(t, t') says whether thread t has added what t' brought.
+// of(t, t') says whether thread t has added the number of t'.
 template <class Of>
 Values sums_by_hand(const Values& x, const Of& of) {
   Values all;

@@ -39,7 +39,7 @@ __device__ Gradient gradient(const Pass& p, int b, int i, int j, int head) {
   return {y, a, a * da, y.temperature * a * da};
 }
 
-// Channel c of what q_i of a piece, or q_rel_i, gets from its keys.
+// Channel c of the gradient of q_i of a piece, or of q_rel_i, over its keys.
 __device__ real query_gradient(const Pass& p, bool relative, int piece, int b, int i, int head, int c) {
   real sum = 0;
   for (int j = 0; j < p.x.keys; ++j) {

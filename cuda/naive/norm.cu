@@ -46,7 +46,7 @@ __global__ void norm_rows(real* y, const real* s, const real* gain, const real* 
   }
 }
 
-// kept: (rows, 2), mean and 1 / std of each row, for what collects over rows
+// kept: (rows, 2), mean and 1 / std of each row, for the sums over rows
 __global__ void of_rows(real* d, real* kept, const real* dy, const real* s, const real* gain, NormKind kind,
                         int64_t rows, int n, real epsilon) {
   for (const int64_t i : warps(rows)) {

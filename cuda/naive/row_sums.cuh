@@ -21,7 +21,7 @@ namespace {
 
 enum class Table { r, gain, bias };
 
-// What pair (i, j), which is in the row of the table, adds to its channel c.
+// The term of pair (i, j), which is in the row of the table, for its channel c.
 __device__ real given(Table table, const Pass& p, const Gradient& y, int head, int c) {
   switch (table) {
     case Table::r: return p.x.scale * y.at.gain * y.du * relative_query_of(p.x, y.at.query, head, c);

@@ -17,7 +17,7 @@ namespace {
 
 using json = Keys::json;
 
-// Names, remarks, training, and what happens around a model.
+// Names, remarks, training, and settings around a model.
 const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "_flash_attn_2_enabled",
                                         "_name_or_path",

@@ -18,7 +18,7 @@ bool is_spare(const std::string& name) { return name.ends_with(".rotary_emb.inv_
 }  // namespace
 
 bool is_hf_folder(const std::string& path) {
-  std::error_code none;  // of what cannot be looked at, which others say
+  std::error_code none;  // ignored: unreadable paths are reported elsewhere
   return std::filesystem::exists(path + "/config.json", none) && !std::filesystem::exists(path + "/config.toml", none);
 }
 

@@ -1,5 +1,5 @@
-// A checkpoint of the Hugging Face form in the place of a run: what `poslab lm eval | generate --hf` take, and what
-// pages look at.
+// A checkpoint of the Hugging Face form in the place of a run, for `poslab lm eval | generate --hf` and for
+// pages.
 #pragma once
 #include <memory>
 

@@ -18,7 +18,7 @@ struct HfConfig {
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
-// What generation_config.json says of them; its other keys are passed over. Throws BadInput: one is no such number.
+// These options from generation_config.json; its other keys are passed over. Throws BadInput: one is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 // The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
 // "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.

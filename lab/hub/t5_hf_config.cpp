@@ -11,7 +11,7 @@ namespace {
 
 using json = Keys::json;
 
-// Of training and use; what older versions wrote.
+// Keys of training and use, and keys that older versions wrote.
 constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};

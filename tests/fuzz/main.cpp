@@ -1,5 +1,5 @@
 // The program of ./dev fuzz: poslab_fuzz TARGET FOLDER [OPTION...] runs libFuzzer on one target. The folder gets the
-// target's seeds, and keeps what reaches new code. Without arguments it lists the targets, each with its sources.
+// target's seeds, and keeps inputs that reach new code. Without arguments it lists the targets, each with its sources.
 #include <fmt/ranges.h>
 
 #include <cstdlib>

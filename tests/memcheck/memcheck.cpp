@@ -1,4 +1,4 @@
-// What valgrind watches besides the program (tests/memcheck/run.sh): all cases of all ops with each instruction set
+// Run under valgrind besides the program (tests/memcheck/run.sh): all cases of all ops with each instruction set
 // that valgrind knows, and planted errors, without which a clean run would prove nothing. Linked with a core/memory.cpp
 // in which each buffer begins without values.
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@
 namespace poslab::test {
 namespace {
 
-// What comes after attention, as one kernel where there is one, else op by op.
+// The half after attention, as one kernel where there is one, else op by op.
 Tensor tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout drop1, Dropout drop2) {
   if (const Tensor y = encoder_tail(x, mixed, w, drop1, drop2)) return y;
   const Tensor h = residual_norm(x, linear(mixed, w.output), w.gain1, w.bias1, drop1);

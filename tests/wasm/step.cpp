@@ -1,5 +1,5 @@
 // Five training steps of a small model for every encoding, one line each: encoding, step, loss. tests/wasm/compare.sh
-// and tests/web/engine.mjs hold what this prints natively beside what WebAssembly comes to.
+// and tests/web/engine.mjs compare this output of the native program with that of WebAssembly.
 #include <cstdio>
 
 #include "encodings/encoding.h"
