@@ -85,7 +85,7 @@ TEST_CASE("inspect: outside of a cloud") {
   CHECK(share_outside(cloud, cloud) == 0);
   CHECK(share_outside({.5, .9, 10.2, .1, 20.5, 5.5, 11, 0}, cloud) == doctest::Approx(.25));
   CHECK(share_outside({-.1, 0, 100, 100}, cloud) == 1);
-  // A square is a twentieth of the cloud's longer side, at any place of the cloud.
+  // A square is a twentieth of the cloud's longer side, for a cloud at any place.
   const std::vector<double> far = {1000, 0, 1000, 3, 1000, 5, 1000, 20, 990, 0};
   CHECK(share_outside(far, far) == 0);
   CHECK(share_outside({1000.5, .5, 1001.5, 0, 1000, 4, 990, .9}, far) == doctest::Approx(.5));

@@ -211,7 +211,7 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
     const std::string said = told("explain encoding " + name);
     std::istringstream matrix(said.substr(said.find('\n', said.find("\nexample   ") + 1) + 1));
     std::string line, word;
-    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns are separate
+    for (int i = 0; i < 5 && std::getline(matrix, line); ++i) {  // columns do not run together
       int columns = 0;
       for (std::istringstream words(line); words >> word;) ++columns;
       CHECK_MESSAGE(columns == 5, name << ": " << line);

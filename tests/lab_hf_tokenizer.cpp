@@ -224,7 +224,7 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
   CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
-  // text that grows out of bounds
+  // a step that inserts too much
   CHECK(refused("/normalizer", {{"type", "Prepend"}, {"prepend", std::string(65, 'x')}}) ==
         "2: t: a step puts 65 bytes into a text, and poslab takes at most 64");
   const Json bytes = {{"type", "ByteLevel"}}, marks = {{"type", "Metaspace"}, {"replacement", "_"}};

@@ -23,7 +23,7 @@ using namespace poslab::test;
 
 namespace {
 
-// A locale of the C library, made for this test where the system has its source; the old state returns afterwards.
+// A locale of the C library, made for this test where the system has its source; the destructor restores the old one.
 class Locale {
  public:
   Locale(const TemporaryFolder& folder, const std::string& name) {

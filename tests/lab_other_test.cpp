@@ -87,7 +87,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(record.seconds == first.seconds);
   CHECK(first.test.empty());
 
-  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the test options of its training
+  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the options of its own test
   CHECK(own_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 

@@ -99,7 +99,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(tests_of(folder / "stopped") == tests);
 
   const auto result = nlohmann::json::parse(read_file(folder / "stopped/result.json"));
-  const std::string told = read_file(folder / "stopped/tests.jsonl");  // the sum over all three processes
+  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds of all three processes
   CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");

@@ -263,7 +263,7 @@ TEST_CASE("estimate: what needs more memory than there is does not begin, unless
   CHECK(holds(refusal([&] { resume_run(run, {}); }), needed));
   CHECK(
       holds(refusal([&] { test_run(run, {}, {.file = folder / "own.csv"}); }), "for testing (eval_lengths to 200000)"));
-  // Forced, the first of these is done: a test of short strings in place of the long ones.
+  // A test of short strings in place of the long ones needs little memory, and runs.
   CHECK(refusal([&] { test_run(run, {{"eval_lengths", "1:2"}}, {.name = "short"}); }).empty());
 
   Settings text = {{"text", "copy_grammar"}, {"layers", "1"},     {"heads", "1"}, {"d_model", "8"},      {"d_ff", "8"},
