@@ -163,6 +163,10 @@ const std::vector<Artifact>& all_artifacts() {
        nullptr, nullptr, su2023::source},
       {"su2023:lengths", "Accuracy against length",
        "Not in the source: what stands between the two lengths of its tables.", nullptr, nullptr, su2023::source},
+      {"su2023:far", "At 32 times the trained length",
+       "Not in the source, which ends at 8 times, and has ReRoPE for any length: ReRoPE beside what is stretched to 32 "
+       "times.",
+       nullptr, nullptr, su2023::source},
       {"su2023:matrices", "Six matrices of relative positions",
        "Su (2023): RoPE, position interpolation, Leaky ReRoPE and ReRoPE; beside them SelfExtend and T5.", nullptr,
        nullptr, su2023::source},

@@ -13,11 +13,31 @@ std::string log_n(const Setup& s, bool only_longer) {
 
 std::string suffix(LogN n) { return n == LogN::off ? "" : n == LogN::at_test ? "-logn_test_only" : "-logn"; }
 
-Method ntk(const Setup& s, LogN n, const std::string& form) {
-  return stretched(s, n, "NTK-RoPE", fmt::format("ntk:form={},factor={}", form, stretch), "-" + form);
+Method ntk(const Setup& s, LogN n, const std::string& form, int factor = stretch) {
+  return stretched(s, n, "NTK-RoPE", fmt::format("ntk:form={},factor={}", form, factor), "-" + form);
 }
 
-Method pi(const Setup& s, LogN n) { return stretched(s, n, "PI-RoPE", fmt::format("pi:factor={}", stretch)); }
+Method pi(const Setup& s, LogN n, int factor = stretch) {
+  return stretched(s, n, "PI-RoPE", fmt::format("pi:factor={}", factor));
+}
+
+Method dynamic_ntk(const Setup& s, LogN n) {
+  return stretched(s, n, "DynamicNTK", fmt::format("dynamic_ntk:length={}", s.length()));
+}
+
+Method yarn(const Setup& s, LogN n, int factor = stretch) {
+  return stretched(s, n, "YaRN", fmt::format("yarn:factor={},length={}", factor, s.length()));
+}
+
+Method self_extend(const Setup& s, LogN n, int factor = stretch) {
+  const int w = s.window(4), group = 2 * factor;
+  return stretched(s, n, fmt::format("SelfExtend-w{}-g{}", w, group),
+                   fmt::format("self_extend:window={},group={}", w, group));
+}
+
+Method lambda_mask(const Setup& s, LogN n) {
+  return stretched(s, n, fmt::format("LambdaMask-w{}", s.window(4)), fmt::format("lambda:window={}", s.window(4)));
+}
 
 void add(std::vector<Method>& all, const std::vector<Method>& more) { all.insert(all.end(), more.begin(), more.end()); }
 
@@ -61,11 +81,12 @@ std::vector<Model> models(const Setup& s) {
 }
 
 ModelTest Method::test() const {
-  if (encoding.empty() && temperature.empty()) return {model, {own_test, {}}};
-  const std::string file = "tests/" + name + ".csv";
+  if (encoding.empty() && temperature.empty() && times.empty()) return {model, {own_test, {}}};
+  const std::string file = fmt::format("tests/{}{}.csv", name, times.empty() ? "" : "-far");
   std::vector<std::string> words = {"lm", "eval", "{run}", "--out={run}/" + file};
   if (!encoding.empty()) words.push_back("--encoding=" + encoding);
   if (!temperature.empty()) words.push_back("--temperature=" + temperature);
+  if (!times.empty()) words.push_back("--times=" + times);
   return {model, {file, words}};
 }
 
@@ -153,18 +174,12 @@ std::vector<Method> untrained_methods(const Setup& s) {
   };
   three_of([&](LogN n) { return pi(s, n); });
   for (const char* form : {"old", "fixed", "mixed"}) three_of([&](LogN n) { return ntk(s, n, form); });
-  three_of([&](LogN n) { return stretched(s, n, "DynamicNTK", fmt::format("dynamic_ntk:length={}", s.length())); });
-  three_of(
-      [&](LogN n) { return stretched(s, n, "YaRN", fmt::format("yarn:factor={},length={}", stretch, s.length())); });
+  three_of([&](LogN n) { return dynamic_ntk(s, n); });
+  three_of([&](LogN n) { return yarn(s, n); });
   for (const int eighths : {2, 4}) three_of([&](LogN n) { return rerope(s, n, eighths); });
   three_of([&](LogN n) { return rerope(s, n, 2, 16); });
-  three_of([&](LogN n) {
-    return stretched(s, n, fmt::format("SelfExtend-w{}-g{}", s.window(4), 2 * stretch),
-                     fmt::format("self_extend:window={},group={}", s.window(4), 2 * stretch));
-  });
-  three_of([&](LogN n) {
-    return stretched(s, n, fmt::format("LambdaMask-w{}", s.window(4)), fmt::format("lambda:window={}", s.window(4)));
-  });
+  three_of([&](LogN n) { return self_extend(s, n); });
+  three_of([&](LogN n) { return lambda_mask(s, n); });
   return all;
 }
 
@@ -191,6 +206,26 @@ std::vector<Method> length_methods(const Setup& s) {
   return {as_it_is(LogN::off),         pi(s, LogN::off),
           ntk(s, LogN::off, "mixed"),  rerope(s, LogN::off, 4),
           rerope(s, LogN::trained, 4), hfwa()};
+}
+
+// Each method that has a factor is stretched to the last of the lengths.
+std::vector<Method> far_methods(const Setup& s) {
+  const LogN off = LogN::off;
+  std::vector<Method> all = {rerope(s, off, 4),
+                             rerope(s, LogN::at_test, 4),
+                             rerope(s, off, 2),
+                             rerope(s, off, 2, 2 * far),
+                             self_extend(s, off, far),
+                             lambda_mask(s, off),
+                             yarn(s, off, far),
+                             ntk(s, off, "fixed", far),
+                             ntk(s, off, "mixed", far),
+                             dynamic_ntk(s, off),
+                             pi(s, off, far),
+                             as_it_is(off),
+                             hfwa()};
+  for (Method& m : all) m.times = fmt::format("1/{}/{}", stretch, far), m.source = "";
+  return all;
 }
 
 std::vector<Method> claim_methods(const Setup& s) {

@@ -20,7 +20,7 @@ std::vector<Method> methods(const Artifact& a, const Setup& s) {
   static const std::map<std::string, std::vector<Method> (*)(const Setup&)> all = {
       {"su2023:main", main_methods},       {"su2023:window", window_methods},     {"su2023:leaky", leaky_methods},
       {"su2023:llama", llama_methods},     {"su2023:methods", untrained_methods}, {"su2023:trained", trained_methods},
-      {"su2023:lengths", length_methods},  {"su2023:claims", claim_methods}};
+      {"su2023:lengths", length_methods},  {"su2023:far", far_methods},        {"su2023:claims", claim_methods}};
   const auto found = all.find(a.name);
   return found == all.end() ? std::vector<Method>() : found->second(s);
 }
@@ -130,6 +130,7 @@ ModelSource source(const ModelRequest& request) {
           .about = {{"seeds", s.seeds},
                     {"note", s.note},
                     {"stretch", stretch},
+                    {"far", far},
                     {"options", config_json(language::configure(s.all))},
                     {"llama", config_json(language::configure(s.llama))}},
           .about_artifact = [s](const Artifact& a) { return about(a, s); }};

@@ -5,7 +5,8 @@
 
 namespace poslab::reproduce::su2023 {
 
-constexpr int stretch = 8;  // the test is at so many trained lengths: k of PI and NTK
+// The tests are at so many trained lengths, those of su2023:far at `far`: k of PI and NTK.
+constexpr int stretch = 8, far = 32;
 
 const std::vector<ModelSize>& all_sizes();  // others: of the model with LLaMA's blocks
 
@@ -28,6 +29,7 @@ struct Method {
   std::string model;
   std::string encoding = {}, temperature = {};  // "": as trained
   std::string source = {};                      // its row in the source's table, whose windows are for length 512
+  std::string times = {};                       // lengths of its test, in trained lengths; "": as trained
   ModelTest test() const;
 };
 enum class LogN { off, at_test, trained };
@@ -40,7 +42,7 @@ Method as_it_is(LogN);                                          // RoPE itself, 
 // The rows of the tables, and what else is tested.
 std::vector<Method> main_methods(const Setup&), window_methods(const Setup&), leaky_methods(const Setup&),
     llama_methods(const Setup&), untrained_methods(const Setup&), trained_methods(const Setup&),
-    length_methods(const Setup&), claim_methods(const Setup&);
+    length_methods(const Setup&), far_methods(const Setup&), claim_methods(const Setup&);
 Method no_distances();  // ReRoPE with w = 0: the model with RoPE, tested without positions
 
 ModelSource source(const ModelRequest&);  // throws as setup()

@@ -2,6 +2,7 @@
 trains a few language models and tests each with many schemes; lab/papers/su2023/methods.cpp has the lists."""
 
 import functools
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from .claims import JUDGED, judged, judged_cell, reading
 from .page import Cell, Figure, Grid, Section
-from .seeds import NAN, about_intervals, interval, number, span
+from .seeds import NAN, about_intervals, difference, interval, number, span
 from .trials import printed, published
 
 ABOUT = (
@@ -36,7 +37,7 @@ TERMS = {
     for name, c in zip(("trained", "repeated", "plain"), COLUMNS)
 }
 TERMS |= {name: (c, "loss", 1, ("llama",)) for name, c in zip(("1x", "2x", "4x"), LOSSES)}
-LENGTHS = [Column(times, set) for set in ("repeated", "plain") for times in (1, 2, 4, 8)]
+TEXTS = {"repeated": "repeated", "long": "plain"}
 
 
 def trained_length(trials):
@@ -147,14 +148,16 @@ def llama(trials, artifact):
     )
 
 
-def lengths(trials, artifact):
+def by_length(trials, artifact, times):
+    """Of both sets of texts, a table of the methods by length, with curves."""
     length, section = trained_length(trials), Section()
-    data = measured(trials, artifact, LENGTHS, "su2023_main").drop(
+    columns = [Column(n, set) for set in TEXTS.values() for n in times]
+    data = measured(trials, artifact, columns, "su2023_main").drop(
         columns=["model", "encoding", "temperature", "source"]
     )
-    for texts, kind in (("repeated", "repeated"), ("long", "plain")):
+    for texts, kind in TEXTS.items():
         these = data[data["set"] == kind]
-        head = ["method", *(f"{times * length}" for times in (1, 2, 4, 8))]
+        head = ["method", *(f"{n * length}" for n in times)]
         rows = list(rows_of(these, lambda row: Cell(number(row["accuracy"]))))
         section.grids.append(Grid(f"Accuracy in % on {texts} texts", head, rows))
         drawn = these.dropna(subset="accuracy")
@@ -166,28 +169,56 @@ def lengths(trials, artifact):
         caption = f"{texts.capitalize()} texts. Mean over the seeds, with its interval. The shaded length was trained."
         alt = f"Accuracy against length, {texts} texts. {' '.join(ends)}"
         if len(drawn):
-            section.figures.append(
-                Figure(f"lengths-{texts}", caption, alt, functools.partial(curves, drawn, length), drawn)
-            )
+            draw = functools.partial(curves, drawn, length, times[-1])
+            section.figures.append(Figure(f"lengths-{texts}", caption, alt, draw, drawn))
     section.notes = [
         "A repeated text has a unit of twice the trained length, or of half the tested length if that is less."
     ]
     order = ["method", "set", "length", "seeds", "accuracy", "interval_low", "interval_high"]
-    section.data = pd.concat(data[data["set"] == kind] for kind in ("repeated", "plain"))[order].dropna(
-        subset="accuracy"
-    )
+    section.data = pd.concat(data[data["set"] == kind] for kind in TEXTS.values())[order].dropna(subset="accuracy")
     return section
 
 
-def curves(data, trained, canvas):
+def lengths(trials, artifact):
+    return by_length(trials, artifact, (1, 2, 4, 8))
+
+
+def far(trials, artifact):
+    """by_length, and how far the first method, ReRoPE, is ahead of the others at the last length, over paired seeds."""
+    times = (1, trials.about["stretch"], trials.about["far"])
+    section, (first, *others) = by_length(trials, artifact, times), artifact["methods"]
+    ahead, cells = {}, []
+    for method in others:
+        cells.append([Cell(method["method"])])
+        for set in TEXTS.values():
+            column = Column(times[-1], set)
+            x = difference(tested(trials, first, column), tested(trials, method, column))
+            ahead[method["method"], set] = (x.mean(), *interval(x)) if len(x) else (NAN,) * 3
+            mean, *ends = ahead[method["method"], set]
+            cells[-1].append(Cell(number(mean, sign="+"), span(ends, sign="+")))
+    caption = f"How many points {first['method']} is ahead at {times[-1] * trained_length(trials)}, and the interval"
+    section.grids.append(Grid(caption, ["method", *(f"{texts} texts" for texts in TEXTS)], cells))
+    last = section.data["length"] == times[-1] * trained_length(trials)
+    keys = list(zip(section.data["method"], section.data["set"]))
+    for n, name in enumerate(("ahead", "ahead_low", "ahead_high")):
+        section.data[name] = [ahead.get(key, (NAN,) * 3)[n] if l else NAN for key, l in zip(keys, last)]
+    section.notes += [
+        f"PI, NTK and YaRN have the factor {times[-1]} here, and groups and steps beyond a window go with it, so that "
+        f"numbers at {times[1] * trained_length(trials)} differ from the other tables'.",
+        about_intervals(trials.about["seeds"]),
+    ]
+    return section
+
+
+def curves(data, trained, times, canvas):
     axes = canvas.add_subplot()
     axes.axvspan(0, trained, color="#8882", linewidth=0)
-    for (method, line), marker in zip(data.groupby("method", sort=False), "osD^vPX*"):
+    for (method, line), marker in zip(data.groupby("method", sort=False), itertools.cycle("osD^vPX*")):
         axes.plot(line["length"], 100 * line["accuracy"], marker=marker, markersize=3, linewidth=1, label=method)
         axes.fill_between(
             line["length"], 100 * line["interval_low"], 100 * line["interval_high"], alpha=0.15, linewidth=0
         )
-    axes.set(xlabel="tokens of a window", ylabel="accuracy, %", xlim=(0, 8 * trained), ylim=(0, 100))
+    axes.set(xlabel="tokens of a window", ylabel="accuracy, %", xlim=(0, times * trained), ylim=(0, 100))
     canvas.legend(loc="outside lower center", ncols=3)
 
 
@@ -212,7 +243,7 @@ def matrices(trials, artifact):
     return Section(figures=[Figure("matrices", artifact["reading"], alt, draw, data, 70)], notes=[note], data=data)
 
 
-def difference(trials, artifact, formula, set):
+def weighted(trials, artifact, formula, set):
     """The value of a formula, "0.75 Baseline trained, -1 Baseline": weight, method and, in place of the set of texts,
     a column. Ours by seed and, as "source", of the source's numbers."""
     windows = {f"w{eighths}": eighths * trained_length(trials) // 8 for eighths in (2, 4, 8)}
@@ -233,7 +264,7 @@ def claims(trials, artifact):
     for claim in published("su2023_claims").reset_index().itertuples():
         cells.append([Cell(claim.claim, [claim.difference])])
         for set in ("repeated", "plain"):
-            x, source = difference(trials, artifact, claim.formula, set)
+            x, source = weighted(trials, artifact, claim.formula, set)
             if set == "plain" and claim.set != "each":
                 cells[-1].append(Cell(""))
             elif len(x) == 0:
@@ -253,4 +284,4 @@ def claims(trials, artifact):
 
 DRAW = {"main": main, "window": functools.partial(accuracies, table="su2023_window"),
         "leaky": functools.partial(accuracies, table="su2023_leaky"), "llama": llama, "methods": methods,
-        "trained": trained, "lengths": lengths, "matrices": matrices, "claims": claims}  # fmt: skip
+        "trained": trained, "lengths": lengths, "far": far, "matrices": matrices, "claims": claims}  # fmt: skip
