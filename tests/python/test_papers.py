@@ -70,7 +70,7 @@ def methods_of(trials, artifact):
 def test_all_of_su2023_on_toy_models(tmp_path):
     out, words = tmp_path / "toy", ["su2023", *(word for one in TOY for word in ("--set", one))]
     done = reproduce(out, *words)
-    assert "20 of 20 runs are trained, and 136 of 136 further tests done." in done.stdout, done.stderr
+    assert "20 of 20 runs are trained, and 140 of 140 further tests done." in done.stdout, done.stderr
     trials = Trials.read(out)
     csv = pd.read_csv(out / "runs/named/rope_log_n-1/tests/ReRoPE-w8-logn.csv").set_index(["length", "set"])
     ours = trials.by_seed("rope_log_n", "tests/ReRoPE-w8-logn.csv", 128, "repeated")
@@ -82,9 +82,9 @@ def test_all_of_su2023_on_toy_models(tmp_path):
     far = pd.read_csv(out / "far.csv").set_index(["method", "set", "length"])
     yarn = trials.by_seed("rope", "tests/YaRN-far.csv", 512, "plain")
     ahead = trials.by_seed("rope", "tests/ReRoPE-w8-far.csv", 512, "plain") - yarn
-    assert far["accuracy"]["YaRN", "plain", 512] == yarn.mean() and len(far) == 13 * 2 * 3
+    assert far["accuracy"]["YaRN", "plain", 512] == yarn.mean() and len(far) == 15 * 2 * 3
     assert far["ahead"]["YaRN", "plain", 512] == pytest.approx(ahead.mean(), abs=1e-12)
-    assert far["ahead"].count() == 12 * 2
+    assert far["ahead"].count() == 14 * 2
     assert "factor=32" in next(m["encoding"] for m in methods_of(trials, "su2023:far") if m["method"] == "YaRN")
     # every row of the source's tables is tested once
     methods = {artifact["name"]: artifact.get("methods") for artifact in trials.about["artifacts"]}
@@ -97,11 +97,11 @@ def test_all_of_su2023_on_toy_models(tmp_path):
     # other settings are other trials; what is missing is drawn as missing
     longer = ["steps=4" if word == "steps=3" else word for word in words]
     other = reproduce(out, *longer, "--draw")
-    assert "0 of 20 runs are trained, and 0 of 136 further tests done." in other.stdout, other.stderr
+    assert "0 of 20 runs are trained, and 0 of 140 further tests done." in other.stdout, other.stderr
     assert "| ReRoPE | – (source 1.4996) |" in (out / "llama.md").read_text()
     (out / "runs/named/llama-0/tests/ReRoPE.csv").unlink()
     again = reproduce(out, *words, "--draw")
-    assert "20 of 20 runs are trained, and 135 of 136 further tests done." in again.stdout, again.stderr
+    assert "20 of 20 runs are trained, and 139 of 140 further tests done." in again.stdout, again.stderr
     assert pd.read_csv(out / "llama.csv")["seeds"].tolist() == [2] * 6 + [1] * 3
 
 

@@ -208,7 +208,7 @@ std::vector<Method> length_methods(const Setup& s) {
           rerope(s, LogN::trained, 4), hfwa()};
 }
 
-// Each method that has a factor is stretched to the last of the lengths.
+// Methods that have a factor are stretched to the last of the lengths; two of them also to `stretch`, as elsewhere.
 std::vector<Method> far_methods(const Setup& s) {
   const LogN off = LogN::off;
   std::vector<Method> all = {rerope(s, off, 4),
@@ -216,6 +216,8 @@ std::vector<Method> far_methods(const Setup& s) {
                              rerope(s, off, 2),
                              rerope(s, off, 2, 2 * far),
                              self_extend(s, off, far),
+                             rerope(s, off, 2, 2 * stretch),
+                             self_extend(s, off),
                              lambda_mask(s, off),
                              yarn(s, off, far),
                              ntk(s, off, "fixed", far),

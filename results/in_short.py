@@ -1,0 +1,48 @@
+"""The table at the head of docs/results.md: a line for each finding, and how sure it is."""
+
+from query import done, interval, mean, one, paper_says, points, row, signed, table
+
+import experiments
+import findings
+
+
+def far(method, kind):
+    return row("su2023-tiny/far.csv", method=method, length="2048", set=kind)
+
+
+def lines():
+    """Claim, effect, how sure."""
+    best, _ = findings.best_of_tasks()
+    yield ("Random positions help on unseen lengths", f"{signed(best)} points, best encoding against best",
+           "solid: ten seeds on four tasks")  # fmt: skip
+    in_order = row("claims-tiny/claims.csv", claim="Positions must be in order")
+    yield ("Random positions must stay in order", f"{signed(float(in_order['mean']))} {interval(in_order)} points",
+           "solid")  # fmt: skip
+    temperatures = findings.temperatures()
+    yield ("A lower temperature at test helps T5's biases",
+           f"{temperatures['maximum probability'][0]} points; the log rule {temperatures['log rule'][0]}",
+           "tentative: the rule without a measurement does as much")  # fmt: skip
+    yield ("ReRoPE keeps its accuracy at any length tried",
+           f"{points(float(far('ReRoPE-w32', 'repeated')['accuracy']))} % at 32 times the trained length, RoPE "
+           f"{points(float(far('Baseline', 'repeated')['accuracy']))}",
+           "solid at this size, on one kind of text")  # fmt: skip
+    yield ("The best counted encodings prefer near keys or blur far ones", "the first eight of 60",
+           "tentative: named afterwards")  # fmt: skip
+    gap = row("gap_shift-tiny/first-verdicts.csv", change="gap", **{"from": "10"})
+    yield ("What hurts depends on the task",
+           f"gaps cost {points(float(gap['gap']))} %, length {points(float(gap['length']))}",
+           "tentative: one setting moves both")  # fmt: skip
+    verdicts = table("ladder/verdict.csv", family="each task's")
+    above = [r for r in verdicts if r["verdict"] == "above"]
+    yield ("A ladder above the paper, only with help", f"{len(above)} of {len(verdicts)} tasks",
+           "solid: registered, ten fresh seeds")  # fmt: skip
+    yield ("Sharper attention adds little to randomized positions", f"{points(experiments.best_temperature())} points",
+           "tentative: two seeds")  # fmt: skip
+    near, of = experiments.near_the_paper()
+    yield ("The paper's model", f"{near} of {of} accuracies within five points of the paper's",
+           "open: trained for 0.5 % of its steps")  # fmt: skip
+
+
+def in_short():
+    for claim, effect, sure in lines():
+        yield f"| {claim} | {effect} | {sure} |"
