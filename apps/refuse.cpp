@@ -223,6 +223,11 @@ void refuse(const CLI::ParseError& error, const CLI::App& app) {
     if (o->get_required() && o->count() == 0 && dynamic_cast<const CLI::RequiredError*>(&error))
       bad_input("{} needs {}, {}; see `{} --help`", name, o->get_name(), o->get_description(), name);
   const std::string what = error.what(), option = what.substr(0, what.find(':'));
+  for (const CLI::Option* o : command->get_options())
+    if (const std::vector<std::string>& words = o->results();
+        dynamic_cast<const CLI::ArgumentMismatch*>(&error) && o->get_name() == option && words.size() > 1)
+      bad_input("{} is given {}: {}; give it once", option,
+                words.size() == 2 ? "twice" : fmt::format("{} times", words.size()), fmt::join(words, " and "));
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && option.rfind("-", 0) == 0)
     bad_input("{} has no value; it takes {}; see `{} --help`", option, takes(*command, option), name);
   bad_input("{}; see `{} --help`", what, name);

@@ -102,6 +102,7 @@ void furnish(const TemporaryFolder& folder) {
       {"none.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nlr = []\n"},
       {"two.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nmax_position = 60\n"
                    "positions = \"randomized:max_position=50\"\n"},
+      {"twice.toml", "steps = 3\nsteps = 4\n"},
       {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
       {"nan.txt", "0\n1\nnan\n3\n"},
       {"questions.jsonl", asked + asked + "{}\n"},
