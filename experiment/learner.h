@@ -20,6 +20,7 @@ struct TestPart {
   double tokens;                // of all its sequences, for a bar of progress
   Taken takes;                  // besides the model
   std::function<Row()> row;     // throws Stopped (core/stop.h)
+  std::string repeats = {};     // "5000 samples of at most 73 windows": some are drawn again; "": none need be
 };
 
 // The user's own tokens for the trained model, and its output for them.

@@ -43,6 +43,11 @@ std::string options() {
   return words;
 }
 
+std::string without_text() {
+  const std::string all = options(), text = " --text \"copy_grammar\"";
+  return all.substr(0, all.find(text)) + all.substr(all.find(text) + text.size());
+}
+
 void train(const TemporaryFolder& folder, const std::string& name, const std::string& more) {
   Program run(folder, fmt::format("lm train{} --steps 20 {} --out {}", options(), more, folder / name));
   REQUIRE_MESSAGE(run.status() == 0, run.output());
@@ -188,6 +193,27 @@ TEST_CASE("a language model records what trained it, and is tested before it is 
                 report::write({folder / "old", folder / "task"}, page);
               }),
               "/old is of `poslab lm train`, and "));
+}
+
+TEST_CASE("lm eval: more samples than the text has windows are told, and kept with the test") {
+  const TemporaryFolder folder;
+  std::string words;
+  for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes, and the last tenth is of the test
+  write_file(folder / "text.txt", words);
+  Program run(folder, fmt::format("lm train{} --text {} --eval-times 1/2 --steps 2 --out {}", without_text(),
+                                  folder / "text.txt", folder / "run"));
+  REQUIRE_MESSAGE(run.status() == 0, run.output());
+  CHECK(!holds(run.output(), "some repeat"));
+  CHECK(!holds(read_file(folder / "run/result.json"), "repeats"));
+  Program many(folder, "lm eval " + folder / "run" + " --samples 5000 --name many");
+  REQUIRE_MESSAGE(many.status() == 0, many.output());
+  CHECK(holds(many.output(), "length 16: 5000 samples of at most 184 windows, so that some repeat"));
+  CHECK(holds(many.output(), "length 32: 5000 samples of at most 168 windows, so that some repeat"));
+  const RunRecord kept = read_record(folder / "run/eval-many.json");
+  CHECK(kept.repeats == Values{{"length 16", "5000 samples of at most 184 windows"},
+                               {"length 32", "5000 samples of at most 168 windows"}});
+  Program as_many(folder, "lm eval " + folder / "run" + " --samples 168 --times 2 --name as-many");
+  CHECK(!holds(as_many.output(), "some repeat"));
 }
 
 TEST_CASE("a language model with another encoding at test reads the positions that are drawn for that one") {

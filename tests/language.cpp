@@ -199,6 +199,8 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   Rng one = numbers(3), same = numbers(3);
   CHECK(draw_window(text, Vocabulary(), 3, one).tokens == draw_window(text, Vocabulary(), 3, same).tokens);
   CHECK(draw_window(text, Vocabulary(), 1, one).tokens.size() == 1);
+  CHECK(windows(text, 5) == 14);
+  CHECK(windows(text, 13) == 0);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 13, rng), BadInput);
   CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }

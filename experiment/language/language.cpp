@@ -18,11 +18,14 @@ void Source::check_unchanged() const {
 TokenizedText Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return {grammar->draw(length, rng), std::vector<int>(size_t(length), 1), size_t(length)};
   check_unchanged();
-  const Text& text = of_test || training.files.empty() ? test : training;
-  TokenizedText all = draw_window(text, reader(), length - int(prefix.size()), rng);
+  TokenizedText all = draw_window(side(of_test), reader(), length - int(prefix.size()), rng);
   all.tokens.insert(all.tokens.begin(), prefix.begin(), prefix.end());
   all.bytes.insert(all.bytes.begin(), prefix.size(), 0);
   return all;
+}
+
+int64_t Source::windows(bool of_test, int length) const {
+  return grammar ? INT64_MAX : poslab::windows(side(of_test), length - int(prefix.size()));
 }
 
 TokenizedText Source::repeated(bool of_test, int unit, int length, Rng& rng) const {
@@ -116,16 +119,33 @@ StepResult result(const State&, const Batch& batch, const StepOutcome& done) {
   return {done.done, done.loss, double(right) / double(all), done.grad_norm, double(all)};
 }
 
+namespace {
+
+// The windows that are drawn for a test at one length.
+struct TestWindows {
+  int drawn, unit;   // tokens of a window that is read, and of what is repeated in it
+  TestWindows(const RunSpec& c, int length) : drawn(length) {
+    if (const std::vector<int> all = eval_lengths(c); c.whole("eval_tail"))
+      drawn = std::max(length, *std::max_element(all.begin(), all.end()));
+    unit = std::min(2 * c.whole("train_length"), std::max(1, drawn / 2));
+  }
+};
+
+}  // namespace
+
+int64_t windows(const RunSpec& c, const Source& source, int length, bool repeated) {
+  const TestWindows w(c, length);
+  return source.windows(true, repeated ? w.unit + int(source.prefix.size()) : w.drawn + 1);
+}
+
 AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
   const MatmulPrecision as_this_run = precision(c);
   constexpr int together = 256;  // slots whose logits are in memory at a time
-  const std::vector<int> lengths = eval_lengths(c);
   const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");
-  const int drawn = tail ? std::max(length, *std::max_element(lengths.begin(), lengths.end())) : length;
+  const auto [drawn, unit] = TestWindows(c, length);
   // a prefix of several tokens is given, not predicted
   const int counted = std::min(tail ? tail : length, drawn + 1 - int(source.prefix.size()));
-  const int unit = std::min(2 * c.whole("train_length"), std::max(1, drawn / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;
   int64_t count[parts] = {};

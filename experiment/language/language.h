@@ -30,11 +30,16 @@ struct Source {
   TokenizedText window(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
+  // How many different windows window() may return, at most; a grammar has no end of them.
+  int64_t windows(bool of_test, int length) const;
   // The tokens before the next one: the prefix and its tokens; for an empty text without a prefix, `begin`.
   // With a grammar the symbol that begins a clause, whatever the text. Throws BadInput if that leaves no token to begin
   // with, and for a text without a character that is a token.
   std::vector<int> prompt(const std::string& text) const;
   std::string text(int token) const;             // its bytes; of a grammar "17 "
+
+ private:
+  const Text& side(bool of_test) const { return of_test || training.files.empty() ? test : training; }
 };
 
 struct State {
@@ -76,6 +81,8 @@ struct AtLength {
 // the ends of windows of the longest length that is tested, only their last tokens count, and the parts are of these.
 // Throws Stopped.
 AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
+// From how many windows of the test, at most, it draws its eval_samples: if they are more, some are drawn again.
+int64_t windows(const RunSpec& c, const Source&, int length, bool repeated);
 inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   return evaluate(s.net, s.config, source, length, repeated);
 }

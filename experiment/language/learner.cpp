@@ -90,10 +90,14 @@ std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_
   for (const int length : eval_lengths(c)) text->window(true, length + 1, rng);
   std::vector<TestPart> all;
   for (const bool repeated : {false, true})
-    for (const int length : eval_lengths(c))
-      all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * length,
-                     forward(net.spec(), c, length).of(c.whole("eval_samples")),
-                     [=] { return row_of(evaluate(net, c, *text, length, repeated)); }});
+    for (const int length : eval_lengths(c)) {
+      const int samples = c.whole("eval_samples");
+      const int64_t there = windows(c, *text, length, repeated);
+      all.push_back({fmt::format("length {}", length), double(samples) * length,
+                     forward(net.spec(), c, length).of(samples),
+                     [=] { return row_of(evaluate(net, c, *text, length, repeated)); },
+                     there < samples ? fmt::format("{} samples of at most {} windows", samples, there) : ""});
+    }
   return all;
 }
 

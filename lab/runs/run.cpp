@@ -94,7 +94,18 @@ Taken taken_by(const std::vector<TestPart>& parts) {
 }
 
 Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {
+Values repeats(const std::vector<TestPart>& parts) {
+  Values all;
+  for (const TestPart& part : parts)
+    if (!part.repeats.empty()) all.emplace(part.words, part.repeats);
+  return all;
+}
+
   double all = 0, done = 0;
+  if (Progress::shown)
+    for (const auto& [part, what] : repeats(parts))
+      tell(log_of_thread(), "{}: {}, so that some repeat, and more samples say nothing new; take fewer, or a longer "
+                            "text\n", part, what);
   for (const TestPart& part : parts) all += part.tokens;
   Profile profile("testing", "part", device);
   Progress progress("testing", "tokens", 0, int64_t(all));

@@ -24,7 +24,7 @@ void each_field(Record& r, const Visit& visit) {
   visit("products", r.products);
   visit("threads", r.threads), visit("cuda", r.cuda);
   visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
-  visit("table", r.table), visit("test", r.test);
+  visit("table", r.table), visit("repeats", r.repeats), visit("test", r.test);
 }
 
 struct Write {

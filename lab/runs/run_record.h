@@ -26,6 +26,7 @@ struct RunRecord {
   std::optional<double> seconds, steps_per_second;
   std::optional<std::string> table;  // checksum_of() its table (lab/runs/results_csv.h); absent of older runs
   nlohmann::ordered_json config = {};  // as it was tested; null of a record that was not read from a file
+  Values repeats = {};  // where samples of the test repeat (lab/runs/run.h)
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
 };
 

@@ -36,12 +36,12 @@ std::string to_resume(const RunFolder& run, const Choices& c) {
 }
 
 // What a run came to: what was learned and by which program, its scores if its kind has the paper's, and its speed.
-RunRecord record_of(const Learner& l, const Choices& tested, const Results& all) {
+RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<TestPart>& parts, const Results& all) {
   const Choices& c = l.config();
   RunRecord r;
   if (c.has("task")) r.task = c["task"];
   r.encoding = tested["encoding"], r.positions = tested["positions"];
-  r.table = checksum_of(all);
+  r.table = checksum_of(all), r.repeats = repeats(parts);
   r.parameters = l.params().count(), r.steps = l.adam().step;
   const auto known = [](double x) { return std::isnan(x) ? std::nullopt : std::optional(x); };
   if (const Row s = kind_of(c).scores(tested, all); s.has("paper_score")) {
@@ -54,10 +54,9 @@ RunRecord record_of(const Learner& l, const Choices& tested, const Results& all)
 
 // eval.csv, result.json and pictures, that one last without which the run is not complete. seconds: of training since
 // step 0; without them (the run was only tested) the earlier result's figures stay.
-void write_own_test(const RunFolder& run, const Learner& l, const Choices& tested, const Results& all,
+void write_own_test(const RunFolder& run, const Learner& l, RunRecord r, const Choices& tested, const Results& all,
                     std::optional<double> seconds) {
   const std::string path = run.file("result.json");
-  RunRecord r = record_of(l, tested, all);
   const auto write_record = [&] {
     if (seconds)
       add_clock(r, *seconds);
@@ -87,8 +86,9 @@ std::string train_and_test(Run run, Trace* trace) {
     tell(log_of_thread(), "POSLAB_BLOCK_KERNEL={} changes nothing here: it is of runs on a GPU\n", from);
   const std::optional<double> seconds = train(run.folder, l, trace);
   const std::string again = to_resume(run.folder, l.config());
-  const Results all = evaluate(l.test(l.config()), again, l.params().device());
-  write_own_test(run.folder, l, l.config(), all, seconds);
+  const std::vector<TestPart> parts = l.test(l.config());
+  const Results all = evaluate(parts, again, l.params().device());
+  write_own_test(run.folder, l, record_of(l, l.config(), parts, all), l.config(), all, seconds);
   check_finite(all, true);
   const std::string& path = run.folder.path();
   return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
@@ -184,11 +184,11 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
     write_file(place.file, to_csv(all));
     said += "\nall of it is in " + place.file;
   } else if (!place.other.name.empty()) {
-    write_other_test(folder, place.other, to_csv(all), record_of(l, c, all), c);
+    write_other_test(folder, place.other, to_csv(all), record_of(l, c, parts, all), c);
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it",
                         run.folder.file(csv_of_test(place.other.name)), shell_path(folder));
   } else {
-    write_own_test(run.folder, l, c, all, {});
+    write_own_test(run.folder, l, record_of(l, c, parts, all), c, all, {});
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it", folder, shell_path(folder));
   }
   const bool kept_in_run = place.file.empty() && !place.nowhere;

@@ -55,10 +55,22 @@ int64_t Text::bytes() const {
 Text training_text(const Text& all) { return side(all, false); }
 Text test_text(const Text& all) { return side(all, true); }
 
+namespace {
+
+int64_t starts(const TextFile& f, int tokens) { return std::max<int64_t>(0, f.bytes - tokens + 1); }
+
+}  // namespace
+
+int64_t windows(const Text& text, int tokens) {
+  int64_t all = 0;
+  for (const TextFile& f : text.files) all += starts(f, tokens);
+  return all;
+}
+
 TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tokens, Rng& rng) {
-  const auto starts = [&](const TextFile& f) { return std::max<int64_t>(0, f.bytes - tokens + 1); };
-  int64_t all = 0, longest = 0;
-  for (const TextFile& f : text.files) all += starts(f), longest = std::max(longest, f.bytes);
+  const int64_t all = windows(text, tokens);
+  int64_t longest = 0;
+  for (const TextFile& f : text.files) longest = std::max(longest, f.bytes);
   if (tokens < 1) bad_input("a window of {} tokens; ask for at least 1", tokens);
   if (all == 0)
     bad_input(
@@ -68,7 +80,7 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
   for (int draw = 0; draw < 1000; ++draw) {
     int64_t at = int64_t(rng.uniform() * double(all));
     auto file = text.files.begin();
-    while (at >= starts(*file)) at -= starts(*file++);
+    while (at >= starts(*file, tokens)) at -= starts(*file++, tokens);
     // three more, for the end of a character that is cut off at the beginning; and more where tokens of unknown or
     // composed characters cover more bytes than the longest token has
     const int64_t left = file->bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;

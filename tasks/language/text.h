@@ -30,6 +30,9 @@ struct Text {
 Text training_text(const Text&);
 Text test_text(const Text&);
 
+// How many different windows draw_window() may return, at most: one for each byte where one can begin.
+int64_t windows(const Text&, int tokens);
+
 // `tokens` consecutive tokens of one file, from a random byte with enough bytes after it; so a window may begin within
 // a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
 // enough, or if 1000 draws find no window of so many tokens.
