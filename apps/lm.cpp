@@ -16,6 +16,7 @@
 #include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/language/learner.h"
+#include "experiment/no_effect.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_export.h"
@@ -66,11 +67,17 @@ language::HfRun writer(const LmWords& w) {
   }
   if (checkpoint) {
     refuse_device_of_checkpoint(w.device, w.hf);
-    return language::open_hf_run(w.hf, asked, false);
+    if (!w.length.empty() && w.encoding.empty() && w.positions.empty())
+      bad_input("--length {} changes nothing: the model's own encoding and counted positions read no trained length; "
+                "give --encoding or --positions, too, or leave it out", w.length);
+    language::HfRun run = language::open_hf_run(w.hf, asked, false);
+    refuse_without_effect(run.config, asked);
+    return run;
   }
   const LmRun run = open_lm(w.run, w.device);
   const language::State& state = run.learner->state;
   const RunSpec c = state.config.with(asked);
+  refuse_without_effect(c, asked);
   return {c, *run.learner->source, language::tested_net(state.net, state.params, state.config, c)};
 }
 

@@ -7,6 +7,7 @@
 #include "apps/run_commands.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
+#include "experiment/no_effect.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
@@ -63,11 +64,14 @@ struct Tests {
   std::vector<std::string> names;  // of the encodings, as they were typed; "": the model's own
   std::vector<RunSpec> tested;
   std::vector<Results> results;
+  Values repeats;                  // of samples, by the words of their part
 };
 
-// Each encoding on the same texts. All are made before the first is tested.
-Tests test_all(const Model& m, const std::vector<std::string>& encodings, const std::string& again, bool force) {
-  Tests t{encodings, {}, {}};
+// Each encoding on the same texts. All are made before the first is tested. typed: all that the user gave for the test.
+Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settings typed, const std::string& again,
+               bool force) {
+  if (!encodings.empty()) typed.emplace_back("encoding", "");
+  Tests t{encodings, {}, {}, {}};
   if (t.names.empty()) t.names = {""};
   std::vector<TestPart> all;
   for (const std::string& name : t.names) {
@@ -79,11 +83,13 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, const 
       if (t.names.size() > 1) part.words = name + ", " + part.words;
       all.push_back(std::move(part));
     }
-    tell_unreached(c.scheme, sampler(c), language_kind().longest(c));
     if (!m.temperature.empty()) c.set("temperature", m.temperature);
+    refuse_without_effect(c, typed);
+    tell_unreached(c.scheme, sampler(c), language_kind().longest(c), c.temperature);
     t.tested.push_back(std::move(c));
   }
   begin(use_of(*m.learner, "testing", taken_by(all), footprint(t.tested[0]).of_test), force);
+  t.repeats = repeats(all);
   const Results rows = evaluate(all, again, m.learner->params().device());
   const size_t each = rows.size() / t.names.size();
   for (size_t n = 0; n < t.names.size(); ++n)
@@ -151,12 +157,12 @@ void eval_command(const LmEvalWords& w) {
   std::string again = test_command(language_kind(), folder, kept);
   if (!keep.file.empty()) again += " -o " + shell_path(keep.file);
 
-  const Tests t = test_all(model_of(w, asked, device), encodings, again, w.eval.force);
+  const Tests t = test_all(model_of(w, asked, device), encodings, asked, again, w.eval.force);
   std::string where = keep.file;
   if (!keep.name.empty()) {
     write_other_test(folder, kept, to_csv(t.results[0]),
                      {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"],
-                      .table = checksum_of(t.results[0])}, t.tested[0]);
+                      .table = checksum_of(t.results[0]), .repeats = t.repeats}, t.tested[0]);
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
                         shell_path(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {

@@ -1,5 +1,6 @@
 #include "apps/t5.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/commands.h"
@@ -8,8 +9,10 @@
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "experiment/align.h"
+#include "experiment/no_effect.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
@@ -17,6 +20,7 @@
 #include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/t5/questions.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab {
 namespace {
@@ -30,7 +34,10 @@ struct T5Words {
 template <class Weights>
 T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
   for (const auto& [name, value] : asked) {
-    if (name == "encoding") net = net.with_encoding(choose_encoding(value, trained_on(trained)));
+    if (name == "encoding") {
+      net = net.with_encoding(choose_encoding(value, trained_on(trained)));
+      refuse_unreached_parts(net.spec().encoding, std::max(net.spec().layers, net.spec().decoder_layers));
+    }
     if (name != "temperature") continue;
     const Chosen<TemperaturePolicy> policy = choose_temperature(value, trained_on(trained));
     net = net.at_temperature(policy);
@@ -72,10 +79,12 @@ void ask_external(const T5Words& w) {
   begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
   const MatmulPrecision as_asked = precision(c);
   const std::string positions = w.positions.empty() ? "sequential" : with_spelled_file("positions", w.positions);
-  const std::vector<t5::AtSize> all =
-      t5::ask(model, e,
-              sampler_for(model.net.spec().encoding,
-                          choose_sampler(positions, trained_on(model.config.trained_length))));
+  const Chosen<Sampler> drawn = sampler_for(model.net.spec().encoding,
+                                            choose_sampler(positions, trained_on(model.config.trained_length)));
+  refuse_unreached_parts(drawn, model.net.spec().layers);
+  if (const std::string why = unread_positions(model.net.spec().encoding, drawn); !why.empty())
+    tell(stderr, "{}\n", why);
+  const std::vector<t5::AtSize> all = t5::ask(model, e, drawn);
   if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size),
              keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));

@@ -1,5 +1,6 @@
 #include "apps/t5_generate.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "core/stop.h"
 #include "experiment/align.h"
 #include "experiment/build.h"
+#include "experiment/no_effect.h"
 #include "experiment/t5/learner.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -107,8 +109,11 @@ void generate_answer(const AnswerWords& words) {
     bad_input("{} changes nothing with one beam; give --beams, or leave it out",
               words.early_stopping.empty() ? "--length-penalty" : "--early-stopping");
   const RunValues trained = trained_on(writer.trained);
-  if (const std::string text = with_spelled_file("encoding", words.encoding); !text.empty())
+  if (const std::string text = with_spelled_file("encoding", words.encoding); !text.empty()) {
     writer.net = writer.net.with_encoding(choose_encoding(text, trained));
+    const T5Spec& s = writer.net.spec();
+    refuse_unreached_parts(s.encoding, std::max(s.layers, s.decoder_layers));
+  }
   if (!words.temperature.empty()) {
     const auto policy = choose_temperature(with_spelled_file("temperature", words.temperature), trained);
     writer.net = writer.net.at_temperature(policy);

@@ -264,6 +264,17 @@ std::vector<std::string> split_names(const std::string& kind, const std::string&
   return parts;
 }
 
+size_t parts_in_turn(const Chosen<Scheme>& s) {
+  return s->parts ? parts_in_turn(s->parts->back()) : split(s.spelled(), '|').size();
+}
+size_t parts_in_turn(const Chosen<Sampler>& s) { return s->parts ? s->parts->size() : 1; }
+
+bool embedding_alone(const Chosen<Scheme>& s) {
+  const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
+  if (s->parts) return !has(reads(s->parts->back()), of_positions);
+  return s->embed && !s->make;
+}
+
 bool composed_spelling(const std::string& text) {
   return text.find_first_of("|*&") != std::string::npos || split(text, '+').size() > 1;
 }

@@ -11,9 +11,6 @@
 namespace poslab {
 namespace {
 
-// "rope|none": 2 parts, which layers take in turn. Of "sincos&alibi|none" they are those after &.
-long in_turn(const std::string& spelled) { return 1 + std::count(spelled.begin(), spelled.end(), '|'); }
-
 // Of the stack that has most.
 int layers(const RunSpec& c) {
   return std::max(c.whole("layers"), c.has("decoder_layers") ? c.whole("decoder_layers") : 0);
@@ -21,6 +18,12 @@ int layers(const RunSpec& c) {
 
 bool has_option(const Chosen<Sampler>& s, const char* name) {
   return std::any_of(s->options.begin(), s->options.end(), [&](const Option& o) { return o.name == name; });
+}
+
+// Of a composition of more parts than layers.
+std::string parts_beyond(int layers, int parts) {
+  return fmt::format("of its {0} parts, which layers take in turn, layers = {1} reaches the first {1}; train with at "
+                     "least layers = {0}", parts, layers);
 }
 
 // Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
@@ -34,10 +37,14 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
                        c["positions"]);
   if (is("resample") && c["resample"] == "per_layer" && layers(c) == 1 && !c.scheme->embed)
     return "layers = 1 draws once in a pass anyway; train with more layers";
-  if ((is("encoding") || is("positions") || is("test_positions")) && in_turn(c[option]) > layers(c))
-    return fmt::format("of its {} parts, which layers take in turn, layers = {} reaches the first {}; train with at "
-                       "least layers = {}",
-                       in_turn(c[option]), layers(c), layers(c), in_turn(c[option]));
+  const bool of_positions = is("positions") || is("test_positions");
+  const Chosen<Sampler>& drawn = is("positions") ? c.positions : c.test_positions;
+  const int parts = int(of_positions ? parts_in_turn(drawn) : is("encoding") ? parts_in_turn(c.scheme) : 1);
+  if (of_positions && parts > 1 && embedding_alone(c.scheme))
+    return fmt::format("of its {} parts, which layers take in turn, {} reads the first alone, as it adds to the "
+                       "embedding, before all layers; give positions one part",
+                       parts, c.scheme.spelled());
+  if (parts > layers(c)) return parts_beyond(layers(c), parts);
   if (is("first_position") && counts_from_anywhere(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
                        "as encoding = rope", c.scheme.spelled());
@@ -57,7 +64,21 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   return "";
 }
 
+void refuse_option(const std::string& option, const std::string& value, const std::string& why) {
+  if (!why.empty()) bad_input("{} = {} changes nothing: {}, or leave it out", option, value, why);
+}
+
 }  // namespace
+
+void refuse_unreached_parts(const Chosen<Scheme>& s, int layers) {
+  const int parts = int(parts_in_turn(s));
+  if (parts > layers) refuse_option("encoding", s.spelled(), parts_beyond(layers, parts));
+}
+
+void refuse_unreached_parts(const Chosen<Sampler>& s, int layers) {
+  const int parts = int(parts_in_turn(s));
+  if (parts > layers) refuse_option("positions", s.spelled(), parts_beyond(layers, parts));
+}
 
 void refuse_without_effect(const RunSpec& c, const Settings& typed) {
   const std::vector<Option>& all = kept_options(kind_of(c));
@@ -68,8 +89,7 @@ void refuse_without_effect(const RunSpec& c, const Settings& typed) {
   if (std::all_of(all.begin(), all.end(), [&](const Option& o) { return c[o.name].empty() || is_typed(o); })) return;
   for (const Option& o : all) {
     if (c[o.name] == o.standard || !is_typed(o)) continue;
-    if (const std::string why = no_effect(c, o.name); !why.empty())
-      bad_input("{} = {} changes nothing: {}, or leave it out", o.name, c[o.name], why);
+    refuse_option(o.name, c[o.name], no_effect(c, o.name));
   }
 }
 

@@ -8,4 +8,8 @@ namespace poslab {
 // choices, which fit together. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
+// The same of an encoding or a sampler of a model that has no RunSpec: for parts that none of its layers takes.
+void refuse_unreached_parts(const Chosen<Scheme>&, int layers);
+void refuse_unreached_parts(const Chosen<Sampler>&, int layers);
+
 }  // namespace poslab

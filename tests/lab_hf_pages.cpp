@@ -103,6 +103,24 @@ TEST_CASE("lm eval and lm generate: --matmul rounds the products of a checkpoint
   CHECK(holds(wrong.output(), "bf16"));
 }
 
+TEST_CASE("lm eval and lm generate: what changes nothing of a checkpoint is refused or told") {
+  const TemporaryFolder folder;
+  const auto refused_as = [&](const std::string& words, const std::string& why) {
+    Program p(folder, words);
+    CHECK(p.status() == 2);
+    CHECK_MESSAGE(holds(p.output(), why), p.output());
+  };
+  const std::string write = fmt::format("lm generate --hf {} --prompt the --count 2 ", qwen);
+  refused_as(test_of_qwen("'rope|alibi|none'", ""), "changes nothing: of its 3 parts");
+  refused_as(test_of_qwen("none,'rope|alibi|none'", ""), "changes nothing: of its 3 parts");
+  refused_as(test_of_qwen("none", "--positions 'sequential|evenly_spread|sequential'"), "changes nothing: of its 3");
+  refused_as(write + "--encoding 'rope|alibi|none'", "changes nothing: of its 3 parts");
+  refused_as(write + "--length 16", "--length 16 changes nothing: the model's own encoding and counted positions read");
+  told_by(folder, write + "--length 16 --encoding rerope");
+  CHECK(holds(told_by(folder, test_of_qwen("rope", "--temperature log_n:length=4096,only_longer")),
+              "length = 4096 is not reached, as the longest string has 64 slots, so it changes nothing here"));
+}
+
 TEST_CASE("lm eval and lm generate: --threads 0 is each core, and what is no number of threads is refused") {
   const TemporaryFolder folder;
   const std::string write = fmt::format("lm generate --hf {} --prompt 'the end' --count 2 --threads ", qwen);

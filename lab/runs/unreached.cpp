@@ -22,11 +22,15 @@ std::string line_of(const Chosen<Thing>& chosen, int slots) {
 
 }  // namespace
 
-std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
+std::string unread_positions(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
   const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
-  if (sampler.thing.name != "sequential" && !has(reads(scheme), of_positions))
-    return fmt::format("{} reads no positions, so positions = {} change nothing here", scheme.spelled(),
-                       sampler.thing.name);
+  if (sampler.thing.name == "sequential" || has(reads(scheme), of_positions)) return "";
+  return fmt::format("{} reads no positions, so positions = {} change nothing here", scheme.spelled(),
+                     sampler.thing.name);
+}
+
+std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
+  if (const std::string why = unread_positions(scheme, sampler); !why.empty()) return why;
   const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
   const std::string what = scheme->pages.unreached(scheme.choices, {slots, positions});
   return what.empty() ? "" : line_of(scheme.spelled(), what, slots);

@@ -8,7 +8,9 @@
 
 namespace poslab {
 
-// "rerope:window=512: window = 512 is ...", or "none reads no positions ..."; "" where both matter.
+// "none reads no positions, so positions = randomized change nothing here"; "" where it reads some or they are counted.
+std::string unread_positions(const Chosen<Scheme>&, const Chosen<Sampler>&);
+// "rerope:window=512: window = 512 is ...", or unread_positions(); "" where both matter.
 std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
 // Says it on stderr, a line; and the same of a sampler's limit and of a temperature's length.
 void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots,
