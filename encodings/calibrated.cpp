@@ -98,7 +98,8 @@ std::string text_of(const Calibration& c, const char* between_heads) {
 
 extern const SchemePages calibrated_pages;
 Scheme calibrated() {
-  Option of("of", std::vector<std::string>{"all -1:0.6 0:0.3"}, "LAYER.HEAD DISTANCE:BIAS ..., or @FILE");
+  Option of("of", std::vector<std::string>{"all -1:0.6 0:0.3"},
+            "LAYER.HEAD DISTANCE:BIAS ..., or @FILE of `poslab calibrate`; the default is an example");
   of.words.clear();   // any text
   return {.name = "calibrated", .options = {of}, .reads = always(Reads::slots),
           .check = [](const ModelShape& m, const Choices& c) {

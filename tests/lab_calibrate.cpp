@@ -77,6 +77,21 @@ TEST_CASE("calibrate: a task that draws shorter strings than were asked for has 
   CHECK(probed(state, 2).keys(8) == 8);
 }
 
+TEST_CASE("calibrated and given without numbers of their own: a training says that they are those of an example") {
+  const TemporaryFolder folder;
+  const auto output = [&](const std::string& out, const std::string& encoding, const std::string& positions) {
+    Program p(folder, "train" + tiny_options({{"steps", "2"}, {"train_length", "2"}, {"eval_lengths", "1:2"}}) +
+                          fmt::format(" --set 'encoding={}' --set positions={} --out {}", encoding, positions,
+                                      folder / out));
+    CHECK(p.status() == 0);
+    return p.output();
+  };
+  const std::string biases = "calibrated has the biases of an example, all -1:0.6 0:0.3, as none are given; `poslab ";
+  CHECK(holds(output("one", "rope|calibrated", "sequential"), biases));
+  CHECK(!holds(output("two", "calibrated:of=all -1:0.5 0:0.3", "sequential"), "of an example"));
+  CHECK(holds(output("three", "rope", "given"), "given has the positions of an example, 0 1 2 4 8 16 32 64, as none are given"));
+}
+
 TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what comes of it needs no file") {
   const TemporaryFolder folder;
   const std::string first = folder / "first", second = folder / "second", file = folder / "biases.txt";

@@ -34,6 +34,7 @@ Run create_run(const RunSpec& c) {
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
   tell_unreached(c.scheme, sampler(c), kind.longest(c), c.temperature);
+  tell_example(c.scheme, sampler(c));
   if (Progress::shown && c.has("warmup") && c.count("warmup") > c.count("steps"))
     tell(log_of_thread(), "warmup = {} is longer than steps = {}, so the learning rate does not reach lr = {}\n",
          c["warmup"], c["steps"], c["lr"]);
@@ -93,7 +94,6 @@ Taken taken_by(const std::vector<TestPart>& parts) {
   return all;
 }
 
-Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {
 Values repeats(const std::vector<TestPart>& parts) {
   Values all;
   for (const TestPart& part : parts)
@@ -101,11 +101,12 @@ Values repeats(const std::vector<TestPart>& parts) {
   return all;
 }
 
-  double all = 0, done = 0;
+Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {
   if (Progress::shown)
     for (const auto& [part, what] : repeats(parts))
       tell(log_of_thread(), "{}: {}, so that some repeat, and more samples say nothing new; take fewer, or a longer "
                             "text\n", part, what);
+  double all = 0, done = 0;
   for (const TestPart& part : parts) all += part.tokens;
   Profile profile("testing", "part", device);
   Progress progress("testing", "tokens", 0, int64_t(all));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "encodings/compose.h"
 #include "lab/files/progress.h"
 
 namespace poslab {
@@ -45,6 +46,20 @@ void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler
   if (sampler->added) lines.push_back(line_of(*sampler->added, slots));
   for (const std::string& line : lines)
     if (Progress::shown && !line.empty()) tell(log_of_thread(), "{}\n", line);
+}
+
+void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
+  if (!Progress::shown) return;
+  each_part(scheme.spelled(), [](const std::string& part) {
+    if (part == "calibrated")
+      tell(log_of_thread(), "calibrated has the biases of an example, {}, as none are given; `poslab calibrate RUN` "
+                            "writes those of a run into a FILE, for calibrated:of=@FILE\n",
+           choose_encoding(part).choices["of"]);
+    return part;
+  });
+  if (sampler.thing.name == "given" && sampler.spelled() == "given")
+    tell(log_of_thread(), "given has the positions of an example, {}, as none are given; write your own as "
+                          "given:at=@FILE\n", sampler.choices["at"]);
 }
 
 void tell_untrained(const Choices& c, int length, const char* option) {

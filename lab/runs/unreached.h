@@ -15,6 +15,8 @@ std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
 // Says it on stderr, a line; and the same of a sampler's limit and of a temperature's length.
 void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots,
                     const Chosen<TemperaturePolicy>& = {});
+// Says on stderr that numbers which a user has to give, as those of `poslab calibrate`, are the defaults of an example.
+void tell_example(const Chosen<Scheme>&, const Chosen<Sampler>&);
 // Says on stderr that the attention of an input of this length, which an option asks for, was never trained.
 void tell_untrained(const Choices&, int length, const char* option);
 
