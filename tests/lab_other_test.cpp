@@ -88,6 +88,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(first.test.empty());
 
   run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the options of its own test
+  run_in(folder, "eval " + run + " --positions randomized --temperature none");  // these too
   CHECK(own_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 

@@ -163,7 +163,10 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const std::string& folder = run.folder.path();  // of a checkpoint alone, one beside it
   Settings of_test = settings;
   std::erase_if(of_test, [](const auto& s) { return s.first == "device"; });
-  const RunSpec c = l.config().with(of_test);
+  RunSpec c = l.config().with(of_test);
+  for (const std::string trained : {"positions", "temperature"})   // the run's own, said again, makes no other test
+    if (const std::string of = "test_" + trained; c.has(of) && l.config()[of] == "same" && c[of] == c[trained])
+      c.set(of, "same");
   use_threads_of(c);
   const Kind& kind = kind_of(c);
   refuse_without_effect(c, settings);
