@@ -42,6 +42,12 @@ void run(AlignWords w) {
   Aligning& how = w.request.how;
   how.mode = AlignMode(place_of("--mode", w.mode, align_modes()));
   how.per = AlignPer(place_of("--per", w.per, align_groups()));
+  const bool by_grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
+  if (!w.grid.empty() && !by_grid)
+    bad_input("--grid {} changes nothing: --mode {} is a formula, and pmax and entropy try temperatures; leave it out",
+              w.grid, w.mode);
+  if (how.mode == AlignMode::log && how.per != AlignPer::model)
+    bad_input("--per {} changes nothing: --mode log gives all layers and heads one temperature; leave it out", w.per);
   for (const std::string& length : split(w.longer, ','))
     how.longer.push_back(int(read_whole("--long", length, {1, 1 << 24}, "lengths, as in 256,1024")));
   if (!w.grid.empty()) how.grid.clear();

@@ -209,11 +209,13 @@ void add_making(CLI::App* c, Making& m) {
       ->type_name("svg,pdf,png,tex,csv")
       ->delimiter(',');
   add_width(c, m.figures.width);
-  c->add_flag("--retry", m.retry, "try failed trials again");
+  CLI::Option* retry = c->add_flag("--retry", m.retry, "try failed trials again");
   add_force(c, m.force);
   CLI::Option* only_plan =
       c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl, of su2023 and chi2023 plan-KIND.jsonl");
-  c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);
+  CLI::Option* only_draw = c->add_flag("--draw", m.only_draw, "only draw what is done");
+  only_draw->excludes(only_plan);
+  for (CLI::Option* trains_nothing : {only_plan, only_draw}) trains_nothing->excludes(retry);
 }
 
 }  // namespace poslab
