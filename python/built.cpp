@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "autograd/tape_piece.h"
+#include "encodings/compose.h"
 #include "encodings/grouped_heads.h"
 #include "encodings/temperature.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
 #include "python/op.h"
 
 namespace poslab::python {
@@ -18,10 +20,17 @@ struct Shaped {
   std::string encoding, positions, temperature;
   int layers, heads, d_model, head_dim;  // head_dim 0: d_model / heads
   bool causal;
-  std::optional<int> pool;       // absent: the sampler's own, or 2048
+  std::optional<int> pool;       // absent: the sampler's own, or that of ModelShape
   int train_length;
   uint64_t seed;
 };
+
+// Itself, or what it is made of.
+std::vector<Chosen<Sampler>> parts_of(const Chosen<Sampler>& s) {
+  std::vector<Chosen<Sampler>> all = s->parts ? *s->parts : std::vector{s};
+  if (s->added) all.push_back(*s->added);
+  return all;
+}
 
 // With the pool where it has one and does not say another.
 Chosen<Sampler> sampler_of(const Shaped& s) {
@@ -30,14 +39,40 @@ Chosen<Sampler> sampler_of(const Shaped& s) {
   if (!s.pool) return choose_sampler(text, run);
   run["max_position"] = fmt::format("{}", *s.pool);
   const Chosen<Sampler> all = choose_sampler(text, run);
-  const auto refuse_another = [&](const Chosen<Sampler>& one) {
+  for (const Chosen<Sampler>& one : parts_of(all))
     if (one.choices.has("max_position") && one.choices.whole("max_position") != *s.pool)
       bad_input("pool = {} and positions = {} contradict each other; give the pool one value", *s.pool, text);
-  };
-  refuse_another(all);
-  if (all->added) refuse_another(*all->added);
-  if (all->parts) std::for_each(all->parts->begin(), all->parts->end(), refuse_another);
   return all;
+}
+
+// Rows of a scheme's table: what is asked for, or all positions of the sampler's largest pool. Counted positions have
+// no pool.
+int rows_of(const Shaped& s, const Chosen<Sampler>& sampler) {
+  int rows = s.pool.value_or(0);
+  for (const Chosen<Sampler>& one : parts_of(sampler))
+    rows = std::max(rows, one.choices.has("max_position") ? one.choices.whole("max_position")
+                          : s.pool                        ? 0
+                                                          : ModelShape().pool);
+  return rows;
+}
+
+// Whether a larger pool gives any scheme of the composition more rows.
+bool has_rows(const Chosen<Scheme>& s) {
+  bool any = false;
+  each_part(s.spelled(), [&](const std::string& text) {
+    const Chosen<Scheme> part = choose_encoding(text);
+    any = any || finite(part) || (part.choices.has("mode") && part.choices["mode"] == "released");
+    return text;
+  });
+  return any;
+}
+
+void refuse_unused_pool(const Shaped& s, const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
+  if (!s.pool || has_rows(scheme)) return;
+  const std::vector<Chosen<Sampler>> parts = parts_of(sampler);
+  if (std::none_of(parts.begin(), parts.end(), [](const auto& one) { return one.choices.has("max_position"); }))
+    bad_input("pool = {} changes nothing: {} has no table of positions, and positions = {} come from no pool; choose "
+              "positions such as randomized, or leave pool out", *s.pool, scheme.spelled(), s.positions);
 }
 
 // What a pass is given beside queries and keys. All of it may be absent.
@@ -61,11 +96,14 @@ class Built {
                 s.heads);
     scheme_ = choose_encoding(with_spelled_file("encoding", s.encoding), trained_on(s.train_length));
     sampler_ = sampler_for(scheme_, sampler_of(s));
+    refuse_unused_pool(s, scheme_, sampler_);
+    if (const std::string why = unread_positions(scheme_, sampler_);
+        !why.empty() && PyErr_WarnEx(PyExc_UserWarning, why.c_str(), 1))
+      throw nb::python_error();   // warnings are errors here
     policy_ = choose_temperature(with_spelled_file("temperature", s.temperature), trained_on(s.train_length));
     shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal,
-              .pool = s.pool.value_or(2048)};
+              .pool = rows_of(s, sampler_)};
     if (s.head_dim != s.d_model / s.heads) shape_.head_width = s.head_dim;
-    if (const int most = pool_of(sampler_); sampler_.choices.has("max_position")) shape_.pool = most;
     if (sampler_.choices.has("first")) shape_.first = sampler_.choices.whole("first");
     layers_ = std::make_shared<const PositionLayers>(params_ / "encoding", scheme_, shape_);
     temperature_ = temperature_layers(params_ / "temperature", policy_, shape_);
@@ -240,6 +278,10 @@ void add_built(nb::module_& m) {
       .def(
           "backward", [](const TapePiece& piece, const Tensor& y, TensorLike dy) { piece.backward(y, tensor_of(dy)); },
           "y"_a, "dy"_a, "Adds to the gradients of all that y was computed from, from d loss / d y.");
+  m.def(
+      "has_rows",
+      [](const std::string& encoding) { return has_rows(choose_encoding(with_spelled_file("encoding", encoding))); },
+      "encoding"_a, "Whether it has a table of positions, whose rows a pool counts.");
   m.def(
       "take_grad", [](const Tensor& x) { return x.take_grad(); }, "x"_a,
       "d loss / d x without a copy, zeros if nothing has flowed in; x begins a new one.");

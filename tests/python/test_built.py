@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -34,6 +35,38 @@ def test_the_pool_is_that_of_random_positions():
     for positions in ("randomized:max_position=128", "sequential|randomized:max_position=128"):
         with pytest.raises(ValueError, match="pool = 64 and positions = .*128 contradict each other"):
             pl.encodings.rope.build(positions, heads=2, d_model=16, pool=64)
+
+
+@pytest.mark.parametrize("encoding, positions, pool, rows", [
+    ("learned", "sequential", None, 2048), ("learned", "sequential", 50, 50), ("tupe", "randomized", 50, 50),
+    ("learned", "randomized:max_position=64", None, 64), ("learned", "given:at=0 5 7", 50, 50),
+    ("learned", "randomized:max_position=4096|sequential", None, 4096),
+    ("tupe", "randomized:max_position=64|randomized:max_position=30", None, 64),
+    ("learned&none", "coupled:max_position=40&randomized:max_position=64", None, 64)])
+def test_a_table_has_the_rows_of_the_pool(encoding, positions, pool, rows):
+    built = pl.encodings[encoding].build(positions, layers=2, heads=2, d_model=16, pool=pool)
+    assert max(t.shape[0] for t in built.parameters.values()) == rows
+
+
+@pytest.mark.parametrize("encoding, positions", [
+    ("rope", "sequential"), ("none", "interpolated"), ("rope|alibi", "sequential"), ("rope", "given:at=0 1 2 3")])
+def test_a_pool_that_nothing_has_is_refused(encoding, positions):
+    with pytest.raises(ValueError, match="pool = 64 changes nothing: .* has no table of positions, and positions = "):
+        pl.encodings[encoding].build(positions, layers=2, heads=2, d_model=16, pool=64)
+    for table in ("relative:mode=released", "rope|bert_relative"):
+        pl.encodings[table].build("randomized" if "released" in table else "sequential", layers=2, heads=2, d_model=16,
+                                  pool=64)
+
+
+def test_positions_that_are_not_read_are_warned_of():
+    with pytest.warns(UserWarning, match="none reads no positions, so positions = randomized change nothing here"):
+        pl.encodings.none.build("randomized", heads=2, d_model=16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pl.encodings.none.build(heads=2, d_model=16)
+        pl.encodings.rope.build("randomized", heads=2, d_model=16)
+        with pytest.raises(UserWarning, match="cope reads no positions"):
+            pl.encodings.cope.build("randomized", heads=2, d_model=16)
 
 
 def test_keys_of_several_heads_are_shared():

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -235,6 +236,20 @@ def test_positions_are_added_at_the_first_door():
     layer, x = pt.Attention("sincos", 32, 4), x_of(2, 9, 32)
     assert torch.allclose(layer.embed(x) - x, layer.embed(x * 0), atol=1e-6) and layer.scheme.adds_to_embedding
     assert pt.Attention("rope", 32, 4).embed(x) is x
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_an_embedding_that_is_not_added_is_warned_of(shares):
+    scheme = pt.Scheme("learned", 32, 4, positions="randomized") if shares else None
+    layer, x = pt.Attention(scheme, 32, 4) if shares else pt.Attention("learned", 32, 4, positions="randomized"), \
+        x_of(2, 9, 32)
+    with pytest.warns(UserWarning, match=r"learned adds positions to the embedding, and embed\(\) was not called"):
+        layer(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        layer(layer.embed(x))
+        copy.deepcopy(layer)(x)
+        pt.Attention("rope", 32, 4)(x)
 
 
 def test_threads_may_go_back_where_others_went_forward():

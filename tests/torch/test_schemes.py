@@ -38,8 +38,9 @@ class Setup:
         self.name, self.formula = name, formulas.load(name)
         self.case = BASE | self.formula.CASE
         heads, width = self.case["heads"], self.case["d_model"]
+        rows = {"pool": self.case["max_position"]} if pl._poslab._inside.has_rows(self.case["encoding"]) else {}
         self.scheme = pt.Scheme(self.case["encoding"], width, heads, causal=self.case["causal"],
-                                layers=self.case["layers"], pool=self.case["max_position"])
+                                layers=self.case["layers"], **rows)
         self.layer = layer % self.case["layers"]
         rng = np.random.default_rng(5)
         shape = (BATCH, TIME, heads, width // heads)

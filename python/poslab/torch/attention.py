@@ -1,5 +1,7 @@
 """Schemes as modules: pt.Scheme takes queries and keys that are there, pt.Attention has the projections around it."""
 
+import warnings
+
 import torch
 from torch import nn
 
@@ -16,8 +18,10 @@ class Scheme(nn.Module):
     next_pass() while training, so call it before each pass of the model: without it all passes have the same ones, as
     in evaluation. head_dim: d_model / heads if it is not said.
     pool: how many positions random samplers draw from and tables have rows for; 2048 if neither it nor the sampler
-    says. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the trained
-    one."""
+    says, and a ValueError where there is nothing that has one. train_length: what a window of 0.5L is half of, and the
+    length that yarn and its like take as the trained one. Positions that the encoding does not read are warned of."""
+
+    embedded = False                            # whether embed() was called
 
     def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
                  head_dim=None, pool=None, train_length=40, seed=0):
@@ -124,6 +128,7 @@ class Scheme(nn.Module):
 
     def embed(self, x, *, positions=None):
         """x (B, T, C) with positions added where the encoding does that, and x itself where it does not."""
+        self.embedded = True
         return self._call("embed", {"x": x}, positions=positions) if self.adds_to_embedding else x
 
     def forward(self, q, k, v, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
@@ -206,6 +211,10 @@ class Attention(nn.Module):
         that it has, and it keeps these, too."""
         if not self.shares:
             self.scheme.next_pass()
+        if self.scheme.adds_to_embedding and not self.scheme.embedded:
+            warnings.warn(f"poslab.torch: {self.scheme.how['encoding']} adds positions to the embedding, and embed() "
+                          "was not called: its positions change nothing; give the first layer layer.embed(x)",
+                          stacklevel=2)
         q, k, v = self._of(x)
         x_keys = x
         if cache is not None:

@@ -45,8 +45,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     trained = trained or config.max_position_embeddings
     encoding = spelling(encoding=encoding)["encoding"]
     with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
-    # Counted positions go on without an end; a sampler says its own pool.
-    own_pool = {} if engine._inside.has_pool(spelling(positions=positions)["positions"]) else {"pool": 2 ** 20}
+    # Counted positions go on without an end, and a table has to hold them; a sampler says its own pool.
+    counted = not engine._inside.has_pool(spelling(positions=positions)["positions"])
+    own_pool = {"pool": 2 ** 20} if counted and engine._inside.has_rows(with_usual) else {}
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
                     layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
                     train_length=trained, **own_pool)
