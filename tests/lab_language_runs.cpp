@@ -200,7 +200,7 @@ TEST_CASE("lm eval: more samples than the text has windows are told, and kept wi
   std::string words;
   for (int n = 0; n < 400; ++n) words += fmt::format("{:04} ", n);  // 2,000 bytes, and the last tenth is of the test
   write_file(folder / "text.txt", words);
-  Program run(folder, fmt::format("lm train{} --text {} --eval-times 1/2 --steps 2 --out {}", without_text(),
+  Program run(folder, fmt::format("lm train{} --text {} --set eval_times=1/2 --steps 2 --out {}", without_text(),
                                   folder / "text.txt", folder / "run"));
   REQUIRE_MESSAGE(run.status() == 0, run.output());
   CHECK(!holds(run.output(), "some repeat"));
