@@ -51,9 +51,13 @@ nb::object draw(const std::string& sampler, int length, int sequences, uint64_t 
   const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler), of_views);
   if (int64_t(sequences) * length > 1 << 28)
     bad_input("{}: {} sequences of {} slots; give at most 2^28 slots", s->name, sequences, length);
+  const Ids of_tokens = ids_of(classes);
+  if (of_tokens && !s->reads_classes)
+    bad_input("{} reads no classes of tokens, so these change nothing; leave classes out, or draw from abacus, coupled "
+              "or restart", s->name);
   if (s->parts) bad_input("{} draws for each of its parts; draw from one of them", s->name);
   Rng rng(stream(seed, Purpose::positions, step));
-  const Positions p = sample(s, {sequences, length, ids_of(classes)}, rng);
+  const Positions p = sample(s, {sequences, length, of_tokens}, rng);
   if (p.only_offsets()) {
     if (sequences != 1) bad_input("{} gives offsets, which sequences share; draw for 1 at a time", s->name);
     const Distances& d = p.distances();

@@ -190,6 +190,8 @@ BAD = {
     "a scale of NaN": (lambda: pl.attention(pl.Scores([pl.Piece(Q, Q)], float("nan")), Q), "scale is nan"),
     "an infinite scale": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1e39)), "scale is inf"),
     "an option of NaN": (lambda: pl.encodings.rope(base=float("nan")), "base = nan is out of range"),
+    "classes that are not read": (lambda: pl.samplers.randomized.draw(5, classes=np.zeros((1, 5), int)),
+                                  "randomized reads no classes of tokens"),
     "a token of no class": (lambda: pl.samplers.abacus.draw(5, classes=np.full((1, 5), 9)), "class 9 of a token"),
     "half an axis": (lambda: pl.slice(X, 0.5, 1, 2), OneLine(r"slice: \(Tensor, 0.5, 1, 2\) does not fit; give "
                                                             r"slice\(x, axis: int, start: int, stop: int\)")),
