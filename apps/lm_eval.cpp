@@ -160,9 +160,9 @@ void eval_command(const LmEvalWords& w) {
   const Tests t = test_all(model_of(w, asked, device), encodings, asked, again, w.eval.force);
   std::string where = keep.file;
   if (!keep.name.empty()) {
-    write_other_test(folder, kept, to_csv(t.results[0]),
+    write_other_test(folder, kept, t.results[0],
                      {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"],
-                      .table = checksum_of(t.results[0]), .repeats = t.repeats}, t.tested[0]);
+                      .repeats = t.repeats}, t.tested[0]);
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
                         shell_path(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {

@@ -2,6 +2,7 @@
 // bits.
 #include "lab/files/progress.h"
 #include "lab/runs/other_test.h"
+#include "lab/runs/own_files.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/spelled_file.h"
 #include "lab/runs/whole_run.h"
@@ -76,6 +77,8 @@ void add_runs(nb::module_& m) {
   m.def("other_tests", &other_tests, "path"_a);
   m.def("check_test", [](const std::string& path, const std::string& name) { read_test(path, name); }, "path"_a,
         "name"_a);
+  m.def("check_own_files",
+        [](const std::string& path) { check_own_files(path, read_record(path + "/result.json")); }, "path"_a);
 }
 
 }  // namespace poslab::python

@@ -95,17 +95,17 @@ TEST_CASE("the clock of training stands still while one tests, and goes on from 
     clock.resume();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     CHECK(*clock.seconds() > paused);
-    clock.save(10);
+    clock.save(10, {});
     saved = lines(run.file("clock.jsonl"))[0]["seconds"];
     CHECK(saved > paused);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    clock.save(20);  // and the checkpoint of step 20 was not written
+    clock.save(20, {});  // and the checkpoint of step 20 was not written
   }
   {
     TrainingClock clock(run, 10);
     clock.pause();
     CHECK(*clock.seconds() >= saved);
-    clock.save(20);
+    clock.save(20, {});
   }
   const std::vector<json> all = lines(run.file("clock.jsonl"));
   REQUIRE(all.size() == 2);

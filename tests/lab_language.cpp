@@ -220,7 +220,9 @@ TEST_CASE("what a test of a language model came to is read back as it was writte
     return refusal([&] { read_results(path, language_kind()); });
   };
   CHECK(holds(read("length,set\n"), "its first line is not length,set,samples"));
-  CHECK(holds(read(text + "128,long,3"), "line 4 reads \"128,long,3\"; remove it, and test again"));
+  CHECK(holds(read(text + "128,long,3\n"), "line 4 reads \"128,long,3\"; remove it, and test again"));
+  CHECK(holds(read(text.substr(0, text.size() - 3)), path + " is cut off: line 3 reads \"128,repeated,3,"));
+  CHECK(holds(read(text.substr(0, text.size() - 1)), " and has no end; remove it, and test again"));
   const size_t second = text.find('\n') + 1;
   CHECK(holds(read(text + text.substr(second)), "line 4 reads \"64,plain,3"));  // a length twice
   CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));

@@ -7,6 +7,7 @@
 
 #include "lab/pages/report/report.h"
 #include "lab/runs/output.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
 
@@ -171,7 +172,8 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   };
   CHECK(refusal(draws) == "");
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), draws),
-              "2: " + run + "/config.toml says d_model = 32, and " + run + "/result.json d_model = 16: one of them"));
+              "2: " + run + "/config.toml was changed after the run began: it has d_model = 32, and " + run +
+                  "/result.json and " + run + "/checkpoint.safetensors 16; restore it, or train anew with --config "));
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), [&] { open_run(run); }),
               "2: " + run + "/config.toml was changed after the run began"));
   CHECK(holds(with("eval.csv", without_last_line, draws),
@@ -186,6 +188,7 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
               "1: " + run + "/metrics.jsonl is cut off: its last line is of step 19, and the run had one of step 20"));
   CHECK(holds(with("eval.csv", replaced(",8,", ",80,"), draws),
               "/eval.csv has 80 samples at length 1, and its test 8; restore them"));
+  CHECK(with("metrics.jsonl", [](const std::string&) { return ""; }, draws) == "");  // as of a checkpoint alone
   CHECK(holds(with("metrics.jsonl", [](std::string text) { return text + text; }, draws),
               "/metrics.jsonl is damaged: line 21 is of step 1, and the line before of step 20; restore the file"));
   CHECK(holds(with("result.json", replaced("\"steps_per_second\": ", "\"steps_per_second\": 9"), draws),
@@ -219,6 +222,76 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   for (const char* name : {"metrics.jsonl", "tests.jsonl"})
     CHECK(holds(with(name, without_last_line, [&] { resume_run(run, {}); }), fmt::format("{} is cut off", name)));
   CHECK(refusal([&] { resume_run(run, {}); }) == "");
+}
+
+TEST_CASE("a file of another run in a run's folder is refused by name, with the name of that run") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r", other = folder / "s", config = run + "/config.toml",
+                    result = run + "/result.json", saved = run + "/checkpoint.safetensors";
+  const Settings kept = {{"steps", "20"}, {"test_every", "10"}, {"checkpoint_every", "10"}, {"keep_checkpoints", "on"}};
+  for (const auto& [path, seed] : {std::pair(run, "0"), std::pair(other, "1")}) {
+    run_in(folder, "train" + tiny_options(kept) + " --seed " + seed + " --out " + path);
+    run_in(folder, "eval " + path + " --lengths 7:12 --name far");
+  }
+  const auto with = [&](const std::vector<std::string>& names, const std::function<void()>& action) {
+    std::vector<std::string> before;
+    for (const std::string& name : names)
+      before.push_back(read_file(run + "/" + name)), write_file(run + "/" + name, read_file(other + "/" + name));
+    const std::string said = refusal(action);
+    for (size_t n = 0; n < names.size(); ++n) write_file(run + "/" + names[n], before[n]);
+    return said;
+  };
+  const auto draws = [&] { report::write({run}, folder / "page.html"); };
+  const auto reads = [&] { read_test(run); };
+  CHECK(refusal(draws) == "");
+  for (const std::string name : {"metrics.jsonl", "tests.jsonl", "pictures.json"}) {
+    CAPTURE(name);
+    const std::string begins = "1: " + run + "/" + name + " is that of " + other + ": its checksum is ";
+    CHECK(holds(with({name}, draws), begins));
+    CHECK(holds(with({name}, reads), begins));
+  }
+  CHECK(holds(with({"pictures.json"}, draws), "or draw it again with `poslab eval " + run + "`"));
+  CHECK(with({"config.toml"}, draws) ==
+        "2: " + config + " is that of " + other + ": it has seed = 1, and " + result + " and " + saved +
+            " 0; restore it, or train anew with --config " + config + " --out ANOTHER");
+  CHECK(with({"eval.csv", "result.json"}, draws) ==
+        "2: " + result + " is that of " + other + ": it has seed = 1, and " + config + " and " + saved +
+            " 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
+  CHECK(with({"eval-far.csv", "eval-far.json"}, draws) ==
+        "2: " + run + "/eval-far.json is of another run: it has seed = 1, and " + config + " and " + saved +
+            " 0; restore it and eval-far.csv from a copy, or test again with `poslab eval " + run +
+            " --lengths 7:12 --name far`");
+  for (const std::string csv : {"eval.csv", "eval-far.csv"})
+    CHECK(holds(with({csv}, draws), ": the table is that of " + other + "; restore them from a copy, or test again"));
+  const auto opens = [&] { open_run(run); };
+  CHECK(with({"checkpoint.safetensors"}, opens) ==
+        "2: " + saved + " is that of " + other + ": it has seed = 1, and " + config + " and " + result +
+            " 0; restore it from a copy, or train anew with --config " + config + " --out ANOTHER");
+  CHECK(holds(with({"config.toml"}, opens), "2: " + config + " is that of " + other + ": it has seed = 1"));
+
+  // A test does not take the time of another run's training, nor the checksum of another run's log.
+  const auto tests = [&] { test_run(run, {}); };
+  const std::string mine = read_file(result);
+  CHECK(with({"metrics.jsonl"}, tests) == "");
+  CHECK(refusal(draws) == "");
+  CHECK(read_record(result).seconds.has_value());
+  write_file(result, read_file(other + "/result.json"));
+  CHECK(refusal(tests) == "");
+  CHECK(!read_record(result).seconds);
+  CHECK(refusal(draws) == "");
+  write_file(result, mine);
+
+  // Far from that run it has no name; and a training that was stopped does not go on after lines of another.
+  fs::create_directory(folder / "far"), fs::rename(other, folder / "far/s");
+  fs::copy(folder / "far/s/metrics.jsonl", run + "/metrics.jsonl", fs::copy_options::overwrite_existing);
+  CHECK(holds(refusal(draws), "1: " + run + "/metrics.jsonl was changed or is of another run: its checksum is "));
+  fs::remove(result);
+  fs::copy(run + "/checkpoints/10.safetensors", saved, fs::copy_options::overwrite_existing);
+  CHECK(holds(refusal([&] { resume_run(run, {}); }),
+              "1: " + run + "/metrics.jsonl was changed or is of another run: up to the checkpoint its checksum is "));
+  fs::copy(folder / "far/s/checkpoint.safetensors", saved, fs::copy_options::overwrite_existing);
+  CHECK(holds(refusal(opens), "2: " + config + " was changed after the run began, or " + saved +
+                                  " is of another run: seed = 0 and 1; restore the one or the other"));
 }
 
 TEST_CASE("other tests: one of a step that the run has left behind is passed over") {

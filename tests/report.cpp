@@ -337,7 +337,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
          "/config.toml lacks train_length, a number of at least 1; restore it from a copy, or train again");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo",
          "/metrics.jsonl is damaged: line 2 reads \"{\"step\":1,\"lo\", which is not an object with the numbers step, "
-         "loss; remove the line, or restore the file from a copy");
+         "loss; restore the file from a copy, or empty it to do without");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":\"low\"}\n", "line 1 reads");
   broken("metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n",
          "/metrics.jsonl is cut off: its last line is of step 49, and the run had one of step 50; restore it from a "

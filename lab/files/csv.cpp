@@ -14,8 +14,14 @@ bool read_cell(const std::string& cell, double& number) {
   return !cell.empty() && *end == '\0';
 }
 
+std::string first_line(const std::string& path) {
+  const std::string text = read_file(path);
+  return text.substr(0, text.find('\n'));
+}
+
 std::vector<std::string> read_lines_below(const std::string& path, const std::string& header) {
-  std::istringstream in(read_file(path));
+  const std::string text = read_file(path);
+  std::istringstream in(text);
   std::string line;
   std::getline(in, line);
   if (line != header)
@@ -23,6 +29,9 @@ std::vector<std::string> read_lines_below(const std::string& path, const std::st
   std::vector<std::string> all;
   while (std::getline(in, line)) all.push_back(line);
   if (all.empty()) failure("{} is damaged: it holds no length; remove it, and test again", path);
+  if (!text.ends_with('\n'))
+    failure("{} is cut off: line {} reads \"{}\" and has no end; remove it, and test again", path, all.size() + 1,
+            all.back());
   return all;
 }
 

@@ -31,6 +31,7 @@ class SmallTests {
   bool due() const;                              // after the steps that are done
   void test(std::optional<double> seconds);
   void sync();  // on disk; called before a checkpoint
+  std::string checksum() const { return lines_ ? lines_->checksum() : ""; }  // of its lines; "": it writes none
 
  private:
   const Learner& learner_;

@@ -11,6 +11,7 @@
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_model.h"
+#include "lab/runs/results_csv.h"
 
 namespace poslab {
 namespace {
@@ -79,14 +80,19 @@ void find_name(const std::string& folder, OtherTest& test) {
               csv_of_test(test.name));
 }
 
-void write_other_test(const std::string& folder, const OtherTest& test, const std::string& csv, RunRecord record,
+void write_other_test(const std::string& folder, const OtherTest& test, const Results& all, RunRecord record,
                       const Choices& tested) {
-  keep_origin(record, record_before(folder + "/result.json"));
+  keep_origin(record, record_before(folder, tested));
   record.test = test.options;
-  const std::string table = folder + "/" + csv_of_test(test.name);
-  fs::remove(table);  // a test is there with both, and an old table does not stand beside a new record
-  write_file(folder + "/" + json_of_test(test.name), to_json(record, tested));
-  write_file(table, csv);
+  // A test is there with both, and an old table does not stand beside a new record.
+  fs::remove(folder + "/" + csv_of_test(test.name));
+  write_test(folder, test.name, all, std::move(record), tested);
+}
+
+std::string missing_of_test(const std::string& folder, const Kind& kind) {
+  for (const std::string& name : {kind.last_file, csv_of_test("")})
+    if (!fs::exists(folder + "/" + name)) return name;
+  return "";
 }
 
 std::string csv_of_test(const std::string& name) { return name.empty() ? "eval.csv" : "eval-" + name + ".csv"; }

@@ -24,13 +24,15 @@ Values differing(const Choices& own, const Choices& tested);  // of test_options
 // other options has already, or a name where no option differs.
 void find_name(const std::string& folder, OtherTest&);
 // Completes the record with the training's program and machine from result.json. tested: the options of run and test.
-void write_other_test(const std::string& folder, const OtherTest&, const std::string& csv, RunRecord,
-                      const Choices& tested);
+void write_other_test(const std::string& folder, const OtherTest&, const Results&, RunRecord, const Choices& tested);
 
 std::string csv_of_test(const std::string& name);   // "eval-NAME.csv"; of "", the run's own: "eval.csv"
 std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": "result.json"
 bool is_of_a_test(const std::string& file);         // eval-NAME.csv or eval-NAME.json
 std::vector<std::string> other_tests(const std::string& folder);  // names, in their order
+
+// The file of its own test that a run lacks, eval.csv or result.json; "": it has been tested.
+std::string missing_of_test(const std::string& folder, const Kind&);
 
 // The command that repeats it: `poslab eval runs/r1 --lengths 1:40 --name short`.
 std::string test_command(const Kind&, const std::string& folder, const OtherTest&);

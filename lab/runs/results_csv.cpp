@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/checksum.h"
 #include "lab/files/csv.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_model.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/other_test.h"
+#include "lab/runs/own_files.h"
 
 namespace poslab {
 namespace {
@@ -32,6 +32,22 @@ bool read_as(const Column& c, const std::string& text, Row::Cell& cell) {
   return !c.fraction || (x >= 0 && x <= 1);
 }
 
+// Where the columns of this header stand among those of the kind.
+std::vector<size_t> places_of(const std::string& header, const Kind& kind, const std::string& path) {
+  const std::vector<std::string> names = split(header, ',');
+  for (const Column& c : *kind.columns)
+    if (c.key && std::find(names.begin(), names.end(), c.name) == names.end())
+      failure("{} is damaged: it lacks the column {}", path, c.name);
+  std::vector<size_t> places;
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(kind.columns->begin(), kind.columns->end(), [&](const Column& c) { return c.name == name; });
+    if (found == kind.columns->end()) failure("{} is damaged: no test has a column \"{}\"", path, name);
+    places.push_back(size_t(found - kind.columns->begin()));
+  }
+  return places;
+}
+
 }  // namespace
 
 std::string header_of(const Kind& kind) { return header_of(*kind.columns); }
@@ -44,23 +60,19 @@ std::string to_csv(const Results& all) {
   return text;
 }
 
-std::string checksum_of(const Results& all) {
-  const std::string text = to_csv(all);
-  Checksum sum;
-  sum.add(text.data(), text.size());
-  return sum.digits();
-}
-
-Results read_results(const std::string& path, const Kind& kind) {
+Results read_results(const std::string& path, const Kind& kind, bool in_part) {
   if (const std::filesystem::path at(path); !std::filesystem::exists(at))
     bad_input("{} has no {}; make it with `poslab {} {}`", at.parent_path().string(), at.filename().string(),
               kind.command("eval"), shell_path(at.parent_path()));
   Results all;
-  for (const std::string& line : read_lines_below(path, header_of(kind))) {
+  const std::string header = in_part ? first_line(path) : header_of(kind);
+  const std::vector<size_t> places = places_of(header, kind, path);
+  for (const std::string& line : read_lines_below(path, header)) {
     const std::vector<std::string> texts = split(line, ',');
-    std::vector<Row::Cell> cells(texts.size());
-    bool whole = texts.size() == kind.columns->size();
-    for (size_t n = 0; whole && n < texts.size(); ++n) whole = read_as((*kind.columns)[n], texts[n], cells[n]);
+    std::vector<Row::Cell> cells(kind.columns->size(), std::nan(""));
+    bool whole = texts.size() == places.size();
+    for (size_t n = 0; whole && n < texts.size(); ++n)
+      whole = read_as((*kind.columns)[places[n]], texts[n], cells[places[n]]);
     if (!whole) damaged_line(path, all.size() + 2, line);
     Row row(kind.columns, std::move(cells));
     for (const Row& before : all)
@@ -70,11 +82,9 @@ Results read_results(const std::string& path, const Kind& kind) {
   return all;
 }
 
-namespace {
-
 void check_rows(const Results& rows, const Choices& tested, const std::string& csv) {
   for (const Row& row : rows)
-    if (row["samples"] != tested.number("eval_samples"))
+    if (!std::isnan(row["samples"]) && row["samples"] != tested.number("eval_samples"))
       failure("{} has {} samples at length {}, and its test {}", csv, row["samples"], row.length(),
               tested["eval_samples"]);
   std::vector<int> wanted = kind_of(tested).tested_lengths(tested), found;
@@ -87,6 +97,8 @@ void check_rows(const Results& rows, const Choices& tested, const std::string& c
           lacks ? "lacks" : "should not have", lacks ? *missing : *extra);
 }
 
+namespace {
+
 // The table has six digits of each accuracy.
 void check_score(const char* name, std::optional<double> recorded, double found, const std::string& csv,
                  const std::string& json) {
@@ -95,9 +107,13 @@ void check_score(const char* name, std::optional<double> recorded, double found,
 }
 
 void check_table(const RecordedTest& t, const std::string& csv, const std::string& json) {
-  if (const std::string is = checksum_of(t.rows); t.record.table && *t.record.table != is)
-    failure("{} has the checksum {}, and {} is of a table with {}: one of them was changed or is of another run", csv,
-            is, json, *t.record.table);
+  const std::string table = to_csv(t.rows), is = checksum_of_bytes(table);
+  if (!t.record.table || *t.record.table == is) return;
+  const std::filesystem::path path(csv);
+  const std::string other =
+      std::filesystem::exists(path) ? run_beside(path.parent_path(), path.filename(), table) : "";
+  failure("{} has the checksum {}, and {} is of a table with {}: {}", csv, is, json, *t.record.table,
+          other.empty() ? "one of them was changed or is of another run" : "the table is that of " + other);
 }
 
 // Absent of a record without options, and of a class that this process lacks.
@@ -108,18 +124,22 @@ std::optional<Choices> options_of(const RunRecord& record, const Kind& kind) {
   } catch (const BadInput&) { return {}; }
 }
 
-// The options that were recorded are those of config.toml, under those of the test. A run may move to another device.
-void check_same_run(const std::string& folder, const Choices& recorded, const Values& of_test,
-                    const std::string& json) {
+// The options that were recorded are those of config.toml, under those of the test.
+void check_same_run(const std::string& folder, const std::string& name, const Choices& recorded,
+                    const RunRecord& record) {
   const Kind& kind = kind_of(recorded);
-  const std::string path = folder + "/config.toml";
-  Choices own = kind.configure(read_toml(read_file(path), path, kind));
-  for (const auto& [option, value] : of_test) own.set(option, value);
-  for (const Option& o : kept_options(kind))
-    if (o.name != "device" && own[o.name] != recorded[o.name])
-      bad_input("{0}/config.toml says {1} = {2}, and {3} {1} = {4}: one of them was changed or is of another run; "
-                "restore it, or train anew with another --out",
-                folder, o.name, own[o.name], json, recorded[o.name]);
+  const auto as_tested = [&](Witness w) {
+    for (const auto& [option, value] : record.test) w.config.set(option, value);
+    return w;
+  };
+  const Witness own = as_tested(witness_of_config(folder, kind)),
+                other = {folder + "/" + json_of_test(name), recorded,
+                         fmt::format("restore it and {} from a copy, or test again with `{}`", csv_of_test(name),
+                                     test_command(kind, folder, {name, record.test}))};
+  check_same_run(folder, own, other, [&]() -> std::optional<Witness> {
+    if (const std::optional<Witness> saved = witness_of_checkpoint(folder, kind)) return as_tested(*saved);
+    return {};
+  });
 }
 
 RecordedTest read_both(const std::string& folder, const std::string& name, const Kind& kind) {
@@ -139,6 +159,7 @@ void check_files(const RecordedTest& test, const Choices& tested, const std::str
 
 void check_test(const RecordedTest& t, const Choices& tested, const std::string& csv, const std::string& json) {
   check_rows(t.rows, tested, csv);
+  check_table(t, csv, json);
   const Row scores = kind_of(tested).scores(tested, t.rows);
   const auto check = [&](const char* name, std::optional<double> recorded) {
     if (scores.has(name)) check_score(name, recorded, scores[name], csv, json);
@@ -150,7 +171,16 @@ void check_test(const RecordedTest& t, const Choices& tested, const std::string&
   check("paper_score", t.record.paper_score), check("released_score", t.record.released_score);
   if (const auto& b = t.record.baselines)
     check("chance", b->chance), check("majority", b->majority), check("content_only", b->content_only);
-  check_table(t, csv, json);
+}
+
+void write_test(const std::string& folder, const std::string& name, const Results& all, RunRecord record,
+                const Choices& tested) {
+  const std::string table = to_csv(all), json = folder + "/" + json_of_test(name);
+  record.table = checksum_of_bytes(table);
+  const bool record_last = name.empty() && kind_of(tested).last_file == "result.json";
+  if (!record_last) write_file(json, to_json(record, tested));
+  write_file(folder + "/" + csv_of_test(name), table);
+  if (record_last) write_file(json, to_json(record, tested));
 }
 
 RecordedTest read_test(const std::string& folder, const std::string& name) {
@@ -161,14 +191,22 @@ RecordedTest read_test(const std::string& folder, const std::string& name) {
     check_table(test, folder + "/" + csv_of_test(name), folder + "/" + json_of_test(name));
     return test;
   }
-  if (!is_hf_folder(folder)) check_same_run(folder, *recorded, test.record.test, folder + "/" + json_of_test(name));
+  if (!is_hf_folder(folder)) check_same_run(folder, name, *recorded, test.record);
   check_files(test, *recorded, folder, name);
+  if (name.empty()) check_own_files(folder, test.record);
   return test;
 }
 
 RecordedTest read_test(const std::string& folder, const Choices& config) {
-  const RecordedTest test = read_both(folder, "", kind_of(config));
+  const Kind& kind = kind_of(config);
+  const bool recorded = kind.last_file == "result.json" || std::filesystem::exists(folder + "/result.json");
+  const RecordedTest test =
+      recorded ? read_both(folder, "", kind) : RecordedTest{read_results(folder + "/eval.csv", kind), {}};
+  if (std::filesystem::exists(folder + "/config.toml"))
+    if (const std::optional<Choices> options = options_of(test.record, kind))
+      check_same_run(folder, "", *options, test.record);
   check_files(test, config, folder, "");
+  check_own_files(folder, test.record);
   return test;
 }
 

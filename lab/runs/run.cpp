@@ -45,8 +45,8 @@ Run create_run(const RunSpec& c) {
 namespace {
 
 // An earlier checkpoint in the place of the last one: what is looked at is not what was tested.
-void tell_earlier(const RunFolder& run, int64_t step) {
-  const std::optional<int64_t> tested = record_before(run.file("result.json")).steps;
+void tell_earlier(const RunFolder& run, const Choices& own, int64_t step) {
+  const std::optional<int64_t> tested = record_before(run.path(), own).steps;
   if (tested && *tested != step)
     tell(log_of_thread(),
          "{} is of step {}, and the run was tested at step {}: `poslab resume {}` goes on from there\n",
@@ -65,7 +65,7 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of,
   if (before) before(c);
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
   saved.read_into(learner->params(), learner->adam());
-  tell_earlier(folder, learner->adam().step);
+  tell_earlier(folder, learner->config(), learner->adam().step);
   return {folder, std::move(learner)};
 }
 

@@ -20,6 +20,7 @@
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/output.h"
+#include "lab/runs/own_files.h"
 
 namespace poslab {
 namespace fs = std::filesystem;
@@ -148,13 +149,9 @@ RunFolder::RunFolder(std::string path, const std::string& named) : path_(std::mo
 }
 
 RunSpec RunFolder::config(const Checkpoint& saved, const Kind& kind) const {
-  const std::string path = file("config.toml");
   const RunSpec c = kind.configure(read_toml(saved.config(), checkpoint(), kind));
-  Choices written = kind.configure(read_toml(read_file(path), path, kind));
-  written.set("device", c["device"]);  // a run may move
-  if (to_toml(written) != to_toml(c))
-    bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER", path,
-              shell_path(path));
+  check_same_run(path_, witness_of_config(path_, kind), {checkpoint(), c, remedy_of_checkpoint(path_)},
+                 [&] { return witness_of_result(path_, kind); });
   return c;
 }
 
@@ -187,6 +184,7 @@ StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : 
     if (!line.is_object() || !line.value("step", Json()).is_number_integer() || line["step"] > step) break;
     before_ = text.substr(keep, end - keep), last_ = line["step"];
   }
+  sum_.add(text.data(), keep);
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
 }
@@ -194,7 +192,9 @@ StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : 
 StepLog::~StepLog() { ::close(file_); }
 
 void StepLog::line(const std::string& json) {
-  waiting_ += json + "\n";
+  const std::string whole = json + "\n";
+  sum_.add(whole.data(), whole.size());
+  waiting_ += whole;
   if (waiting_.size() > 4096) write_all(file_, waiting_, path_), waiting_.clear();
 }
 
@@ -220,8 +220,8 @@ std::vector<Json> read_steps(const std::string& path, const std::vector<std::str
     };
     if (!entry.is_object() || !has("step") || !std::all_of(numbers.begin(), numbers.end(), has))
       failure(
-          "{} is damaged: line {} reads \"{}\", which is not an object with the numbers step{}{}; remove the line, or "
-          "restore the file from a copy",
+          "{} is damaged: line {} reads \"{}\", which is not an object with the numbers step{}{}; restore the "
+          "file from a copy, or empty it to do without",
           path, all.size() + 1, line.substr(0, 60), numbers.empty() ? "" : ", ", fmt::join(numbers, ", "));
     if (!all.empty() && entry["step"] <= all.back()["step"])
       failure("{} is damaged: line {} is of step {}, and the line before of step {}; restore the file from a copy",

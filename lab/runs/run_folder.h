@@ -1,10 +1,10 @@
 // The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
-// result.json is a function of config.toml alone.
+// result.json, with the checksum of tests.jsonl there, is a function of config.toml alone.
 //
 //   config.toml               the run's options (experiment/choice_table.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   tests.jsonl               with test_every, a line for each test while training (lab/runs/curve.h)
-//   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/runs/training_clock.h)
+//   clock.jsonl               a line for each checkpoint: {"step", "seconds", "logs"} (lab/runs/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/runs/checkpoint.h)
 //   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
 //   eval.csv                  the test, in the columns of the run's kind (lab/runs/results_csv.h)
@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/checksum.h"
 #include "experiment/state.h"
 
 namespace poslab {
@@ -48,7 +49,8 @@ class RunFolder {
   std::vector<int64_t> kept_steps() const;  // of all kept checkpoints, in order; none of a run that keeps the newest
   // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
   State load(const std::string& device = "") const;
-  // Of the newest checkpoint, which counts. BadInput where config.toml, which is there to be read, says another thing.
+  // Of the newest checkpoint, which counts. BadInput where config.toml, which is there to be read, says another thing;
+  // result.json decides which of the two is of another run.
   RunSpec config(const Checkpoint&, const Kind&) const;
 
  private:
@@ -70,11 +72,13 @@ class StepLog {
   StepLog& operator=(const StepLog&) = delete;
   int64_t last() const { return last_; }                 // the step of the last line that was kept; 0 if there is none
   const std::string& before() const { return before_; }  // the last line that was kept; "" if there is none
+  std::string checksum() const { return sum_.digits(); }  // of all lines that were kept or added
   void line(const std::string& json);
   void sync();  // on disk; called before a checkpoint that counts on these lines
 
  private:
   std::string path_, before_, waiting_;
+  Checksum sum_;
   int64_t last_ = 0;
   int file_ = -1;
 };

@@ -1,5 +1,6 @@
 #include "lab/runs/run_record.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -24,7 +25,7 @@ void each_field(Record& r, const Visit& visit) {
   visit("products", r.products);
   visit("threads", r.threads), visit("cuda", r.cuda);
   visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
-  visit("table", r.table), visit("repeats", r.repeats), visit("test", r.test);
+  visit("table", r.table), visit("files", r.files), visit("repeats", r.repeats), visit("test", r.test);
 }
 
 struct Write {
@@ -73,9 +74,18 @@ void add_clock(RunRecord& r, double seconds) {
   r.seconds = seconds, r.steps_per_second = double(r.steps.value_or(0)) / seconds;
 }
 
-RunRecord record_before(const std::string& path) {
+RunRecord record_before(const std::string& folder, const Choices& own) {
+  const std::string path = folder + "/result.json";
+  const std::vector<std::string>& tested = kind_of(own).tested;
   try {
-    return std::filesystem::exists(path) ? read_record(path) : RunRecord{};
+    if (!std::filesystem::exists(path)) return {};
+    const RunRecord record = read_record(path);
+    const json config = config_json(own);
+    for (const auto& [name, value] : record.config.items())
+      if (name != "device" && std::find(tested.begin(), tested.end(), name) == tested.end() && config.contains(name) &&
+          config[name] != value)
+        return {};
+    return record;
   } catch (const Failure&) { return {}; }
 }
 

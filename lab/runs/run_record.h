@@ -24,7 +24,9 @@ struct RunRecord {
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out
   std::optional<double> seconds, steps_per_second;
-  std::optional<std::string> table;  // checksum_of() its table (lab/runs/results_csv.h); absent of older runs
+  // The files that it goes with, absent of older runs: the checksum of its table, and of the run's own test those of
+  std::optional<std::string> table;
+  Values files = {};  // what was logged, drawn and read (lab/runs/own_files.h)
   nlohmann::ordered_json config = {};  // as it was tested; null of a record that was not read from a file
   Values repeats = {};  // where samples of the test repeat (lab/runs/run.h)
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
@@ -32,8 +34,9 @@ struct RunRecord {
 
 void add_origin(RunRecord&, Engine, Matmul);  // this program, this machine, and the run's engine and precision
 void add_clock(RunRecord&, double seconds);  // of its steps
-// Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
-RunRecord record_before(const std::string& path);
+// Of an earlier test of the run, which has these options, but for those of the test. Empty if there was none, or if
+// result.json is damaged or of another run: this test replaces it.
+RunRecord record_before(const std::string& folder, const Choices&);
 void keep_origin(RunRecord&, const RunRecord& before);  // what trained a run stays, however often it is tested again
 std::string to_json(const RunRecord&, const Choices&);
 RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type

@@ -11,6 +11,7 @@
 #include "lab/files/json.h"
 #include "lab/files/printable.h"
 #include "lab/files/progress.h"
+#include "lab/runs/own_files.h"
 
 namespace poslab {
 namespace {
@@ -18,12 +19,6 @@ namespace {
 using language::Source;
 
 constexpr int64_t read_for_merges = 32 << 20;  // bytes
-
-std::string checksum_of_bytes(const std::string& bytes) {
-  Checksum all;
-  all.add(bytes.data(), bytes.size());
-  return all.digits();
-}
 
 TextRecord record_of(const Corpus& c, const std::string& vocabulary) {
   TextRecord r{c.path, {}, checksum_of_bytes(vocabulary)};

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lab/runs/run_folder.h"
+#include "lab/runs/values.h"
 
 namespace poslab {
 
@@ -18,11 +19,15 @@ class TrainingClock {
   std::optional<double> seconds() const;
   void pause();
   void resume();
-  void save(int64_t step);  // on disk; called before the checkpoint
+  // On disk; called before the checkpoint. logs: checksums of the other files of lines up to this step, by their names.
+  void save(int64_t step, const Values& logs);
+  // Throws Failure where a log has other lines than at the checkpoint. One without lines came as a checkpoint alone.
+  void check(const RunFolder&, const Values& logs) const;
 
  private:
   using Clock = std::chrono::steady_clock;
   StepLog lines_;
+  Values logs_;                   // of the checkpoint
   std::optional<double> before_;  // until start_
   bool paused_ = false;
   Clock::time_point start_ = Clock::now();

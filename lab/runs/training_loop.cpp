@@ -55,6 +55,12 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
   must_reach(metrics.last(), first / log_every * log_every, run.file("metrics.jsonl"));
   TrainingClock clock(run, first);
   SmallTests tests(run, learner);
+  const auto logs = [&] {
+    Values all = {{"metrics.jsonl", metrics.checksum()}};
+    if (const std::string sum = tests.checksum(); !sum.empty()) all["tests.jsonl"] = sum;
+    return all;
+  };
+  clock.check(run, logs());
   DrawnAhead drawn(learner);
   int64_t saved = first, finished = first;
   const bool keep = std::filesystem::is_directory(run.file("checkpoints"));
@@ -64,7 +70,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
     if (keep && due) write_file(run.kept_checkpoint(done), bytes);
     metrics.sync();
     tests.sync();
-    clock.save(done);
+    clock.save(done, logs());
     write_file(run.checkpoint(), bytes);
     saved = done;
   };

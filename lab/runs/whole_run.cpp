@@ -13,6 +13,7 @@
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/runs/output.h"
+#include "lab/runs/own_files.h"
 #include "lab/runs/pictures.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/room.h"
@@ -41,7 +42,7 @@ RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<T
   RunRecord r;
   if (c.has("task")) r.task = c["task"];
   r.encoding = tested["encoding"], r.positions = tested["positions"];
-  r.table = checksum_of(all), r.repeats = repeats(parts);
+  r.repeats = repeats(parts);
   r.parameters = l.params().count(), r.steps = l.adam().step;
   const auto known = [](double x) { return std::isnan(x) ? std::nullopt : std::optional(x); };
   if (const Row s = kind_of(c).scores(tested, all); s.has("paper_score")) {
@@ -53,22 +54,20 @@ RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<T
 }
 
 // eval.csv, result.json and pictures, that one last without which the run is not complete. seconds: of training since
-// step 0; without them (the run was only tested) the earlier result's figures stay.
+// step 0, if they are known. Without `trained` the run was only tested, and what an earlier result has of its training
+// stays.
 void write_own_test(const RunFolder& run, const Learner& l, RunRecord r, const Choices& tested, const Results& all,
-                    std::optional<double> seconds) {
-  const std::string path = run.file("result.json");
-  const auto write_record = [&] {
-    if (seconds)
-      add_clock(r, *seconds);
-    else
-      keep_origin(r, record_before(path));
-    write_file(path, to_json(r, tested));
-  };
+                    bool trained, std::optional<double> seconds = {}) {
+  if (seconds) add_clock(r, *seconds);
   if (const State* state = l.pictured()) write_pictures(run, *state);
-  const bool record_last = kind_of(tested).last_file == "result.json";
-  if (!record_last) write_record();
-  write_file(run.file("eval.csv"), to_csv(all));
-  if (record_last) write_record();
+  r.files = own_files(run.path());
+  if (!trained) {
+    const RunRecord before = record_before(run.path(), l.config());
+    keep_origin(r, before);
+    for (const auto& [name, sum] : before.files)
+      if (name != "pictures.json") r.files[name] = sum;
+  }
+  write_test(run.path(), "", all, r, tested);
 }
 
 std::string summary(const Learner& l, const RunSpec& tested, const Results& all, std::optional<double> seconds) {
@@ -88,7 +87,7 @@ std::string train_and_test(Run run, Trace* trace) {
   const std::string again = to_resume(run.folder, l.config());
   const std::vector<TestPart> parts = l.test(l.config());
   const Results all = evaluate(parts, again, l.params().device());
-  write_own_test(run.folder, l, record_of(l, l.config(), parts, all), l.config(), all, seconds);
+  write_own_test(run.folder, l, record_of(l, l.config(), parts, all), l.config(), all, true, seconds);
   check_finite(all, true);
   const std::string& path = run.folder.path();
   return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
@@ -148,7 +147,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
   const Kind& kind = kind_of(c);
   if (const std::string n = said_of("threads", settings); !n.empty()) use_threads_of(kind.configure({{"threads", n}}));
   if (const int64_t done = run.learner->adam().step;
-      done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
+      done == c.count("steps") && missing_of_test(run.folder.path(), kind).empty())
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_path(path));
   check_writable(path);
@@ -187,11 +186,11 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
     write_file(place.file, to_csv(all));
     said += "\nall of it is in " + place.file;
   } else if (!place.other.name.empty()) {
-    write_other_test(folder, place.other, to_csv(all), record_of(l, c, parts, all), c);
+    write_other_test(folder, place.other, all, record_of(l, c, parts, all), c);
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it",
                         run.folder.file(csv_of_test(place.other.name)), shell_path(folder));
   } else {
-    write_own_test(run.folder, l, record_of(l, c, parts, all), c, all, {});
+    write_own_test(run.folder, l, record_of(l, c, parts, all), c, all, false);
     said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it", folder, shell_path(folder));
   }
   const bool kept_in_run = place.file.empty() && !place.nowhere;

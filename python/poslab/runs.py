@@ -48,8 +48,11 @@ class Run:
         if not os.path.exists(self.file("result.json")):
             raise ValueError(f"{self.path} has no result yet: its training has not come to the end; pl.resume goes on, "
                              "and `metrics` is there meanwhile")
-        return _parsed(Path(self.file("result.json")).read_text(encoding="utf-8"), self.file("result.json"),
-                       "pl.evaluate tests the run again, and writes it")
+        result = _parsed(Path(self.file("result.json")).read_text(encoding="utf-8"), self.file("result.json"),
+                         "pl.evaluate tests the run again, and writes it")
+        if os.path.exists(self.file("eval.csv")):
+            _inside.check_test(self.path, self.test)
+        return result
 
     @property
     def lengths(self):
@@ -67,12 +70,10 @@ class Run:
         """Loss, accuracy and the gradient's norm by step: likewise."""
         path = self.file("metrics.jsonl")
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-        steps = [_parsed(line, f"line {number} of {path}", "remove the line, or restore the file from a copy")
+        steps = [_parsed(line, f"line {number} of {path}", "restore the file from a copy, or empty it to do without")
                  for number, line in enumerate(lines, 1)]
-        done = self.result.get("steps") or 0 if os.path.exists(self.file("result.json")) else 0
-        if steps and steps[-1]["step"] < done:
-            raise ValueError(f"{path} is cut off: its last line is of step {steps[-1]['step']}, and the run had one of "
-                             f"step {done}; restore it from a copy")
+        if os.path.exists(os.path.join(self.path, "result.json")):
+            _inside.check_own_files(self.path)
         return table(steps)
 
     def _repr_html_(self):

@@ -1,6 +1,7 @@
 """Rows as pandas has them, where it is installed."""
 
 import csv
+import io
 
 
 def table(rows):
@@ -12,9 +13,19 @@ def table(rows):
 
 
 def read_csv(path):
-    """A list of dicts; numbers are numbers, and what is empty is None."""
+    """A list of dicts; numbers are numbers, and what is empty is None. ValueError for a file that is cut off."""
     with open(path, encoding="utf-8", newline="") as file:
-        return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
+        lines = file.read()
+    rows, reader = [], csv.DictReader(io.StringIO(lines, newline=""))
+    for row in reader:
+        if None in row or None in row.values():
+            raise ValueError(f"{path} is damaged: line {reader.line_num} has another number of cells than its header; "
+                             "write the file again, or restore it from a copy")
+        rows.append({name: _value(text) for name, text in row.items()})
+    if lines and not lines.endswith("\n"):
+        raise ValueError(f"{path} is cut off: line {reader.line_num} has no end; write the file again, or restore it "
+                         "from a copy")
+    return rows
 
 
 def _value(text):

@@ -12,6 +12,7 @@ import pytest
 from built import HANGS, PROGRAM
 
 import poslab as pl
+from poslab.tables import read_csv
 
 TINY = {"preset": "tiny", "task": "even_pairs", "encoding": "rope", "positions": "randomized", "steps": 12,
         "eval_lengths": "1:6", "eval_samples": 16, "dropout": 0.1}
@@ -59,7 +60,7 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
 def test_damaged_files_of_a_run_are_named(tmp_path):
     (tmp_path / "config.toml").touch()
     (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"st')
-    with pytest.raises(ValueError, match=r"line 2 of .*metrics.jsonl is damaged: it is no JSON; remove the line"):
+    with pytest.raises(ValueError, match=r"line 2 of .*metrics.jsonl is damaged: it is no JSON; restore the file"):
         pl.Run(tmp_path).metrics
     (tmp_path / "result.json").write_text('{"steps": 1')
     with pytest.raises(ValueError, match=r"result.json is damaged: it is no JSON; pl.evaluate tests the run again"):
@@ -79,6 +80,34 @@ def test_files_of_a_run_that_end_too_early_are_named(tmp_path):
         read()
 
 
+def test_files_of_another_run_are_named(tmp_path):
+    run, other = (pl.train(out=tmp_path / name, seed=seed, progress=False, **TINY) for seed, name in enumerate("ab"))
+    for names, words, read in (
+            (["metrics.jsonl"], r"metrics.jsonl is that of .*/b: its checksum is", lambda: run.metrics),
+            (["pictures.json"], r"pictures.json is that of .*/b: its checksum is", lambda: run.lengths),
+            (["config.toml"], r"config.toml is that of .*/b: it has seed = 1", lambda: run.lengths),
+            (["eval.csv", "result.json"], r"result.json is that of .*/b: it has seed = 1", lambda: run.result)):
+        own = [Path(run.file(name)).read_bytes() for name in names]
+        for name in names:
+            Path(run.file(name)).write_bytes(Path(other.file(name)).read_bytes())
+        with pytest.raises((ValueError, RuntimeError), match=words):
+            read()
+        for name, content in zip(names, own):
+            Path(run.file(name)).write_bytes(content)
+        read()
+
+
+def test_tables_that_are_cut_off_are_named(tmp_path):
+    for text, words in (("a,b\n1,2\n3,4", "is cut off: line 3 has no end"),
+                        ("a,b\n1,2\n3\n", "is damaged: line 3 has another number of cells than its header"),
+                        ("a,b\n1,2,3\n", "is damaged: line 2 has another number of cells")):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_csv(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("a,b\n1,\n")
+    assert read_csv(tmp_path / "t.csv") == [{"a": 1, "b": None}]
+
+
 def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     run = pl.train(out=tmp_path / "run", progress=False, **TINY)
@@ -90,6 +119,7 @@ def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
 STOPPED = """
 import sys, threading, signal, os, time
 import poslab as pl
+from poslab.tables import read_csv
 signal.signal(signal.SIGINT, signal.default_int_handler)
 def stop():
     while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
@@ -176,6 +206,7 @@ def test_a_progress_that_nobody_can_read_is_dropped(tmp_path):
 ENDS = """
 import sys, threading, time, os
 import poslab as pl
+from poslab.tables import read_csv
 options = dict(preset="tiny", task="even_pairs", encoding="rope", steps=100000, eval_lengths="1:3", progress=False)
 for name in sys.argv[1:]:                                                            # the second one waits
     threading.Thread(daemon=True, target=lambda: pl.train(out=name, **options)).start()
@@ -195,6 +226,7 @@ def test_a_script_may_end_while_a_daemon_thread_trains(tmp_path):
 FORKS = """
 import os, signal, sys, threading, time
 import poslab as pl
+from poslab.tables import read_csv
 options = dict(preset="tiny", task="even_pairs", encoding="rope", eval_lengths="1:2", eval_samples=4, progress=False)
 thread = threading.Thread(target=lambda: pl.train(out=sys.argv[1], steps=100000, **options), daemon=True)
 thread.start()

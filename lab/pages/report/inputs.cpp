@@ -78,8 +78,8 @@ class Finder {
   void run(std::string folder) {
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     const Kind& kind = kind_of_folder(folder);
-    if (!fs::exists(fs::path(folder) / kind.last_file))
-      pass(fmt::format("{} has no {}; finish it with `poslab {} {}`", folder, kind.last_file, kind.command("resume"),
+    if (const std::string missing = missing_of_test(folder, kind); !missing.empty())
+      pass(fmt::format("{} has no {}; finish it with `poslab {} {}`", folder, missing, kind.command("resume"),
                        shell_path(folder)));
     else if (seen_.insert(fs::weakly_canonical(folder).string()).second)
       found.runs.push_back(folder);

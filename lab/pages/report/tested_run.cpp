@@ -126,17 +126,11 @@ void describe_text(TestedRun& run) {
 
 // The run as it was tested under run.test: once for each task, where it learns several.
 std::vector<TestedRun> read_of(TestedRun run) {
-  const std::string csv = (fs::path(run.folder) / csv_of_test(run.test)).string(),
-                    record = (fs::path(run.folder) / json_of_test(run.test)).string();
-  const bool record_is_last = run.kind->last_file == "result.json";
-  if (const std::string& last = record_is_last ? record : csv; !fs::exists(last))
-    bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, run.kind->last_file,
-              run.kind->command("resume"), shell_path(run.folder));
+  if (const std::string missing = missing_of_test(run.folder, *run.kind); !missing.empty())
+    bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, missing, run.kind->command("resume"),
+              shell_path(run.folder));
   auto [rows, read] = read_test(run.folder, run.test);
   run.all = std::move(rows), run.record = std::move(read);
-  if (run.test.empty() && run.record.steps)
-    must_reach(run.training.empty() ? 0 : int64_t(run.training.back().step), *run.record.steps,
-               run.folder + "/metrics.jsonl");
   if (run.test.empty()) read_pictures(run);
   if (run.config.count("text")) describe_text(run);
   std::vector<TestedRun> of_tasks;

@@ -8,14 +8,15 @@
 #include "lab/files/printable.h"
 #include "lab/files/shell.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/run_record.h"
+#include "lab/runs/other_test.h"
+#include "lab/runs/results_csv.h"
 
 namespace poslab::sweep {
 namespace fs = std::filesystem;
 
 const char* name_of(TrialState s) { return state_names[size_t(s)]; }
 
-bool SweepFolder::trained(const Trial& t) const { return fs::exists(last_file(t)); }
+bool SweepFolder::trained(const Trial& t) const { return missing_of_test(run(t), poslab::kind_of(t.run)).empty(); }
 
 std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
   std::vector<const TrialTest*> left;
@@ -84,6 +85,16 @@ std::string SweepFolder::reason(const Trial& t, TrialState s) const {
     const std::string text = read_file(failed(t));
     return text.substr(0, text.find('\n'));
   } catch (const Failure&) { return "by now it is being tried again"; }
+}
+
+Results read_test(const Trial& t, const TrialTest& test, const std::string& run) {
+  const std::string path = run + "/" + test.file, tasks = "--tasks=";
+  Results rows = read_results(path, poslab::kind_of(t.run));
+  Choices tested = t.run;
+  for (const std::string& word : test.words)
+    if (word.starts_with(tasks)) tested.set("tasks", word.substr(tasks.size()));  // no other word changes the rows
+  check_rows(rows, tested, path);
+  return rows;
 }
 
 Counts count(const std::vector<TrialState>& all) {

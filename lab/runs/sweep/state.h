@@ -1,6 +1,7 @@
 // The state of the trials of a plan at any time, from the files and locks of FOLDER alone:
 //
-//   ID/           a run folder (lab/runs/run_folder.h); with its last file, and those of its tests, the trial is done
+//   ID/           a run folder (lab/runs/run_folder.h); with the files of its own test, and of its others, the
+//                 trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
 //   ID.log        what its process said; removed when it is done
 //   ID.failed     why it failed; a folder ID that is of another trial has failed without it
@@ -26,8 +27,7 @@ class SweepFolder {
   const std::string& path() const { return path_; }
   std::string run(const Trial& t) const { return path_ + "/" + t.id; }
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
-  std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::kind_of(t.run).last_file; }
-  bool trained(const Trial&) const;
+  bool trained(const Trial&) const;  // and tested, with the files of its own test
   // Why its folder is not that of this trial, with the remedy: another one was moved there, or its configuration was
   // changed. "": it is, or there is none.
   std::string misfit(const Trial&) const;
@@ -45,6 +45,10 @@ class SweepFolder {
  private:
   std::string path_;
 };
+
+// The rows of a further test of a trial, in its run folder. Throws as read_results(), and Failure where they are not
+// those of the test.
+Results read_test(const Trial&, const TrialTest&, const std::string& run);
 
 struct Counts {
   std::array<int, state_names.size()> of{};
