@@ -1,6 +1,7 @@
 // Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
 #include "core/platform/isa.h"
 #include "experiment/numerics.h"
+#include "lab/files/json.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"
@@ -79,6 +80,7 @@ TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are n
   const auto said = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
+    text.erase(text.find(",\"checksum\""), text.rfind('}') - text.find(",\"checksum\""));  // as of an older program
     write_file(file, text);
     return refusal([&] { restore(sweep.plan, after, file); });
   };
@@ -89,6 +91,78 @@ TEST_CASE("sweep kept: a score that is not that of its rows, and rows that are n
   CHECK(holds(said(" 9\"", " 10\""), begins + "its \"tested\" has 9 rows and its test 9: it lacks length 9"));
   CHECK(!std::filesystem::exists(after.run(sweep.plan[0])));
   CHECK(said("\"0.510000 ", "\"0.510001 ") == "");  // of a trained length: no score knows it
+}
+
+TEST_CASE("sweep kept: ids that were exchanged, and what a line's checksum does not cover, are refused") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\n");
+  const SweepFolder before(folder / "before"), after(folder / "after");
+  const std::string file = folder / "kept.jsonl";
+  for (const Trial& t : sweep.plan) make_up(before, t);
+  keep(sweep.plan, before, file);
+  const std::string good = read_file(file), a = sweep.plan[0].id, b = sweep.plan[1].id;
+  std::string swapped = good;
+  const size_t first = swapped.find(a), second = swapped.find("{\"id\":\"" + b) + 7;
+  swapped.replace(first, a.size(), b), swapped.replace(second, b.size(), a);
+  for (size_t at; (at = swapped.find("= " + a)) != std::string::npos;)  // columns by reference go along
+    swapped.replace(at, 2 + a.size(), "= " + b);
+  write_file(file, swapped);
+  const std::string why = refusal([&] { restore(sweep.plan, after, file); });
+  CHECK(holds(why, "1: " + file + " is damaged: line 1: its checksum is "));
+  CHECK(holds(why, ": the id, the result or a table was changed or is of another trial; take the file"));
+  std::string digit = good;
+  digit.replace(digit.find("\"0.510000 "), 10, "\"0.510001 ");  // of a trained length: no score knows it
+  write_file(file, digit);
+  CHECK(holds(refusal([&] { read_kept(file); }), "line 1: its checksum is "));
+
+  // An older line has none: options that its result names are held against the trial's.
+  const auto older = [&](const Json& more) {
+    Json line = parse_json(good.substr(0, good.find('\n')), "it");
+    line.erase("checksum"), line["result"].update(more);
+    write_file(file, line.dump() + "\n");
+    return refusal([&] { restore(sweep.plan, after, file); });
+  };
+  CHECK(holds(older({{"encoding", "alibi"}}),
+              fmt::format("trial {}: its \"result\" is of another trial: it has encoding = alibi, and this one ", a)));
+  CHECK(older(Json::object()) == "");
+
+  // A short line has some of the columns, and all lengths.
+  std::filesystem::remove_all(after.path());
+  const auto shortened = [&](const char* length, const char* accuracy) {
+    write_file(file, Json{{"id", a}, {"tested", {{"length", length}, {"accuracy", accuracy}}}}.dump() + "\n");
+    return refusal([&] { restore(sweep.plan, after, file); });
+  };
+  CHECK(holds(shortened("1 2 3 4 5 6 7 8", "1 1 1 1 1 1 1 1"), "its \"tested\" has 8 rows and its test 9: it lacks"));
+  CHECK(holds(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 2"), "eval.csv is damaged: line 10 reads \"9,2\""));
+  CHECK(shortened("1 2 3 4 5 6 7 8 9", "1 1 1 1 1 1 1 1 1") == "");
+}
+
+TEST_CASE("sweep: the pair of files of another trial's test is refused in a table and in a file of --kept") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\n");
+  const SweepFolder runs(folder / "runs");
+  for (const Trial& t : sweep.plan) make_up(runs, t), write_file(runs.run(t) + "/config.toml", to_toml(t.run));
+  const auto& [a, b] = std::tie(sweep.plan[0], sweep.plan[1]);
+  for (const char* name : {"eval.csv", "result.json"})
+    write_file(runs.run(a) + "/" + name, read_file(runs.run(b) + "/" + name));
+  const std::string table = to_csv(collect(sweep.plan, runs).trials);
+  CHECK(holds(table, fmt::format("or {}/result.json is that of {}: seed = 0 and 1", runs.run(a), runs.run(b))));
+  CHECK(holds(refusal([&] { keep(sweep.plan, runs, folder / "kept.jsonl"); }), "/result.json is that of "));
+}
+
+TEST_CASE("sweep: a trial that lost its eval.csv is stopped in every command, and is tested again") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 1\nsteps = 10\n");
+  const SweepFolder runs(folder / "runs");
+  CHECK(Program(folder, sweep.run(runs.path())).status() == 0);
+  const std::string csv = runs.run(sweep.plan[0]) + "/eval.csv", before = read_file(csv);
+  std::filesystem::remove(csv);
+  CHECK(holds(status(sweep.plan, runs), "1 trial: 1 stopped"));
+  CHECK(holds(to_csv(collect(sweep.plan, runs).trials), ",stopped,"));
+  Program again(folder, sweep.run(runs.path()));
+  CHECK_MESSAGE(again.status() == 0, again.output());
+  CHECK(read_file(csv) == before);
+  CHECK(to_string(count(states(sweep.plan, runs))) == "1 done");
 }
 
 TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it is taken") {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -10,6 +11,7 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
+#include "lab/runs/own_files.h"
 #include "lab/runs/results_csv.h"
 
 namespace poslab::sweep {
@@ -67,17 +69,64 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 
 std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
 
+std::string checksum_of(const std::string& id, const Kept& kept) {
+  std::string all = id + "\n" + kept.result + "\n" + kept.tested;
+  for (const auto& [file, csv] : kept.tests) all += file + "\n" + csv;
+  return checksum_of_bytes(all);
+}
+
+bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(header_of(kind_of(t.run)) + "\n"); }
+
+// A result names some options of its run.
+void check_options(const RunRecord& r, const Trial& t) {
+  const auto check = [&](const char* option, const std::optional<std::string>& found) {
+    if (found && t.run.has(option) && *found != t.run[option])
+      failure("its \"result\" is of another trial: it has {} = {}, and this one {}", option, *found, t.run[option]);
+  };
+  check("task", r.task), check("encoding", r.encoding), check("positions", r.positions);
+  check("steps", r.steps ? std::optional(fmt::format("{}", *r.steps)) : std::nullopt);
+}
+
+// The tests in the folder of a trial: the own one, of which a line may have some columns, and the others, of which it
+// may then have some rows.
+void check_tests(const Trial& t, const std::string& run, const std::string& csv, const std::string& json) {
+  const std::string table = run + "/eval.csv";
+  const bool some = in_part(read_file(table), t);
+  RecordedTest test{read_results(table, kind_of(t.run), some), {}};
+  if (fs::exists(run + "/result.json")) test.record = read_record(run + "/result.json");
+  check_options(test.record, t);
+  if (some) test.record.table = {}, test.record.baselines = {};
+  if (some && std::isnan(test.rows.front()["accuracy"])) test.record.paper_score = test.record.released_score = {};
+  check_test(test, t.run, csv, json);
+  for (const TrialTest& one : t.tests) {
+    const std::string path = run + "/" + one.file;
+    if (!one.file.ends_with(".csv") || !fs::exists(path)) continue;
+    if (in_part(read_file(path), t))
+      read_results(path, kind_of(t.run), true);
+    else
+      read_test(t, one, run);
+  }
+}
+
 std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& known) {
+  const std::string run = folder.run(t);
   folder.must_fit(t);
+  check_tests(t, run, run + "/eval.csv", folder.result(t));
+  if (!in_part(read_file(run + "/eval.csv"), t)) read_test(run, t.run);
   Json line = {{"id", t.id}};
+  Kept kept{"", read_file(run + "/eval.csv"), {}};
   if (const std::string result = if_there(folder.result(t)); !result.empty()) {
     line["result"] = parse_json(result, folder.result(t));
-    line["result"].erase("config");
+    line["result"].erase("config"), line["result"].erase("files");
+    kept.result = line["result"].dump();
   }
-  line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
+  line["tested"] = transposed(kept.tested, t.id, known);
   for (const TrialTest& test : t.tests)
-    if (const std::string csv = if_there(folder.run(t) + "/" + test.file); !csv.empty())
+    if (const std::string csv = if_there(run + "/" + test.file); !csv.empty()) {
+      kept.tests[test.file] = csv;
       line["tests"][test.file] = transposed(csv, fmt::format("{} {}", t.id, test.file), known);
+    }
+  line["checksum"] = checksum_of(t.id, kept);
   return line.dump() + "\n";
 }
 
@@ -104,6 +153,9 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
         if (!test.is_object() || test.empty()) failure("its test {} is no object with columns", file);
         kept.tests[file] = csv_of(test, fmt::format("{} {}", id, file), known);
       }
+      if (const Json sum = said.value("checksum", Json()); !sum.is_null() && sum != checksum_of(id, kept))
+        failure("its checksum is {} and should be {}: the id, the result or a table was changed or is of another trial",
+                in_short(sum), checksum_of(id, kept));
       if (!all.emplace(id, kept).second) failure("its trial {} has an earlier line", id);
     } catch (const std::exception& e) {
       failure("{} is damaged: line {}: {}; take the file from the commit before or from a copy", path, number,
@@ -176,11 +228,8 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
       result["config"] = config_json(t.run);
       write_file(making + "/result.json", result.dump(2) + "\n");
     }
-    // A record may keep a few columns of its test alone.
-    if (kept->second.tested.starts_with(header_of(kind_of(t.run)) + "\n")) try {
-      RecordedTest test{read_results(making + "/eval.csv", kind_of(t.run)), {}};
-      if (fs::exists(making + "/result.json")) test.record = read_record(making + "/result.json");
-      check_test(test, t.run, "its \"tested\"", "its \"result\"");
+    try {
+      check_tests(t, making, "its \"tested\"", "its \"result\"");
     } catch (const Failure& e) {
       fs::remove_all(making);
       failure("{} is damaged: trial {}: {}; take the file from the commit before or from a copy", path, t.id, e.what());

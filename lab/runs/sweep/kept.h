@@ -5,8 +5,9 @@
 //    "tested": {"length": "1 2 3", "accuracy": "1.000000 0.968750 0.937500", "majority": "= 41b884... majority"}}
 //
 // "= ID COLUMN" is the column of a line before: baselines do not depend on the encoding. A trial with further tests
-// has "tests", too: tables like "tested", by the name of their file. The plan has the options, by id. Weights, curves
-// over steps and pictures are not kept: a look inside a model requires training it again.
+// has "tests", too: tables like "tested", by the name of their file. "checksum" binds id, result and tables together;
+// older lines lack it. The plan has the options, by id. Weights, curves over steps and pictures are not kept: a look
+// inside a model requires training it again.
 #pragma once
 #include <map>
 #include <string>
@@ -16,20 +17,22 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without its config, or ""; eval.csv
+  std::string result, tested;  // result.json without its config and its files, or ""; eval.csv
   std::map<std::string, std::string> tests;  // further ones, by their file
 };
-// By id. Throws BadInput where there is no such file, Failure with the line where it is damaged.
+// By id. Throws BadInput where there is no such file, Failure with the line where it is damaged, or where an id has the
+// result or a table of another.
 std::map<std::string, Kept> read_kept(const std::string& path);
 // Adds the finished trials of the plan that the file, which may not be there, does not have. Its lines stay. Returns
 // how many it has added.
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
 // Before kept_lines() replaces a file: throws BadInput where that has trials which neither plans nor folder have.
 void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
-// The lines of all trained trials, with their finished tests.
+// The lines of all trained trials, with their finished tests. Both throw as restore() where a test is damaged.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.
-// Returns how many. Throws Failure where a trial's rows are not those of its test, or its scores not those of its rows.
+// Returns how many. Throws Failure where a trial's rows are not those of its test, its scores not those of its rows, or
+// its result not of its options. A test of which the line has some columns alone is checked in these.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);
 
 }  // namespace poslab::sweep
