@@ -122,6 +122,15 @@ TEST_CASE("chi2023: all of it on toy models") {
   for (const Row& at : read_results(out + "/runs/named/t5-0/tests/line-entropy.csv", t5_kind()))
     CHECK(results.accuracy(aligned, at.length()).at(0) == at["accuracy"]);
   CHECK(results.accuracy(plain, 64).size() == 1);
+  const auto cut = [&](const std::string& file, const chi2023::Test& test) {
+    const std::string path = out + "/runs/named/t5-0/" + file, whole = read_file(path);
+    write_file(path, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));
+    const std::string said = refusal([&] { results.accuracy(test, 64); });
+    write_file(path, whole);
+    return said;
+  };
+  CHECK(holds(cut("eval.csv", plain), "and its test"));
+  CHECK(holds(cut("tests/line-entropy.csv", aligned), "tests/line-entropy.csv has "));
   const double tau = results.temperature(aligned, 64).at(0);
   CHECK(tau <= 1);
   CHECK(tau >= 0.5);

@@ -130,16 +130,19 @@ BySeed Models::found(const std::string& model, const std::string& file_name, con
   BySeed all;
   for (int seed = 0; seed < seeds_; ++seed)
     if (const std::string path = file(model, seed, file_name); fs::exists(path)) {
-      SweepFolder(folder_ + "/runs").must_fit(of(model).by_seed[size_t(seed)]);
-      if (const std::optional<double> x = find(path)) all[seed] = *x;
+      const Trial& trial = of(model).by_seed[size_t(seed)];
+      SweepFolder(folder_ + "/runs").must_fit(trial);
+      if (const std::optional<double> x = find(trial, path)) all[seed] = *x;
     }
   return all;
 }
 
 BySeed Models::tested(const ModelTest& t, int length, const std::string& what, const std::string& column) const {
-  const Kind& kind = *of(t.model).model.kind;
-  return found(t.model, t.test.file, [&](const std::string& path) -> std::optional<double> {
-    for (const poslab::Row& at : read_results(path, kind))
+  const SweepFolder runs(folder_ + "/runs");
+  return found(t.model, t.test.file, [&](const Trial& trial, const std::string&) -> std::optional<double> {
+    const std::string run = runs.run(trial);
+    for (const poslab::Row& at :
+         t.test.file == own_test ? read_test(run, trial.run).rows : sweep::read_test(trial, t.test, run))
       if (at.length() == length && at.word(at.has("set") ? "set" : "task") == what)
         return std::isnan(at[column]) ? std::nullopt : std::optional(at[column]);
     return {};

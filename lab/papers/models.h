@@ -56,11 +56,12 @@ class Models {
   Json trials() const;  // of Python: [{"id", "model", "seed"}, ...]
   std::string file(const std::string& model, int seed, const std::string& name) const;
 
-  // Of each seed whose file is there, what `find` finds in it, if anything.
-  using Find = std::function<std::optional<double>(const std::string& path)>;
+  // Of each seed whose file is there, what `find` finds in it, if anything. path: of the file, in the trial's run.
+  using Find = std::function<std::optional<double>(const Trial&, const std::string& path)>;
   BySeed found(const std::string& model, const std::string& file, const Find& find) const;
   // A number of a test, by its length, its set of texts ("plain", "repeated") or its task, and its column: "accuracy",
-  // "loss" (nats) or, by where an answer stood, "accuracy_1" to "accuracy_8". Throws Failure for a damaged file.
+  // "loss" (nats) or, by where an answer stood, "accuracy_1" to "accuracy_8". Throws Failure for a damaged file,
+  // and for rows that are not those of the test.
   BySeed tested(const ModelTest&, int length, const std::string& of, const std::string& column) const;
 
  private:

@@ -47,6 +47,8 @@ struct Test {
   std::string alignment() const;  // its file in the run folder
   std::string file() const;
 };
+// What a trial does for a test: it aligns, and then tests what that has left.
+std::vector<ModelTest> steps(const Setup&, const Test&);
 // Each task with each of these modes, of the model that learned it.
 std::vector<Test> of_tasks(const Setup&, const std::vector<Mode>&, bool tested);
 constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment

@@ -70,26 +70,6 @@ int shortest(const Setup& s, const std::string& model) {
   return is_language(model) ? language::configure(s.lm).whole("train_length") : s.length();
 }
 
-// What a trial does for a test: it aligns, and then tests what that has left.
-std::vector<ModelTest> steps(const Setup& s, const Test& t) {
-  if (t.mode == Mode::original) return {{t.model, {own_test, {}}}};
-  std::vector<std::string> align = {"align",
-                                    "{run}",
-                                    "--mode=" + word_of(t.mode),
-                                    fmt::format("--short={}", shortest(s, t.model)),
-                                    fmt::format("--long={}", fmt::join(longer(s, t.model), ",")),
-                                    fmt::format("--samples={}", aligned_samples),
-                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
-                                    "--out={run}/" + t.alignment()},
-                           test = {is_language(t.model) ? "lm" : "t5", "eval", "{run}", "--out={run}/" + t.file(),
-                                   "--temperature=aligned:{run}/" + t.alignment()};
-  if (!t.task.empty())
-    for (auto* words : {&align, &test}) words->push_back("--tasks=" + t.task);
-  std::vector<ModelTest> all = {{t.model, {t.alignment(), align}}};
-  if (t.tested) all.push_back({t.model, {t.file(), test}});
-  return all;
-}
-
 std::string how(const Setup& s) {
   const Choices c = t5::configure(s.t5);
   return fmt::format(
@@ -121,6 +101,25 @@ const Drawing& drawing(const Artifact& a) {
 }
 
 }  // namespace
+
+std::vector<ModelTest> steps(const Setup& s, const Test& t) {
+  if (t.mode == Mode::original) return {{t.model, {own_test, {}}}};
+  std::vector<std::string> align = {"align",
+                                    "{run}",
+                                    "--mode=" + word_of(t.mode),
+                                    fmt::format("--short={}", shortest(s, t.model)),
+                                    fmt::format("--long={}", fmt::join(longer(s, t.model), ",")),
+                                    fmt::format("--samples={}", aligned_samples),
+                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
+                                    "--out={run}/" + t.alignment()},
+                           test = {is_language(t.model) ? "lm" : "t5", "eval", "{run}", "--out={run}/" + t.file(),
+                                   "--temperature=aligned:{run}/" + t.alignment()};
+  if (!t.task.empty())
+    for (auto* words : {&align, &test}) words->push_back("--tasks=" + t.task);
+  std::vector<ModelTest> all = {{t.model, {t.alignment(), align}}};
+  if (t.tested) all.push_back({t.model, {t.file(), test}});
+  return all;
+}
 
 std::vector<Test> of_tasks(const Setup& s, const std::vector<Mode>& modes, bool tested) {
   std::vector<Test> all;

@@ -11,11 +11,11 @@ using nlohmann::json;
 
 BySeed Results::accuracy(const Test& t, int length, int part) const {
   const std::string column = part < 0 ? "accuracy" : fmt::format("accuracy_{}", part + 1);
-  return trained_.tested({t.model, {t.file(), {}}}, length, short_task(t.task), column);
+  return trained_.tested(steps(setup_, t).back(), length, short_task(t.task), column);
 }
 
 BySeed Results::loss(const Test& t, int length) const {
-  return trained_.tested({t.model, {t.file(), {}}}, length, "plain", "loss");
+  return trained_.tested(steps(setup_, t).back(), length, "plain", "loss");
 }
 
 const json& Results::alignment(const std::string& path) const {
@@ -27,7 +27,7 @@ const json& Results::alignment(const std::string& path) const {
 }
 
 BySeed Results::figure(const Test& t, int length, const std::string& name, bool first_layer) const {
-  return trained_.found(t.model, t.alignment(), [&](const std::string& path) -> std::optional<double> {
+  return trained_.found(t.model, t.alignment(), [&](const Trial&, const std::string& path) -> std::optional<double> {
         const json& a = alignment(path);
         const json* measured = length == 0 ? &a.at("short").at("measured") : nullptr;
         for (const json& one : a.at("long"))
@@ -39,7 +39,7 @@ BySeed Results::figure(const Test& t, int length, const std::string& name, bool 
 }
 
 BySeed Results::temperature(const Test& t, int length) const {
-  return trained_.found(t.model, t.alignment(), [&](const std::string& path) -> std::optional<double> {
+  return trained_.found(t.model, t.alignment(), [&](const Trial&, const std::string& path) -> std::optional<double> {
         for (const json& one : alignment(path).at("long"))
       if (one.at("length") == length) return one.at("temperature").at(0).get<double>();
         return {};
