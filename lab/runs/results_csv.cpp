@@ -187,12 +187,9 @@ RecordedTest read_test(const std::string& folder, const std::string& name) {
   const Kind& kind = kind_of_folder(folder);
   const RecordedTest test = read_both(folder, name, kind);
   const std::optional<Choices> recorded = options_of(test.record, kind);
-  if (!recorded) {
-    check_table(test, folder + "/" + csv_of_test(name), folder + "/" + json_of_test(name));
-    return test;
-  }
-  if (!is_hf_folder(folder)) check_same_run(folder, name, *recorded, test.record);
-  check_files(test, *recorded, folder, name);
+  if (!recorded) check_table(test, folder + "/" + csv_of_test(name), folder + "/" + json_of_test(name));
+  if (recorded && !is_hf_folder(folder)) check_same_run(folder, name, *recorded, test.record);
+  if (recorded) check_files(test, *recorded, folder, name);
   if (name.empty()) check_own_files(folder, test.record);
   return test;
 }
