@@ -130,6 +130,12 @@ TEST_CASE("chi2023: all of it on toy models") {
     return said;
   };
   CHECK(holds(cut("eval.csv", plain), "and its test"));
+  const std::string file = out + "/runs/named/t5-0/aligned/line-entropy.json", whole = read_file(file);
+  std::string of_other = whole;
+  const size_t id = of_other.find("/runs/") + 6;
+  write_file(file, of_other.replace(id, 16, "0123456789abcdef"));
+  CHECK(holds(refusal([&] { results.temperature(aligned, 64); }), "/runs/0123456789abcdef, and this is trial "));
+  write_file(file, whole);
   CHECK(holds(cut("tests/line-entropy.csv", aligned), "tests/line-entropy.csv has "));
   const double tau = results.temperature(aligned, 64).at(0);
   CHECK(tau <= 1);

@@ -93,4 +93,15 @@ TEST_CASE("chi2023: the cross from trained runs, and again from what was measure
   Program again(folder, words + " --draw");
   CHECK(again.status() == 0);
   CHECK(read_file(out + "/README.md") == before);
+
+  // What was measured of one model is not taken for another's.
+  std::vector<std::string> measured;
+  for (const auto& run : std::filesystem::directory_iterator(out + "/runs"))
+    if (const std::string file = run.path() / "cross.json"; std::filesystem::exists(file)) measured.push_back(file);
+  REQUIRE(measured.size() > 1);
+  write_file(measured[0], read_file(measured[1]));
+  const std::string other = std::filesystem::path(measured[1]).parent_path().filename();
+  Program strange(folder, words + " --draw");
+  CHECK(holds(read_file(out + "/cross.md") + strange.output(),
+              measured[0] + " is of the trial \"" + other + "\"; remove it, and the model is tested again"));
 }

@@ -16,11 +16,15 @@ namespace {
 
 using nlohmann::json;
 
-json known_of(const std::string& path) {
-  if (!std::filesystem::exists(path)) return json::object();
-  json known = try_json(read_file(path));
+// The numbers of a trial, and its "id"; older files have none.
+json known_of(const std::string& path, const std::string& id) {
+  json known = std::filesystem::exists(path) ? json(try_json(read_file(path))) : json::object();
+  const json of = known.is_object() ? known.value("id", json(id)) : json();
+  if (known.is_object()) known.erase("id");
   if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
     failure("{} is damaged; remove it, and the model is tested again", path);
+  if (of != id) failure("{} is of the trial {}; remove it, and the model is tested again", path, in_short(of));
+  known["id"] = id;
   return known;
 }
 
@@ -44,7 +48,7 @@ std::vector<BySeed> Measured::operator()(const Summary& models, const std::vecto
   for (const Outcome* o : models.at_lr) {
     const std::string path = o->folder + "/" + file_;
     const Choices& c = o->trial->config();
-    json known = known_of(path);
+    json known = known_of(path, o->trial->id);
     std::optional<State> state;
     for (size_t n = 0; n < measures.size(); ++n) {
       const Measure& m = measures[n];

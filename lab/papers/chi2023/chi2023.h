@@ -71,7 +71,7 @@ class Results {
   BySeed temperature(const Test&, int length) const;
 
  private:
-  const nlohmann::json& alignment(const std::string& path) const;
+  const nlohmann::json& alignment(const Trial&, const std::string& path) const;
   Setup setup_;
   Models trained_;
   mutable std::map<std::string, nlohmann::json> read_;

@@ -1,6 +1,8 @@
 // Reading what trainings, alignments and tests have left.
+#include <filesystem>
 #include <optional>
 
+#include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/papers/chi2023/chi2023.h"
@@ -18,17 +20,21 @@ BySeed Results::loss(const Test& t, int length) const {
   return trained_.tested(steps(setup_, t).back(), length, "plain", "loss");
 }
 
-const json& Results::alignment(const std::string& path) const {
+const json& Results::alignment(const Trial& t, const std::string& path) const {
   if (!read_.count(path)) {
     read_alignment(path);  // throws for what `poslab align` did not write
-    read_[path] = parse_json(read_file(path), path);
+    const json all = parse_json(read_file(path), path);
+    const std::string run = all.value("run", "");
+    if (std::filesystem::path(run).filename() != t.id)
+      failure("{} is of the run {}, and this is trial {}; remove it, and the run is aligned again", path, run, t.id);
+    read_[path] = all;
   }
   return read_.at(path);
 }
 
 BySeed Results::figure(const Test& t, int length, const std::string& name, bool first_layer) const {
-  return trained_.found(t.model, t.alignment(), [&](const Trial&, const std::string& path) -> std::optional<double> {
-        const json& a = alignment(path);
+  return trained_.found(t.model, t.alignment(), [&](const Trial& trial, const std::string& path) -> std::optional<double> {
+        const json& a = alignment(trial, path);
         const json* measured = length == 0 ? &a.at("short").at("measured") : nullptr;
         for (const json& one : a.at("long"))
       if (one.at("length") == length) measured = &one.at("before");
@@ -39,8 +45,8 @@ BySeed Results::figure(const Test& t, int length, const std::string& name, bool 
 }
 
 BySeed Results::temperature(const Test& t, int length) const {
-  return trained_.found(t.model, t.alignment(), [&](const Trial&, const std::string& path) -> std::optional<double> {
-        for (const json& one : alignment(path).at("long"))
+  return trained_.found(t.model, t.alignment(), [&](const Trial& trial, const std::string& path) -> std::optional<double> {
+        for (const json& one : alignment(trial, path).at("long"))
       if (one.at("length") == length) return one.at("temperature").at(0).get<double>();
         return {};
   });
