@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-bool in_word(char c) { return ascii::is_word(c) || c == '_'; }
+bool in_word(char c) { return ascii::is_alnum(c) || c == '_'; }
 
 // "randomized: max_position = 0 ..." is said of randomized:max_position=0.
 size_t behind_owner(const std::string& message, const CLI::App& command) {
@@ -37,7 +37,7 @@ std::string as_options(const std::string& message, const CLI::App& command) {
     const std::string word = message.substr(at, end - at);
     const char before = at ? message[at - 1] : ' ', behind = end < message.size() ? message[end] : ' ';
     const bool alone = (at == 0 || at != spelled) && (before == ' ' || before == '(') &&
-                       (behind == ' ' || ascii::is_sign(behind)) && behind != '=' && behind != '-' && behind != '"';
+                       (behind == ' ' || ascii::is_punct(behind)) && behind != '=' && behind != '-' && behind != '"';
     const bool valued = message.compare(end, equals.size(), equals) == 0;
     const CLI::Option* const option =
         alone && (valued || word.find('_') != std::string::npos) ? command.get_option_no_throw(dashed(word)) : nullptr;

@@ -1,4 +1,4 @@
-// Attention's weights and their statistics, to be seen: without a gradient.
+// Attention's weights and the statistics of its rows, for pictures and traces: without a gradient.
 #include "autograd/attention_arguments.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
@@ -27,7 +27,7 @@ Tensor attention_weights(const Scores& s, const Span& span) {
 Tensor attention_statistics(const Scores& s, const Span& span) {
   const AttentionArgs args = attention_arguments(s, {}, span);
   const Device device = s.pieces[0].q.device();
-  Tensor y({args.batch, args.heads, args.queries, row_figures}, device);
+  Tensor y({args.batch, args.heads, args.queries, statistics_per_row}, device);
   kernels(device).attention_statistics(y.data(), args);
   return without_gradient("attention_statistics", y, inputs_of(s));
 }

@@ -50,7 +50,7 @@ Tensor slice_in_place(const Tensor& x, int from, int to) {
   const int64_t offset = from * dense(x.shape())[0];
   Shape shape = x.shape();
   shape[0] = to - from;
-  return record_part(Tensor::over(shape, x.data() + offset, std::make_shared<const Tensor>(x)), x, offset);
+  return record_part(Tensor::wrap(shape, x.data() + offset, std::make_shared<const Tensor>(x)), x, offset);
 }
 
 // y = parts one after the other; each part's gradient is its place in dy

@@ -1,4 +1,4 @@
-// A sum under construction: the first writer assigns, later writers add. So gradients need no clearing pass.
+// A sum under construction: the first writer assigns, later writers add. So gradients need not be set to zero first.
 #pragma once
 #include "core/fields.h"
 #include "core/real.h"
@@ -7,7 +7,7 @@ namespace poslab {
 
 struct Accumulator {
   real* at = nullptr;   // null: this gradient is not needed
-  bool empty = false;   // nothing has been written yet
+  bool empty = false;   // nothing has been written yet: the kernel assigns every element; else it adds
   FIELDS(Accumulator, at, empty)
   explicit operator bool() const { return at != nullptr; }
 };

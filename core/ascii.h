@@ -8,9 +8,9 @@ namespace poslab::ascii {
 constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
 constexpr bool is_lower(char c) { return 'a' <= c && c <= 'z'; }
 constexpr bool is_upper(char c) { return 'A' <= c && c <= 'Z'; }
-constexpr bool is_word(char c) { return is_digit(c) || is_lower(c) || is_upper(c); }
+constexpr bool is_alnum(char c) { return is_digit(c) || is_lower(c) || is_upper(c); }
 constexpr bool is_space(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }
-constexpr bool is_sign(char c) { return '!' <= c && c <= '~' && !is_word(c); }
+constexpr bool is_punct(char c) { return '!' <= c && c <= '~' && !is_alnum(c); }
 constexpr char lower(char c) { return is_upper(c) ? char(c - 'A' + 'a') : c; }
 constexpr char upper(char c) { return is_lower(c) ? char(c - 'a' + 'A') : c; }
 

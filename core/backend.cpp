@@ -21,8 +21,8 @@ std::string name() { return isa(); }
 double peak_flops() { return 0; }
 const Kernels& cpu_kernels() { return kernels(Device::cpu); }
 
-// Whole huge pages, if it is more than a few: a step walks through 100 MB, and with pages of 4 KiB it would look up an
-// address every 64 cache lines (1 to 4 % of a step).
+// From 2 MiB on in huge pages: a step reads and writes 100 MB, and with pages of 4 KiB it would look up an address
+// every 64 cache lines (1 to 4 % of a step).
 void* allocate(size_t bytes) {
   constexpr size_t line = 256, huge_page = 2 << 20;
   const size_t alignment = bytes < huge_page ? line : huge_page;
@@ -37,7 +37,7 @@ void* allocate(size_t bytes) {
 void write(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 void fill(real* to, real value, int64_t n) { std::fill_n(to, n, value); }
 
-// All that was started is done already: a read copies when it is started.
+// All earlier work is done already, so start_read() itself copies.
 std::map<int, std::vector<char>>& reads() {
   thread_local std::map<int, std::vector<char>> all;
   return all;
@@ -57,13 +57,13 @@ void read_result(int ticket, void* to) {
 const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
-thread_local Matmul form = Matmul::fp32;                      // of the CPU
+thread_local Matmul of_cpu = Matmul::fp32;                    // cpu_matmul()
 thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as MatmulPrecision has set it
 void set_matmul(Matmul how) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
     bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; use "
               "matmul = fp32", matmul_names[int(how)]);
-  form = how;
+  of_cpu = how;
 }
 
 void leave_queue() {}
@@ -74,7 +74,7 @@ const Backend* cuda = nullptr;
 
 }  // namespace
 
-Matmul cpu_matmul() { return form; }
+Matmul cpu_matmul() { return of_cpu; }
 
 MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
     : by_(device == Device::cpu ? by : engine()), device_(device) {
@@ -88,7 +88,7 @@ MatmulPrecision::~MatmulPrecision() {
   const Matmul how = current[int(device_)] = before_;
   try {
     backend(device_).set_matmul(how);
-  } catch (const std::exception&) {}  // what failed on the device is said by the next call that asks it for something
+  } catch (const std::exception&) {}  // the next call to the device reports its error
 }
 
 const Backend& backend(Device device) {

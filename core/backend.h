@@ -22,25 +22,25 @@ struct Backend {
   // read_result() waits. Each ticket is used once.
   int (*start_read)(const void* from, size_t bytes);
   void (*read_result)(int ticket, void* to);
-  // Copies values that only this step reads into the step's own memory. Returns null outside step(); the caller then
-  // calls write() with memory of the pool.
+  // Copies values to memory that lasts until the end of the running step, and returns their address. Returns null
+  // outside step(); the caller then calls write() with memory of the pool.
   const void* (*upload)(const void* values, size_t bytes);
   void (*wait)();                                                // until all that was started is done
   // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
   // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work);
-  // How products round from now on, in the calling thread's queue; `MatmulPrecision` below limits it to a scope.
-  // Throws BadInput if this device cannot.
+  // Sets how products of the calling thread's queue round; `MatmulPrecision` below limits it to a scope. Throws
+  // BadInput for a precision that this device does not support.
   void (*set_matmul)(Matmul);
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)();
-  // Called with all memory that a tensor is given, new or used before. Null: not called.
+  // Called with each buffer that a tensor gets, new or reused. Null: not called.
   void (*on_allocate)(real* at, size_t bytes) = nullptr;
-  double (*free_bytes)() = nullptr;                              // of the device's own memory; the CPU has none
+  double (*free_bytes)() = nullptr;                              // of device memory; null on the CPU
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
-void add_backend(Device, const Backend&);   // called by a program that links the backend
+void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
 // Scope guard: while it lives, the calling thread's products on the device round to this precision, and on a CPU this
 // engine computes them. The destructor restores both. Throws BadInput if the device does not support the precision.

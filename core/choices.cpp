@@ -194,9 +194,9 @@ Spelling read_spelling(const std::string& text) {
     if (key.empty())
       bad_input("\"{}\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"{}\"", text,
                 text.substr(0, from + 1));
-    for (const auto& [name, value] : s.said)
+    for (const auto& [name, value] : s.settings)
       if (name == key) bad_input("\"{}\" says {} twice; say it once", text, key);
-    s.said.emplace_back(key, equals == std::string::npos ? "on" : trimmed(item.substr(equals + 1)));
+    s.settings.emplace_back(key, equals == std::string::npos ? "on" : trimmed(item.substr(equals + 1)));
     from = comma;
   }
   return s;
@@ -299,7 +299,7 @@ Choices choose_options(const std::string& owner, const std::vector<Option>& opti
   Choices c(owner, options);
   for (const Option& o : options)
     if (const auto of_run = run.find(o.name); of_run != run.end()) c.set(o.name, of_run->second);
-  for (const auto& [name, text] : spelling.said) c.set(name, text);
+  for (const auto& [name, text] : spelling.settings) c.set(name, text);
   if (const auto whole = run.find(trained_length); whole != run.end())
     for (const Option& o : options)
       if (o.kind == Option::Kind::length && is_share(c[o.name])) {

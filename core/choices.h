@@ -38,14 +38,14 @@ struct Option {
   // deleted: a char pointer would become a bool
   Option(std::string name, const char* standard, std::string help) = delete;
 
-  std::string name, standard, help;      // standard: the default, as it is spelled
+  std::string name, standard, help;      // standard: the text of the default
   Kind kind;
   std::vector<std::string> words = {};   // none: any text
   Range range = {0, 0};
-  // Of an option whose text spells a thing of a list (its words) with the thing's options: all settings that the text
-  // makes, this option's among them, each in its one canonical form. Throws BadInput.
+  // For an option whose text is a spelling, such as "alibi:symmetric" (its words are the names): all settings that the
+  // text makes, this option's among them, each in canonical form. Throws BadInput. Null: this option's alone.
   Settings (*sets)(const std::string& text) = nullptr;
-  // The value of its text, where that is not a number or word, for RunSpec::value (experiment/run_spec.h). Throws
+  // The parsed value, for RunSpec::value (experiment/run_spec.h), where that is not a number or word; else null. Throws
   // BadInput.
   std::any (*read)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
@@ -57,7 +57,7 @@ bool is_share(const std::string& length);        // "0.5L"
 // That share of `whole`, rounded down: "0.5L" of 41 is 20.
 int64_t share_of(const std::string& length, int64_t whole);
 
-// The value of `text`, given for the option `name`. All throw BadInput with name, text and what it takes.
+// The value of `text`, given for the option `name`. All throw BadInput with name, text and Option::takes().
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
@@ -68,7 +68,7 @@ std::string to_string(Range);   // "1 .. 16777216"
 // "alibi:mode=differences,symmetric", in parts. A switch alone is "on".
 struct Spelling {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> said;
+  Settings settings;
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
@@ -133,11 +133,11 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // of options that a spelling may leave to its run
-RunValues trained_on(int64_t slots);                     // the length that shares refer to
+using RunValues = std::map<std::string, std::string>;   // a run's own options, for options that a spelling leaves out
+RunValues trained_on(int64_t slots);                     // the trained length, which shares such as 0.5L refer to
 
-// The options that the spelling sets. `run` has the other options, and its trained length, if any, makes
-// shares numbers. Throws BadInput.
+// All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
+// become numbers. Throws BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>
 Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text,

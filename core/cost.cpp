@@ -1,4 +1,4 @@
-// The words in which core/kernels.def states costs.
+// The functions in which core/kernels.def states costs.
 #include "core/cost.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ constexpr double word = sizeof(real), number = sizeof(int);
 
 Cost operator+(Cost a, Cost b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 
-// Of n_1 x n_2 x ... of them: multiply-adds; reals that are read or written, and integers; elements of a result.
+// Of n_1 x n_2 x ... multiply-adds; of so many reals or integers that are read or written; of a result of so many.
 template <class... N>
 Cost products(N... n) { return {2 * (double(n) * ...), 0}; }
 template <class... N>
@@ -22,13 +22,13 @@ Cost adds(Accumulator y, N... n) { return {0, !y ? 0 : (y.empty ? 1 : 2) * (doub
 template <class Array>
 Cost when(const Array& x, Cost c) { return x ? c : Cost{}; }
 
-// Elements that a loop meets: a step of 0 meets the same ones again.
-double met(const StridedLoop& w, const int64_t* step) {
+// The distinct elements of an array in a loop; `step`: its steps, of which 0 repeats elements.
+double distinct(const StridedLoop& w, const int64_t* step) {
   double n = 1;
   for (int d = 0; d < w.dims; ++d) n *= step[d] ? double(w.size[d]) : 1;
   return n;
 }
-Cost binary(const StridedLoop& w) { return moves(w.count()) + moves(met(w, w.a)) + moves(met(w, w.b)); }
+Cost binary(const StridedLoop& w) { return moves(w.count()) + moves(distinct(w, w.a)) + moves(distinct(w, w.b)); }
 
 // -- attention ------------------------------------------------------------------------------------------------------
 struct Attention {
@@ -46,7 +46,7 @@ struct Attention {
     temperature = temperature_at ? double(temperature_batch) * Tq * temperature_heads : 0;
     q_bias = q_bias_at ? double(H) * D : 0, q_rel_bias = q_rel_bias_at ? double(H) * R : 0;
     tables = (pairs ? double(pairs_batch) * Tq * Tk : 0) + (key_lengths ? B : 0);
-    // Key lengths may lie on a GPU, and are not looked at: padding is counted in.
+    // Key lengths may lie on a GPU, and are not read: padding is counted too.
     seen = 0;
     for (int p = 0; p < pieces; ++p)
       for (int t = offset; t < offset + Tq; ++t) {
@@ -66,7 +66,7 @@ Cost of_logits(const AttentionArgs& x) {
   const Attention a(x);
   return products(a.seen, x.head_dim + (x.r ? x.rel_dim : 0)) + a.read_for_logits(x);
 }
-// a v                                                                          v o stats, which are 2 for each query
+// a v; moves v, o and stats, 2 for each query
 Cost of_values(const AttentionArgs& x) {
   const Attention a(x);
   return products(a.seen, x.value_dim) + moves(a.v + a.o + 2 * a.q / x.head_dim);

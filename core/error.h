@@ -1,4 +1,4 @@
-// Two kinds of error. Every message names what was wrong, the value, and the remedy.
+// Two kinds of error. Every message names the fault, the value and the remedy.
 #pragma once
 #include <fmt/format.h>
 

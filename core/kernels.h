@@ -1,10 +1,10 @@
-// The contract between ops and hardware: every kernel with its formula and shapes, once. A backend is one table of
-// these pointers: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
+// The contract between ops and hardware: every kernel with its formula and shapes, once. A device has a table of
+// pointers to them: core/cpu/table.cpp, cuda/table.cpp. The list itself is core/kernels.def with core/more_kernels.def.
 //
 // A kernel takes pointers and numbers, and knows no Tensor. It allocates nothing but scratch memory (core/memory.h),
-// and throws nothing but a Failure for want of that. Matrices are dense and row-major. An Accumulator
-// adds a result to the stored value, or assigns it where nothing is stored; kernels skip results whose Accumulator is
-// null. Each struct has one list of its fields, for code that visits all of them (core/fields.h).
+// and throws nothing but a Failure where the system has none left. Matrices are dense and row-major. A result given as
+// an Accumulator is added to the stored values, or replaces them if it is `empty`; a null one is skipped. Each struct
+// has one list of its fields, for code that visits all of them (core/fields.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,13 +18,13 @@
 
 namespace poslab {
 
-// A loop over size[0] x size[1] x ... elements, innermost last, with one step per dimension for each of two or three
-// arrays. Broadcasting has steps of 0, which repeat an element; a permutation has the steps in another order.
+// A loop over size[0] x size[1] x ... places, innermost last. y, a, b: the steps of two or three arrays, in elements,
+// one per dimension. Broadcasting has steps of 0, which repeat an element; a permutation has them in another order.
 struct StridedLoop {
   static constexpr int max_dims = 6;
   int dims = 0;
   int64_t size[max_dims], y[max_dims], a[max_dims], b[max_dims];
-  [[gnu::always_inline]] int64_t count() const {
+  [[gnu::always_inline]] int64_t count() const {         // places
     int64_t n = 1;
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
@@ -36,8 +36,8 @@ struct StridedLoop {
   }
 };
 
-// c = a b for each of `batch` pairs of matrices. step: from one matrix of the batch to the next; 0 for a or b if all
-// share it.
+// c = a b for each of `batch` pairs of matrices. step: elements from one matrix of the batch to the next; 0 for an a or
+// b that all share.
 struct Product {
   int64_t batch = 1;
   int m, n, k;               // a: (m, k)   b: (k, n)   c: (m, n)
@@ -47,9 +47,9 @@ struct Product {
   FIELDS(Product, batch, m, n, k, a_transposed, b_transposed, a_step, b_step, c_step)
 };
 
-// Keeps an element with probability 1 - rate and divides it by the exact probability used, a multiple of 1/65536:
-// element e is kept when 16-bit word w = e % 8 of philox(e / 8, stream) is at least round(65536 rate). Word w is the
-// lower half of at[w / 2] if w is even, else the upper.
+// Keeps an element with probability 1 - rate, rounded to a multiple of 1/65536, and divides it by that multiple:
+// element e is kept if 16-bit word w = e % 8 of philox(e / 8, stream) is at least round(65536 rate). Word w is the
+// lower half of Bits::at[w / 2] if w is even, else the upper.
 struct Dropout {
   real rate = 0;
   Stream stream;
@@ -74,12 +74,12 @@ struct NormForm {
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //   a_ij = exp(s_ij - max_i) / z_i,  max_i = max_j s_ij,  z_i = sum_j exp(s_ij - max_i)
 //   o_i  = sum_j a_ij v_j
-//   pair(i,j) = j - t + last, last = max(offset + queries, keys) - 1, rows = last + keys;    or pairs[b][i][j]
+//   pair(i,j) = j - t + slots - 1, slots = max(offset + queries, keys), rows = slots - 1 + keys;   or pairs[b][i][j]
 //
 // q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
 // pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
-constexpr int far = 1 << 30, max_pieces = 4;
-struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < last
+constexpr int far = 1 << 30, max_pieces = 4;   // far: beyond any slot
+struct AttentionPiece {                // the pairs with from <= j - t < to and first <= j < last
   const real *q = nullptr, *k = nullptr;   // (batch, queries, heads, head_dim), (batch, keys, kv_heads, head_dim)
   int from = -far, to = far, first = 0, last = far;
   FIELDS(AttentionPiece, q, k, from, to, first, last)
@@ -100,7 +100,7 @@ struct AttentionArgs {
   const real* temperature = nullptr;   // (temperature_batch, queries, temperature_heads) or null: 1
   int temperature_batch = 1, temperature_heads = 1;   // 1: shared; else = batch, heads
   const int* key_lengths = nullptr;    // (batch)                              or null: all keys
-  const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
+  const int* pairs = nullptr;          // (pairs_batch, queries, keys), in 0 .. rows-1; or null: j - t + slots - 1
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
   int rel_dim = 0;                     // of q_rel and r
   // Added to each query of piece 0 and to each q_rel before they are multiplied, or null. Only the GPU's kernels read
@@ -110,10 +110,10 @@ struct AttentionArgs {
          piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
          pairs_batch, rel_dim, q_bias, q_rel_bias)
 };
-constexpr int row_figures = 5;         // of attention_statistics
+constexpr int statistics_per_row = 5;      // numbers that attention_statistics gives for each row
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
-  Accumulator q_bias, q_rel_bias;                                                   // of the GPU's kernels alone
+  Accumulator q_bias, q_rel_bias;                                                   // by the GPU's kernels alone
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias)
 };
 
@@ -165,7 +165,7 @@ struct GatedGrads {
   FIELDS(GatedGrads, x, w1, b1, w3, b3, w2, b2)
 };
 
-// The terms of running sum i: elements 0 .. i, in reverse i .. n - 1; without element i if exclusive.
+// Running sum i adds elements 0 .. i, or in reverse i .. n - 1; if exclusive, without element i.
 struct ScanOrder {
   bool exclusive = false, reverse = false;
   FIELDS(ScanOrder, exclusive, reverse)
@@ -175,7 +175,7 @@ struct ScanOrder {
 struct AdamStep {
   real lr, beta1, beta2, epsilon;
   real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
-  real clip;                           // largest norm that a gradient may have
+  real clip;                           // the gradient is scaled down to this norm if it has a larger one
   FIELDS(AdamStep, lr, beta1, beta2, epsilon, correction1, correction2, clip)
 };
 
@@ -184,7 +184,7 @@ struct Kernels {
 #define KERNEL(name, result, arguments, ...) result (*name) arguments = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
-  // Products with stored weights, which are mapped files: on the CPU alone, null elsewhere.
+  // Products with stored weights (core/stored_matrix.h): on the CPU alone, null elsewhere.
   // y = x w^T + b, b null for none                          x: (rows, in)   w: (out, in)   b: (out)   y: (rows, out)
   void (*linear_stored)(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in,
                         int out) = nullptr;
@@ -195,15 +195,15 @@ struct Kernels {
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;
-  // The part of the block after attention, for `queries` rows of any sequences: x, and attention's result `mixed`, both
-  // (queries, C).
+  // The part of the block after attention, for `queries` rows of any sequences, from x and attention's result `mixed`,
+  // (queries, C) each.
   bool (*encoder_tail_fits)(const BlockArgs&) = nullptr;
   void (*encoder_tail)(real* y, const real* mixed, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_tail_backward)(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,
                                 const BlockKept&, const BlockArgs&) = nullptr;
 };
 
-// The backend of a device. Throws BadInput if this build or this machine does not have it.
+// The kernels of a device, timed at POSLAB_DEBUG=2 and above (core/profile.h). BadInput where there is no such device.
 const Kernels& kernels(Device);
 
 }  // namespace poslab

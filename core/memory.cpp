@@ -13,23 +13,23 @@
 #include "core/platform/own_queue.h"
 #include "core/platform/parallel.h"
 
-#if !defined(__SANITIZE_ADDRESS__) && defined(__has_feature)  // clang's word for what GCC says by a macro
+#if !defined(__SANITIZE_ADDRESS__) && defined(__has_feature)  // clang's form of GCC's macro
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
 #endif
 #endif
-// The address sanitizer, or valgrind (the program poslab_memcheck), is told whose memory is: nobody's, or a buffer's
-// that has no values yet.
+// The address sanitizer, or valgrind (the program poslab_memcheck), is told which memory belongs to no buffer, and
+// which to a buffer that has no values yet.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define POSLAB_WATCHED_MEMORY
-#define POSLAB_NOBODYS(at, bytes) ASAN_POISON_MEMORY_REGION(at, bytes)
-#define POSLAB_WITHOUT_VALUES(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+#define POSLAB_NO_BUFFER(at, bytes) ASAN_POISON_MEMORY_REGION(at, bytes)
+#define POSLAB_NO_VALUES(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
 #elif defined POSLAB_MEMCHECK
 #include <valgrind/memcheck.h>
 #define POSLAB_WATCHED_MEMORY
-#define POSLAB_NOBODYS(at, bytes) VALGRIND_MAKE_MEM_NOACCESS(at, bytes)
-#define POSLAB_WITHOUT_VALUES(at, bytes) VALGRIND_MAKE_MEM_UNDEFINED(at, bytes)
+#define POSLAB_NO_BUFFER(at, bytes) VALGRIND_MAKE_MEM_NOACCESS(at, bytes)
+#define POSLAB_NO_VALUES(at, bytes) VALGRIND_MAKE_MEM_UNDEFINED(at, bytes)
 #endif
 
 namespace poslab {
@@ -43,7 +43,7 @@ struct MemoryPool {
   std::array<std::vector<real*>, 256> free;  // by their class
 #endif
   Memory count{};
-  char* rest = nullptr;  // of the latest region
+  char* rest = nullptr;  // the uncut part of the latest region
   size_t rest_bytes = 0;
 };
 
@@ -51,9 +51,9 @@ namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
 
-// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take a free block
-// up to 64 times as large: then a step on short strings lives on what the step on the longest left free, and yet a
-// number that is kept for good holds no block of megabytes.
+// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may get a free block
+// up to 64 times as large: a step on short strings then reuses the blocks of the step on the longest strings, but a
+// tensor of one number that is kept for good does not hold megabytes.
 [[maybe_unused]] size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
   return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;
@@ -81,8 +81,8 @@ real* cut(MemoryPool& p, size_t bytes) {
   return reinterpret_cast<real*>(std::exchange(p.rest, p.rest + bytes));
 }
 
-// On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order
-// blocks came back: so a recorded step finds its tensors where they were.
+// On the CPU the block that was used last comes first, as it is in the cache. On a GPU the lowest address comes first,
+// in whatever order blocks were freed: so a recorded step finds its tensors at the same addresses.
 void keep(const MemoryPool& p, std::vector<real*>& free, real* at) {
   const auto place =
       p.device == Device::cpu ? free.end() : std::lower_bound(free.begin(), free.end(), at, std::greater<>());
@@ -93,16 +93,16 @@ real* last_of(std::vector<real*>& free) {
   return free.pop_back(), at;
 }
 
-// A block of at least so many bytes; then those that it has.
+// A block of at least `bytes`, which becomes its actual size.
 real* take(MemoryPool& p, size_t& bytes) {
 #ifdef POSLAB_WATCHED_MEMORY
-  // The sanitizer sees where a buffer ends, as what follows it is nobody's. On the CPU it is an allocation of its own.
-  // On a GPU work that is held back, or recorded, comes to a buffer when its owner is gone: its block stays in the
-  // pool, and only buffers of as many bytes get it.
+  // The sanitizer sees where a buffer ends, as the memory behind it belongs to none. On the CPU a buffer is an
+  // allocation of its own. On a GPU queued or recorded work may reach a buffer after its owner is gone: its block stays
+  // in the pool, and only buffers of as many bytes reuse it.
   const size_t room = bytes / line * line + 2 * line;
   if (auto& free = p.free[bytes]; !free.empty()) return last_of(free);
   real* at = p.device == Device::cpu ? static_cast<real*>(backend(p.device).allocate(room)) : cut(p, room);
-  POSLAB_NOBODYS(reinterpret_cast<char*>(at) + bytes, room - bytes);
+  POSLAB_NO_BUFFER(reinterpret_cast<char*>(at) + bytes, room - bytes);
 #else
   const size_t c = class_of(std::max(bytes, 2 * line));
   const auto last = p.free.begin() + ptrdiff_t(std::min(p.free.size(), c + 4 * 6 + 1));
@@ -169,8 +169,8 @@ real* scratch(int buffer, int64_t n) {
   }
 #ifdef POSLAB_WATCHED_MEMORY  // an earlier caller may have left more, and values
   if (size > 0) {
-    POSLAB_NOBODYS(block.get(), size_t(size) * sizeof(real));
-    POSLAB_WITHOUT_VALUES(block.get(), size_t(n) * sizeof(real));
+    POSLAB_NO_BUFFER(block.get(), size_t(size) * sizeof(real));
+    POSLAB_NO_VALUES(block.get(), size_t(n) * sizeof(real));
   }
 #endif
   return block.get();

@@ -12,8 +12,8 @@ namespace poslab {
 
 struct MemoryPool;
 
-// One buffer of a device's pool, 64-byte aligned, which returns to the pool when its last owner is gone. On a GPU each
-// queue (core/platform/own_queue.h) has its own pool; work that reuses a freed block runs after all earlier work.
+// One buffer of a device's pool, 64-byte aligned; its destructor gives it back to the pool. On a GPU each queue
+// (core/platform/own_queue.h) has its own pool, and runs work in order: a reused buffer has no reader left.
 class Block {
  public:
   Block() = default;
@@ -38,13 +38,13 @@ struct Memory {
   int64_t bytes_held;          // by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
   int64_t bytes_requested;     // by tensors; their blocks may be larger
-  int64_t bytes_peak;          // largest bytes_requested so far, or since reset_peak()
+  int64_t bytes_peak;          // largest bytes_requested so far, or since the latest reset_peak()
 };
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
 void reset_peak(Device = Device::cpu);
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
-// same buffer, 0 to 15. Kernels use it because they may not allocate.
+// same `buffer`, a number from 0 to 15. Kernels use it because they may not allocate.
 real* scratch(int buffer, int64_t n);
 
 }  // namespace poslab

@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// Small letters, one kind of dash, none in front.
+// Lower case, with - for _ and spaces, and no dash in front.
 std::string plain(const std::string& word) {
   const size_t first = word.find_first_not_of('-');
   std::string text = first == std::string::npos ? "" : word.substr(first);
@@ -45,16 +45,16 @@ size_t edits(const std::string& a, const std::string& b) {
 
 constexpr size_t unlike = SIZE_MAX;
 
-// Whether `part` stands in `whole` with nothing but dashes and colons beside it: "layers" in "n-layers".
+// Whether `part` is one or more whole words of `whole`, as "layers" is of "n-layers".
 bool word_of(const std::string& part, const std::string& whole) {
   const size_t at = whole.find(part), end = at + part.size();
-  const auto ends = [&](size_t n) { return n >= whole.size() || !ascii::is_word(whole[n]); };
+  const auto ends = [&](size_t n) { return n >= whole.size() || !ascii::is_alnum(whole[n]); };
   return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
 }
 
-// Small for an edit; then the beginning of a name, as "temp" is of "temperature"; then a few edits; then a name or a
-// word of it in front; `unlike` if nothing of that. "sin" is no slip of "pi": edits of half a word count, of more only
-// if three letters begin both, as in "halves" and "half".
+// Smallest for one edit; then for the beginning of a name, as "temp" is of "temperature"; then for a few edits; then
+// for a shared word, or a name in front; else `unlike`. Edits count if they are at most half of the shorter word ("sin"
+// is no slip of "pi"), or if both words begin with the same three letters, as "halves" and "half".
 size_t distance(const std::string& typed, const std::string& known) {
   const size_t shorter = std::min(typed.size(), known.size()), longer = std::max(typed.size(), known.size());
   const size_t wrong = edits(typed, known);
@@ -72,8 +72,8 @@ bool has(const Names& known, const std::string& name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if it is no
-// name with options.
+// rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if this is
+// no name with options.
 std::string with_colon(const std::string& name, const Names& known) {
   const size_t end = name.find_first_of("([{ ");
   if (end == std::string::npos || !has(known, name.substr(0, end))) return "";
@@ -117,7 +117,7 @@ std::string unknown(const std::string& kind, const std::string& name, const Name
   if (const std::string spelled = with_colon(name, known); !spelled.empty())
     return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
   const std::string* meant = nearest(name, known);
-  if (!meant || plain(*meant) != typed)  // another word for it counts more than a likeness
+  if (!meant || plain(*meant) != typed)  // a registered synonym counts more than a similar name
     for (const Synonym& s : synonyms())
       for (const std::string& k : known)
         if (s.typed == typed && s.meant == plain(k)) meant = &k, why = s.why;

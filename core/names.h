@@ -1,4 +1,4 @@
-// Did you mean: the entry of a list that is nearest to the typed word, or that was registered under that word.
+// "Did you mean": suggests the entry of a list that is nearest to a typed word, or that was registered under that word.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@ namespace poslab {
 
 // Other words for a name, from papers, other programs or earlier versions, registered at the definition:
 //   const OtherNames words("rope", {"rotary"});
-// Dashes, underscores and capitals do not count. why: a sentence for a user who types such a word.
+// Dashes, underscores and capitals do not count. why: a sentence for the message to a user who types such a word.
 struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
@@ -18,11 +18,11 @@ const std::string* nearest(const std::string& typed, const std::vector<std::stri
 // The number in `randomized(2048)` for the name "randomized"; else "".
 std::string number_in_brackets(const std::string& typed, const std::string& name);
 
-// `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
+// A message: `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. More than 20 are omitted
 // where a nearest entry was found, or where they are listed elsewhere: "`poslab train --help`".
 // `advice` gives a better message for some names, such as names of another list (lab/files/advice.h).
 using Advice = std::string (*)(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
-inline Advice advice = nullptr;   // gives "" where it has none
+inline Advice advice = nullptr;   // returns "" for other names
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
                     const std::string& elsewhere = "");
 

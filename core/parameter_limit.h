@@ -7,8 +7,8 @@
 
 namespace poslab {
 
-// While one lives, a model that this thread builds may have at most `most` parameters, as many as the file of its sizes
-// has weights. So damaged sizes end in a Failure that names the file.
+// While one lives, a model that this thread builds may have at most `most` parameters: the number of weights in `file`,
+// which also gives the model's sizes. So damaged sizes end in a Failure that names the file.
 class ParameterLimit {
  public:
   ParameterLimit(std::string file, int64_t most);

@@ -16,7 +16,7 @@
 namespace poslab {
 
 namespace {
-constexpr int64_t most = INT32_MAX;  // numbers: the optimizer's tensors have one axis of them all
+constexpr int64_t most = INT32_MAX;  // parameters: the optimizer's tensors have them all on one axis
 }
 
 struct Params::Store {

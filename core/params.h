@@ -19,14 +19,14 @@ class Params {
   // parameter. A vector is a matrix of one row. There are then no entries and no gradients.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights);
-  // The stored matrix of that name; empty where parameters are made.
+  // The stored matrix of that name under this path; empty unless constructed with StoredWeights.
   StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
   // The same path for parameters that several modules share: the first request makes the tensor, later ones return it.
   Params shared() const;
 
   // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
-  Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std N(0,1) given |x| < 2
+  Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std times N(0, 1), cut off at 2
   Tensor normal(const std::string& name, Shape, double std) const;
   Tensor uniform(const std::string& name, Shape, double low, double high) const;   // low <= value < high
   Tensor full(const std::string& name, Shape, double value) const;
@@ -40,9 +40,9 @@ class Params {
   void pack(Device = Device::cpu) const;
   Device device() const;                                                 // throws BadInput before pack()
   int64_t count() const;                                                 // number of scalars
-  real* values() const;                                                  // (count), after pack()
+  real* values() const;                                                  // (count); null before pack()
   real* grads() const;                                                   // (count)
-  void clear_grads() const;
+  void clear_grads() const;                                              // sets all to 0
 
  private:
   struct Store;

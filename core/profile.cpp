@@ -79,7 +79,7 @@ struct Twin<which, kernel, cost> {
 
 // -- the peaks --------------------------------------------------------------------------------------------------------
 
-// The best of many runs: what else the machine does only ever takes away.
+// The best of many runs: other load on the machine only adds time.
 template <class F>
 double shortest(double budget, const F& f) {
   double best = 1e9;

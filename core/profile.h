@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// A table that runs the kernels of `plain`, the device's, and adds up their costs and times.
+// A table of kernels that run those of `plain`, the device's table, and add up their costs and times.
 const Kernels& timed(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
@@ -20,7 +20,7 @@ struct Peaks {
   struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
   double flops;                              // FLOP/s of square products that stay in the second cache
   std::vector<CopySpeed> copies;             // smallest size first
-  double rate(double bytes) const;           // of the smallest size that is not below
+  double rate(double bytes) const;           // of the smallest copy of at least so many bytes
 };
 const Peaks& peaks();
 
@@ -37,22 +37,22 @@ struct ProfileTotals {
 std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 
-// The calls since this function was last called, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
+// The calls since the latest call of this function, "linear 0.213 ms 197 GFLOP/s, ..."; empty below POSLAB_DEBUG=3.
 std::string latest_calls();
 
 // The table at the end of a run, per step.   seconds: of the whole run, in kernels or not   unit: "step"   units: steps
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 
-// Declared before a loop, it counts the rounds, and prints their roofline to stderr when the loop is left, even by an
-// exception.
+// Declared before a loop whose rounds call next(). The destructor prints their roofline to stderr, also after an
+// exception; at POSLAB_DEBUG below 2, or without a round, it prints nothing.
 class Profile {
  public:
   Profile(std::string what, std::string unit, Device = Device::cpu);   // "training", "step"
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
-  void next() { ++units_; }
+  void next() { ++units_; }                                            // one more round is done
 
  private:
   std::string what_, unit_;

@@ -11,7 +11,7 @@ namespace poslab {
 enum class Purpose : uint32_t { init, length, tokens, positions, dropout, test_tokens, test_positions, test_dropout,
                                 align_tokens };
 
-// The part of the 2^128 counters that belongs to one use of random numbers.
+// One use of random numbers: the key and the upper half of Philox's counter. The lower half is the index of a block.
 struct Stream {
   uint64_t seed = 0;
   uint32_t step = 0;
@@ -22,7 +22,7 @@ inline Stream stream(uint64_t seed, Purpose purpose, uint64_t step, uint32_t ind
   return {seed, uint32_t(step), (uint32_t(purpose) << 24) + index};
 }
 
-struct Bits { uint32_t at[4]; };
+struct Bits { uint32_t at[4]; };   // one block of Philox
 
 // Ten rounds of: multiply two words, swap halves, mix in the key.
 [[gnu::always_inline]] constexpr Bits philox(uint64_t index, Stream s) {
@@ -41,7 +41,7 @@ struct Bits { uint32_t at[4]; };
 class Rng {
  public:
   explicit Rng(Stream s) : stream_(s) {}
-  uint32_t bits() {
+  uint32_t bits() {                       // the next 32 bits of the stream
     if (left_ == 0) now_ = philox(index_++, stream_), left_ = 4;
     return now_.at[--left_];
   }

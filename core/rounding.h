@@ -10,7 +10,7 @@ namespace poslab {
 // or FMAs that give the same bits. For tf32 and tf32x3 it rounds in software: slower, but it shows on any machine how
 // many bits products need. Only products of our own kernels are rounded (core/engine.h).
 //   fp32     not at all
-//   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
+//   tf32x3   each factor split into two numbers of 11 bits, and three of their four products: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even; on a CPU subnormal numbers to 0
 enum class Matmul { fp32, tf32x3, tf32, bf16 };
 inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in the order of Matmul

@@ -8,7 +8,7 @@ namespace poslab {
 
 // bfloat16: the upper half of a float32.   float16: IEEE 754 binary16
 enum class StoredAs { float32, bfloat16, float16 };
-constexpr int bytes_of(StoredAs numbers) { return numbers == StoredAs::float32 ? 4 : 2; }
+constexpr int bytes_of(StoredAs as) { return as == StoredAs::float32 ? 4 : 2; }   // of one number
 
 struct StoredMatrix {
   StoredAs as = StoredAs::float32;

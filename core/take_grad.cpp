@@ -1,4 +1,4 @@
-// A gradient that is given away with its memory, to who has a graph of his own (autograd/tape_piece.h).
+// Moves a gradient out with its memory, for callers with a graph of their own (autograd/tape_piece.h).
 #include <utility>
 
 #include "core/tensor.h"

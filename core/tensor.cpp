@@ -39,11 +39,11 @@ Tensor Tensor::full(Shape shape, real value, Device device) {
   return x;
 }
 
-Tensor Tensor::over(Shape shape, real* at, std::shared_ptr<const void> keep) {
+Tensor Tensor::wrap(Shape shape, real* values, std::shared_ptr<const void> keep) {
   check_sizes(shape);
   Tensor x;
   x.shape_ = std::move(shape), x.storage_ = std::make_shared<Storage>();
-  x.storage_->value = at, x.storage_->keep = std::move(keep);
+  x.storage_->value = values, x.storage_->keep = std::move(keep);
   return x;
 }
 
@@ -122,9 +122,9 @@ Tensor Tensor::view(real* at) const {
   return x;
 }
 
-Ids::Ids(Shape shape, std::vector<int> at)
+Ids::Ids(Shape shape, std::vector<int> values)
     : shape_(std::move(shape)),
-      at_(std::make_shared<std::vector<int>>(std::move(at))),
+      values_(std::make_shared<std::vector<int>>(std::move(values))),
       elsewhere_(std::make_shared<Tensor>()) {
   if (size_of(shape_) != size())
     bad_input("ids: shape {} needs {} values, got {}", to_string(shape_), size_of(shape_), size());

@@ -1,5 +1,5 @@
 // Tensor: a shape and a shared buffer. Always dense and row-major; there are no strides. Copying a Tensor copies the
-// handle. An empty Tensor means "this term is absent". Its gradient lives beside its value.
+// handle. An empty Tensor means "this term is absent". All handles share one gradient, beside the values.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace poslab {
 
 using Shape = std::vector<int>;
 std::string to_string(const Shape&);  // (128, 40, 64)
-int64_t size_of(const Shape&);
+int64_t size_of(const Shape&);        // number of elements
 
 class Tensor {
  public:
   Tensor() = default;
-  explicit Tensor(Shape shape, Device device = Device::cpu);            // uninitialized
+  explicit Tensor(Shape shape, Device device = Device::cpu);            // uninitialized; BadInput for a size below 1
   static Tensor full(Shape shape, real value, Device device = Device::cpu);
   template <class T>
   static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; rounds to real
-  // Over memory that `keep` owns: dense, row-major, on the host.
-  static Tensor over(Shape shape, real* at, std::shared_ptr<const void> keep);
-  Tensor to(Device) const;          // itself if it is there; else a copy, without gradient
+  // A tensor on existing values, dense and row-major on the host; `keep` owns their memory.
+  static Tensor wrap(Shape shape, real* values, std::shared_ptr<const void> keep);
+  Tensor to(Device) const;          // itself if it is on that device already; else a copy, without gradient
 
   const Shape& shape() const { return shape_; }
   int dims() const { return int(shape_.size()); }
@@ -35,7 +35,7 @@ class Tensor {
   int64_t rows() const { return size() / dim(-1); }  // a tensor seen as a matrix of rows
   Device device() const;
 
-  // the device's address; copying a Tensor copies the handle, so a const one still writes
+  // An address on the device, null for an absent tensor. A const Tensor is a const handle: its values may be written.
   real* data() const;
   std::vector<real> values() const; // a copy on the host
   void set(const real* values) const;   // size() of them, from the host
@@ -43,16 +43,16 @@ class Tensor {
 
   bool requires_grad() const;
   Tensor& require_grad();              // marks a leaf, or the result of a recorded op
-  // for backward functions: where to add d loss / d this; null if it is not needed
+  // For backward functions: where to add d loss / d this; null if it is not needed. From then on has_grad() is true.
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
-  Tensor take_grad() const;         // grad() that gives its own memory away instead of copying, if it has any
+  Tensor take_grad() const;         // grad(), moved out without a copy where this tensor owns the memory; then cleared
   bool has_grad() const;            // something has flowed in
-  void clear_grad() const;
+  void clear_grad() const;          // grad() is zero again
 
-  Tensor reshape(Shape) const;      // same buffer and same gradient, so it needs no backward; one size may be -1
+  Tensor reshape(Shape) const;      // same buffer and same gradient, so nothing is recorded; one size may be -1
   Tensor detach() const;            // same buffer, no gradient
-  Tensor first(int n) const;        // the first n of axis 0: same buffer, no gradient
+  Tensor first(int n) const;        // indices 0 .. n-1 of axis 0: same buffer, no gradient. Failure for another n
   explicit operator bool() const { return storage_ != nullptr; }
 
  private:
@@ -70,18 +70,18 @@ class Tensor {
 class Ids {
  public:
   Ids() = default;
-  Ids(Shape shape, std::vector<int> at);
+  Ids(Shape shape, std::vector<int> values);
   const Shape& shape() const { return shape_; }
-  int64_t size() const { return at_ ? int64_t(at_->size()) : 0; }
-  const int* data() const { return at_ ? at_->data() : nullptr; }
-  // for kernels: the device's address, valid as long as these Ids, or within a step until its end (core/backend.h)
+  int64_t size() const { return values_ ? int64_t(values_->size()) : 0; }
+  const int* data() const { return values_ ? values_->data() : nullptr; }   // on the host
+  // For kernels: an address on the device, valid as long as these Ids; in Backend::step(), until the step ends.
   const int* on(Device) const;
-  int operator[](int64_t i) const { return (*at_)[size_t(i)]; }
-  explicit operator bool() const { return at_ != nullptr; }
+  int operator[](int64_t i) const { return (*values_)[size_t(i)]; }
+  explicit operator bool() const { return values_ != nullptr; }
 
  private:
   Shape shape_;
-  std::shared_ptr<const std::vector<int>> at_;
+  std::shared_ptr<const std::vector<int>> values_;
   std::shared_ptr<Tensor> elsewhere_;   // a copy on another device, made on first use
 };
 

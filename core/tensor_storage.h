@@ -1,4 +1,4 @@
-// The part of a tensor that its handles share. Only core/tensor.cpp, core/params.cpp and autograd/pass.h look inside.
+// The part of a tensor that its handles share: for the .cpp files of core/ and for autograd/pass.h.
 #pragma once
 #include <atomic>
 
@@ -10,11 +10,11 @@ namespace poslab {
 struct Tensor::Storage {
   real *value = nullptr, *grad = nullptr;   // into own blocks, or into a flat buffer of parameters
   Block own_value, own_grad;
-  bool requires_grad = false, grad_empty = true;
+  bool requires_grad = false, grad_empty = true;   // grad_empty: `grad` counts as zero, whatever its memory holds
   std::atomic<bool> viewed = false;  // another storage points into this one, and keeps it alive
-  uint64_t made_in = 0;                     // a pass (autograd/pass.h); 0: a leaf
+  uint64_t made_in = 0;                     // the pass whose op made it (autograd/pass.h); 0: a leaf
   Device device = Device::cpu;
-  std::shared_ptr<const void> keep;         // owns the memory, if this does not
+  std::shared_ptr<const void> keep;         // owns the memory where own_value does not
 };
 
 }  // namespace poslab

@@ -16,7 +16,7 @@ Tensor Tensor::to(Device there) const {
   Tensor y;
   y.shape_ = shape_, y.storage_ = std::make_shared<Storage>(), y.storage_->device = there;
   const size_t bytes = size_t(size()) * sizeof(real);
-  // What is uploaded is only read, so the cast makes nothing writable that somebody writes.
+  // Uploaded values are only read, so nothing is written through the pointer that the cast makes.
   y.storage_->value = static_cast<real*>(const_cast<void*>(backend(there).upload(data(), bytes)));
   if (!y.storage_->value) {
     y.storage_->own_value = Block(size(), there);
@@ -26,9 +26,9 @@ Tensor Tensor::to(Device there) const {
   return y;
 }
 
-// Whole reals that hold the ints: memory of the pool has no other kind.
+// The copy lies in a Tensor with room for the ints, because the memory pool hands out reals alone.
 const int* Ids::on(Device there) const {
-  if (!at_ || there == Device::cpu) return data();
+  if (!values_ || there == Device::cpu) return data();
   const size_t bytes = size_t(size()) * sizeof(int);
   if (const void* at = backend(there).upload(data(), bytes)) return static_cast<const int*>(at);
   if (!*elsewhere_) {

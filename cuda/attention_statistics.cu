@@ -30,7 +30,7 @@ __global__ void statistics_rows(real* y, const AttentionArgs x) {
     const real middle = all == 0 ? real(0) : warp_sum(count * mean) / all;
     squares = warp_sum(squares + count * (mean - middle) * (mean - middle));
     if (lane > 0) continue;
-    real* to = y + row * row_figures;
+    real* to = y + row * statistics_per_row;
     to[0] = all == 0 ? real(0) : 1 / z, to[1] = all == 0 ? real(0) : log(z) - w / z;
     to[2] = all == 0 ? real(0) : highest, to[3] = middle, to[4] = all == 0 ? real(0) : squares / all;
   }

@@ -54,7 +54,7 @@ class Encoding {
   // attention over the scores; a scheme that opens this door has no scores.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
-  // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). Statistics of
+  // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, statistics_per_row). Statistics of
   // logits are NaN in a scheme without logits. The base streams over the keys.
   virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;
   // The logits that the softmax sees, -infinity where masked: (B, H, Tq, Tk). For pictures and tests.

@@ -45,11 +45,11 @@ Tensor ExplicitWeights::attend(const Heads& in, const Tensor& v, const Positions
 
 namespace {
 
-// Weights and logits, s absent or -infinity where masked -> (B, H, Tq, row_figures)
+// Weights and logits, s absent or -infinity where masked -> (B, H, Tq, statistics_per_row)
 Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
   const Tensor a = weights.to(Device::cpu), s = logits ? logits.to(Device::cpu) : logits;
   const int keys = a.dim(3);
-  Tensor y({a.dim(0), a.dim(1), a.dim(2), row_figures});
+  Tensor y({a.dim(0), a.dim(1), a.dim(2), statistics_per_row});
   for (int64_t row = 0; row < y.rows(); ++row) {
     const real *ai = a.data() + row * keys, *si = s ? s.data() + row * keys : nullptr;
     const double none = s ? 0 : std::numeric_limits<double>::quiet_NaN();
@@ -63,9 +63,9 @@ Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
     const double mean = count > 0 ? sum / count : none;
     for (int j = 0; count > 0 && j < keys; ++j)
       if (si[j] != -std::numeric_limits<real>::infinity()) squares += std::pow(double(si[j]) - mean, 2);
-    const double figures[row_figures] = {most, entropy, count > 0 ? highest : none, mean,
-                                         count > 0 ? squares / count : none};
-    std::copy_n(figures, row_figures, y.data() + row * row_figures);
+    const double all[statistics_per_row] = {most, entropy, count > 0 ? highest : none, mean,
+                                            count > 0 ? squares / count : none};
+    std::copy_n(all, statistics_per_row, y.data() + row * statistics_per_row);
   }
   return y.to(weights.device());
 }

@@ -17,13 +17,13 @@ namespace {
 int first_row(bool causal, int queries) { return causal ? queries - std::max(1, queries / 8) : 0; }
 
 void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) {
-  const std::vector<real> y = statistics.values();  // (B, H, T, row_figures)
+  const std::vector<real> y = statistics.values();  // (B, H, T, statistics_per_row)
   const int B = statistics.dim(0), H = statistics.dim(1), T = statistics.dim(2);
   for (int b = 0; b < B; ++b)
     for (int h = 0; h < H; ++h) {
       RowMeans& sum = to.all[size_t(layer * H + h)];
       for (int i = first_row(causal, T); i < T; ++i) {
-        const real* row = y.data() + ((int64_t(b) * H + h) * T + i) * row_figures;
+        const real* row = y.data() + ((int64_t(b) * H + h) * T + i) * statistics_per_row;
         if (row[0] == 0) continue;  // it sees no key
         sum.add({double(row[0]), double(row[1]), double(row[2]), double(row[3]), double(row[4]), 1});
       }

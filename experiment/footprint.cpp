@@ -59,7 +59,7 @@ double activations(const RunSpec& c, double B, double T, bool trains) {
 void Taken::then(const Taken& next) { bytes = std::max(bytes, next.bytes), flops += next.flops; }
 
 Taken Forward::seen(double all) const {
-  return {bytes + sizeof(real) * inputs * rows * row_figures, all * (flops + logits)};
+  return {bytes + sizeof(real) * inputs * rows * statistics_per_row, all * (flops + logits)};
 }
 
 double Stack::parameters() const {

@@ -129,7 +129,7 @@ Settings positions_set(const std::string& text) {
   Chosen<Sampler> sampler = choose("positions", all_samplers(), text);
   const Choices usual(sampler->name, sampler->options);
   for (const auto& [own, of_run] : pool_options)
-    for (const auto& [name, value] : spelling.said)
+    for (const auto& [name, value] : spelling.settings)
       if (name == own) all.emplace_back(of_run, sampler.choices[own]), sampler.choices.set(own, usual[own]);
   all.emplace_back("positions", sampler.spelled());
   return all;
@@ -145,7 +145,7 @@ std::vector<std::string> with_same(const std::vector<Thing>& list) {
 template <class Thing, class Choose>
 Settings of_the_test(const char* name, const std::vector<Thing>& list, const std::string& text, const Choose& choose) {
   const std::vector<std::string> names = with_same(list);
-  const bool alone = !composed_spelling(text) && read_spelling(text).said.empty();
+  const bool alone = !composed_spelling(text) && read_spelling(text).settings.empty();
   if (alone && std::find(names.begin(), names.end(), text) == names.end()) raise<BadInput>(unknown(name, text, names));
   return {{name, text == "same" ? text : choose(text).spelled()}};
 }

@@ -59,7 +59,7 @@ Tensor shared(nb::handle x) {
   for (size_t d = 0; d < a.ndim(); ++d) shape.push_back(int_of(int64_t(a.shape(d)), "from_numpy"));
   if (shape.empty()) shape = {1};
   PyObject* kept = array.release().ptr();
-  return Tensor::over(shape, a.data(),
+  return Tensor::wrap(shape, a.data(),
                       {kept, [](const void* object) { let_go(static_cast<PyObject*>(const_cast<void*>(object))); }});
 }
 

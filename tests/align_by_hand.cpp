@@ -28,7 +28,7 @@ Probed made_up_model(const MadeUpRows& row_of) {
       const MadeUpRow r = row_of(layer + 1, look.length, tau);
       const std::vector<double> figures{r.largest_weight, r.entropy, 0, 0, r.variance};
       trace.captured[fmt::format("block{}.attention.statistics", layer)] =
-          Tensor::from({1, 1, 1, row_figures}, figures);
+          Tensor::from({1, 1, 1, statistics_per_row}, figures);
     }
     look.done(trace);
   };

@@ -14,7 +14,7 @@ namespace {
 
 // max a, -sum a ln a; and of the logits, if there are any, their largest, mean and variance. (B, H, T, 5)
 Tensor written_out(const Tensor& a, const Tensor& s) {
-  Tensor y({a.dim(0), a.dim(1), a.dim(2), row_figures});
+  Tensor y({a.dim(0), a.dim(1), a.dim(2), statistics_per_row});
   const int keys = a.dim(3);
   for (int64_t row = 0; row < y.rows(); ++row) {
     double most = 0, entropy = 0, top = -INFINITY, sum = 0, squares = 0, count = 0;
@@ -25,17 +25,17 @@ Tensor written_out(const Tensor& a, const Tensor& s) {
     }
     const double mean = count ? sum / count : 0,
                  all[] = {most, entropy, count ? top : 0, mean, count ? squares / count - mean * mean : 0};
-    for (int n = 0; n < row_figures; ++n) y.data()[row * row_figures + n] = real(all[n]);
+    for (int n = 0; n < statistics_per_row; ++n) y.data()[row * statistics_per_row + n] = real(all[n]);
   }
   return y;
 }
 
-// Of the first `n` figures, relative to 1 where they are small; infinite where one is no number.
+// Of the first `n` numbers, relative to 1 where they are small; infinite where one is no number.
 double off(const Tensor& a, const Tensor& b, int n) {
   double worst = 0;
   for (int64_t row = 0; row < a.rows(); ++row)
-    for (int e = 0; e < n; ++e) {
-      const double x = double(a.data()[row * row_figures + e]), y = double(b.data()[row * row_figures + e]);
+    for (int64_t e = row * statistics_per_row; e < row * statistics_per_row + n; ++e) {
+      const double x = double(a.data()[e]), y = double(b.data()[e]);
       const double error = std::abs(x - y) / (1 + std::abs(y));
       worst = std::isnan(error) ? INFINITY : std::max(worst, error);
     }
@@ -66,9 +66,9 @@ TEST_CASE("attention statistics: of every scheme as its weights and logits have 
       const bool hides =
           setup.name().find("hard_alibi") != std::string::npos || setup.name().find("calibrated") != std::string::npos;
       bool counts = false;
-      for (int64_t row = 0; row < found.rows(); ++row) counts |= found.data()[row * row_figures + 4] > 1e6;
+      for (int64_t row = 0; row < found.rows(); ++row) counts |= found.data()[row * statistics_per_row + 4] > 1e6;
       CHECK(counts == hides);
-      CHECK(off(found, expected, hides ? 3 : row_figures) < 1e-4);
+      CHECK(off(found, expected, hides ? 3 : statistics_per_row) < 1e-4);
       if (!hides) ++with_logits;
     }
   CHECK(with_logits > 100);

@@ -28,7 +28,7 @@ TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") 
     CHECK(difference(wrapped.weights(in, p, {}), expected) < 1e-6);
     const Tensor rows = wrapped.statistics(in, p, {});
     for (int64_t row = 0; row < rows.rows(); ++row) {
-      const real *of_row = rows.data() + row * row_figures, *w = expected.data() + row * T;
+      const real *of_row = rows.data() + row * statistics_per_row, *w = expected.data() + row * T;
       CHECK(std::abs(of_row[0] - *std::max_element(w, w + T)) < 1e-6);
       CHECK(std::isnan(of_row[2]));  // its logits are not written out
     }

@@ -1,7 +1,6 @@
-// What throws and catches exceptions in WebAssembly, where Debian's C++ library has none of it: the functions that
-// clang calls for `throw` and `catch` (the Itanium C++ ABI, with the table of handlers as clang writes it for wasm).
-// The machine itself unwinds the stack. Leaves out what nothing here uses: std::exception_ptr, throw specifications,
-// exceptions with several bases, and of other languages.
+// Exceptions in WebAssembly, for which Debian's C++ library has no code: the functions that clang calls for `throw` and
+// `catch` (the Itanium C++ ABI, with clang's table of handlers for wasm). The machine itself unwinds the stack. Leaves
+// out std::exception_ptr, throw specifications, several bases of an exception, and other languages.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -64,7 +63,7 @@ extern "C" struct {
 
 extern "C" {
 
-// The clauses of the landing pad, in their order: of what types they catch. 0: none of them; the exception goes on.
+// Finds the clause of the landing pad that catches this type, and sets `selector`; 0: none, and the exception goes on.
 int _Unwind_CallPersonality(void* thrown) {
   const uint8_t* at = __wasm_lpad_context.table;
   __wasm_lpad_context.selector = 0;

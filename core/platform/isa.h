@@ -14,8 +14,8 @@ void use_isa(const std::string& name);  // throws BadInput if this processor doe
 // fast at it; or "emulated", by FMAs with the bits of vdpbf16ps (core/cpu/bf16/pairs.h).
 std::string bf16_products();
 
-// Scope guard for tests and benches: pairs of bf16 are multiplied by the instruction, where this processor has it, or
-// emulated; otherwise by the faster of the two.
+// Scope guard for tests and benches: how pairs of bf16 are multiplied, by vdpbf16ps where this processor has it, by its
+// emulation, or, as outside of any guard, by the faster of the two.
 enum class PairsBy { fastest, instruction, emulated };
 class UsePairs {
  public:

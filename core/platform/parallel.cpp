@@ -1,5 +1,5 @@
-// A pool of workers made for many short jobs on a machine that others use too. The caller works along and waits only
-// for pieces that a worker has really begun: a worker that the system has put aside delays no job.
+// A pool of workers for many short jobs on a machine with other load. The calling thread runs pieces too, and waits
+// only for pieces that a worker has begun: a worker that the system has suspended before that delays no job.
 #include "core/platform/parallel.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class Pool {
     for (std::thread& w : workers_) w.join();
   }
   void run(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
-    cursor_ = closed;                            // a worker that comes late from the last job finds nothing to claim
+    cursor_ = closed;                            // a worker that is late for the last job finds no piece to claim
     piece_ = piece, context_ = context, pieces_ = uint32_t(pieces), finished_ = 0;
     cursor_.store(uint64_t(++generation_) << 32, std::memory_order_release);
     published_.store(generation_, std::memory_order_release);
@@ -63,7 +63,7 @@ class Pool {
     inside = true;
     try {
       if (!cancelled()) piece(context, uint32_t(at));
-    } catch (...) {  // memory for what it computes with, mostly
+    } catch (...) {  // mostly a Failure: no memory is left
       const std::lock_guard alone(failing_);
       if (!failure_) failure_ = std::current_exception();
     }
@@ -125,7 +125,7 @@ void set_threads(int n) {
 
 void before_fork() { busy.lock(); }
 void after_fork(bool in_child) {
-  if (in_child) (void)pool().release();            // its memory is left as it is: a lock in it may be held
+  if (in_child) (void)pool().release();            // not destroyed: a lock in it may be held
   busy.unlock();
 }
 

@@ -16,8 +16,8 @@ void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const 
 
 }  // namespace poslab
 
-// What a thread leaves when it ends is left to the end of the program: there is one thread. Debian's C++ library for
-// WebAssembly lacks this function, which compilers call for a thread_local with a destructor.
+// Debian's C++ library for WebAssembly lacks __cxa_thread_atexit, which compilers call for a thread_local with a
+// destructor. There is one thread, so the destructor runs at the end of the program.
 extern "C" int __cxa_atexit(void (*destroy)(void*), void* object, void* library);
 extern "C" int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
   return __cxa_atexit(destroy, object, library);

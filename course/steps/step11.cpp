@@ -70,9 +70,9 @@ CASE("the shift: which row of the table a pair reads") {
       expected.push_back(j - (2 + i) + 3), no_offset.push_back(j - i + 3), late.push_back(j - (2 + i) + 4);
       mirrored.push_back((2 + i) - j + 3);
     }
-  check("row j - t + last,  t = offset + i,  last = max(offset + queries, keys) - 1", {queries, keys}, got, expected,
+  check("row j - t + slots - 1,  t = offset + i,  slots = max(offset + queries, keys)", {queries, keys}, got, expected,
         {{"the query's slot is offset + i, and here the offset is missing", no_offset},
-         {"off by one: distance 0 is row `last`, the middle one", late},
+         {"off by one: distance 0 is row slots - 1, the middle one", late},
          {"the rows run the other way round: j - t grows with the key", mirrored}});
   std::vector<int> table = {5, 4, 3, 2, 1, 0, 7, 6, 1, 2, 4, 8, 3, 5, 7, 9};  // two sequences
   AttentionArgs listed = x;

@@ -9,7 +9,7 @@ namespace poslab {
 
 std::string shell_word(const std::string& text) {
   const auto plain = [](char c) {
-    return ascii::is_word(c) || std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
+    return ascii::is_alnum(c) || std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string word = "'";

@@ -237,7 +237,7 @@ void Page::write_figures(const std::string& artifact, const std::vector<Picture>
     make_folder(folder_ + "/figures");
     std::string name = p.id.starts_with(artifact) ? p.id : artifact + "-" + p.id;
     for (char& c : name)
-      if (!ascii::is_word(c) && c != '_' && c != '-') c = '-';
+      if (!ascii::is_alnum(c) && c != '_' && c != '-') c = '-';
     for (const std::string& ending : figures_.endings) {
       const std::string path = fmt::format("{}/figures/{}.{}", folder_, name, ending);
       write_file(path, ending == "csv" ? page::paper_csv(p.panels) : page::paper_file(path, p.panels, figures_.width));

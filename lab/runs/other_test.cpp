@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t longest_name = 100;  // of a file; a longer one ends in a checksum
 
-bool suits_a_name(char c) { return ascii::is_word(c) || (c && std::strchr("-_.", c)); }
+bool suits_a_name(char c) { return ascii::is_alnum(c) || (c && std::strchr("-_.", c)); }
 
 // "lengths" of eval_lengths, "positions" of test_positions
 std::string short_name(const std::string& option) {

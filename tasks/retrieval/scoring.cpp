@@ -36,7 +36,7 @@ std::string normalized(const std::string& text) {
   for (const char c : text)
     if (!is_ascii(c))
       kept += c;
-    else if (!ascii::is_sign(c))
+    else if (!ascii::is_punct(c))
       kept += ascii::lower(c);
   std::istringstream words(kept);
   std::string all;

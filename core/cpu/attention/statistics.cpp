@@ -74,7 +74,7 @@ void attention_statistics(real* y, const AttentionArgs& x) {
           tile.finish_row(si, si, b, i);
           gather(row, si, tile.width);
           const int64_t at = (int64_t(b) * x.heads + h.head) * x.queries + tile.i0 + i;
-          if (tile.last) write(y + at * row_figures, row);
+          if (tile.last) write(y + at * statistics_per_row, row);
         }
     };
     for_tiles(h, tiling, first, last, nothing, work, nothing);

@@ -54,7 +54,7 @@ struct Request {
 std::string key_of(const std::string& folder) {
   std::string key = fs::path(folder + "/").parent_path().filename();
   for (char& c : key)
-    if (!ascii::is_word(c) && c != '-' && c != '_' && c != '.') c = '_';
+    if (!ascii::is_alnum(c) && c != '-' && c != '_' && c != '.') c = '_';
   return key;
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool suits(char c) { return ascii::is_word(c) || (c && std::strchr("-_.+=,", c)); }
+bool suits(char c) { return ascii::is_alnum(c) || (c && std::strchr("-_.+=,", c)); }
 
 std::string name_from(const std::string& text, const Choices& c) {
   std::string name;
