@@ -62,7 +62,7 @@ reasons_of_conditions = [
     (r"core/platform/parallel\.cpp: !cursor_\.compare", "where two threads meet by chance"),
     (r".*: !?(dx|dy|y|dtable|d\.q\[0\])$", "kernels may be called for no gradient, and ops do not"),
     (r".*: (case .*|kind|q|gate|activation|products)$", for_compiler),
-    (r".*: ([NS] == \d|left_size == \d|reverse|i >= by|kind\(\).*|max_rows.*)$",
+    (r".*: ([NS] == \d|reals_per_pair == \d|reverse|i >= by|kind\(\).*|max_rows.*)$",
      "known when it is compiled, in each form of a template"),
     (r".*: .*cancelled\(\)$", "where Ctrl-C comes by chance"),
     (r"tasks/language/copy_grammar\.cpp: i < vocabulary\(\)$", "where rounding leaves something over, by chance"),

@@ -11,7 +11,7 @@ struct Activated { Vec value, slope; };      // act(x), act'(x)
 
 inline Activated relu(Vec x) { return {x < 0 ? Vec{} : x, x > 0 ? splat(1) : Vec{}}; }
 
-// x s, s = sigmoid(u):   s u' x (1 - s) + s
+// Value x s, s = sigmoid(u), and slope s + x s (1 - s) du/dx
 inline Activated times_sigmoid(Vec x, Vec u, Vec du) {
   const Vec e = exp(-magnitude(u)), r = real(1) / (e + real(1));
   const Vec s = u > 0 ? r : u <= 0 ? e * r : u, both = e * r * r;                 // s (1 - s), from either side
@@ -24,7 +24,7 @@ inline Activated gelu_tanh(Vec x) {
   return times_sigmoid(x, x * (square * cubic + real(1)) * twice_root, (square * (3 * cubic) + real(1)) * twice_root);
 }
 
-// P(x) for x <= 0, given exp(-x^2 / 2)
+// P(x) = (1 + erf(x / sqrt(2))) / 2 for x <= 0; the second argument is exp(-x^2 / 2)
 #ifdef POSLAB_DOUBLE
 inline Vec lower_tail(Vec x, Vec) {
   for (int i = 0; i < lanes; ++i) x[i] = std::erfc(-x[i] * std::sqrt(0.5)) / 2;
@@ -52,7 +52,7 @@ inline Activated gelu(Vec x) {
   return {share == 0 ? share : x * share, e == 0 ? share : share + x * e * real(0.39894228040143268)};
 }
 
-// f(act), act being the function that `gate` names, as a lambda without captures
+// f(act), where act is the activation `gate` as a lambda without captures
 template <class F>
 inline auto with_activation(Gate gate, const F& f) {
   switch (gate) {

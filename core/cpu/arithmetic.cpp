@@ -22,7 +22,7 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
   ++to.dims;
 }
 
-// Where the elements of one place of a loop lie, from any place on, one place after the other.
+// A place of a loop, from the n-th on: its index and the offsets of its elements in y, a and b.
 struct Place {
   const StridedLoop& loop;
   int64_t index[StridedLoop::max_dims], y = 0, a = 0, b = 0;
@@ -107,8 +107,8 @@ real sum_run(const real* a, int64_t n, int64_t step) {
   return sum_lanes((s[0] + s[1]) + (s[2] + s[3]));
 }
 
-// The innermost dimension is added up: one number for each place of `kept`. Units of at most `grain` elements are
-// summed in the precision of real, and units in double.
+// The innermost dimension is summed: one number for each place of `kept`. Units of at most `grain` elements are summed
+// in the precision of real, and their sums in double.
 void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows& reduced) {
   const int64_t chunks = pieces(reduced.n, grain), units = reduced.outer.count() * chunks;
   const int64_t per_partial = chunks > 1 ? 1 : at_least(1, grain / reduced.n),
@@ -140,9 +140,8 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
   }
 }
 
-constexpr int64_t columns = 256;   // side by side, in the first cache
-// rows that are added in one go; the blocks' sums are added up after that, for precision
-constexpr int64_t block = 512;
+constexpr int64_t columns = 256;   // summed side by side, in the first cache
+constexpr int64_t block = 512;     // rows of one sum; the sums of blocks are added after that, for precision
 
 // out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
 void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, int64_t from, int64_t to) {
@@ -162,7 +161,7 @@ void sum_block(real* out, const real* a, int64_t n, const StridedLoop& reduced, 
   }
 }
 
-// The innermost dimension stays: rows are added up. Few columns and many rows are cut into runs of rows as well.
+// The innermost dimension stays, and rows are added. Few columns of many rows are cut into runs of rows as well.
 void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
   const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks,
                 depth = reduced.count();
@@ -202,7 +201,7 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
 
 constexpr int64_t side = 32;   // of a tile that is transposed within the first cache
 
-// y_ij (+)= a_ij where a is contiguous along i and y along j: tiles, or every access would touch a new cache line.
+// y_ij (+)= a_ij where a is contiguous along i and y along j: in tiles, or every access would be a cache miss.
 void copy_transposed(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {
   const int64_t tiles = pieces(i.n, side);
   parallel_for(rest.count() * tiles, [&](int64_t piece) {
@@ -245,7 +244,7 @@ void pow(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return std::pow(p, q); });
 }
 
-// Every element of y is met once, so the order is free: y is written front to back.
+// Every element of y is written once, so the order is free: y is written front to back.
 void copy(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
   StridedLoop sorted;

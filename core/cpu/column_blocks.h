@@ -8,33 +8,33 @@ namespace poslab::POSLAB_ISA {
 
 constexpr int columns = 64;
 
-// A matrix cut into blocks of 64 columns, n in all: block s begins at column 64 s.
+// A matrix cut into blocks of 64 columns: block s begins at column 64 s.
 struct ColumnBlocks {
   Right first;
-  int64_t step;  // from one to the next
-  int n;
+  int64_t step;  // reals from one block to the next
+  int n;         // columns in all
   int count() const { return (n + columns - 1) / columns; }
   int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
   Right operator[](int s) const { return {first.at + s * step, first.row, first.packed}; }
 };
-// The same from row p on, a multiple of 64.
+// b without its rows before p, a multiple of 64.
 inline ColumnBlocks from_row(const Multiply& multiply, const ColumnBlocks& b, int p) {
   return {multiply.from_row(b.first, p), b.step, b.n};
 }
 
-// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h); for few rows of a, b is read in place
-inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
+// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h). If a has few `rows`, b itself
+inline ColumnBlocks to_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
   const int steps = multiply.steps(k);
   ColumnBlocks to{{nullptr, columns, multiply.packs()}, int64_t(steps) * columns, n};
-  if (rows < few_rows && multiply.reads_rows(rows, k)) return {{b, n}, columns, n};
+  if (rows < few_rows && multiply.reads_in_place(rows, k)) return {{b, n}, columns, n};
   real* at = scratch(buffer, to.count() * to.step);
   for (int s = 0; s < to.count(); ++s) multiply.copy(k, to.width(s), b + s * columns, n, at + s * to.step, columns);
   to.first.at = at;
   return to;
 }
 
-// w: (n, k) -> the blocks of columns of its transpose (k, n). `other` and `third` are buffers for the steps between
-inline ColumnBlocks transposed_in_column_blocks(const Multiply& multiply, int buffer, int other, int third,
+// w: (n, k) -> the blocks of columns of its transpose (k, n). other, third: buffers for intermediate copies
+inline ColumnBlocks transposed_to_column_blocks(const Multiply& multiply, int buffer, int other, int third,
                                                 const real* w, int n, int k) {
   const Right all = multiply.transposed(other, third, n, k, w);
   ColumnBlocks to{all, int64_t(multiply.steps(k)) * columns, n};
@@ -47,11 +47,12 @@ inline ColumnBlocks transposed_in_column_blocks(const Multiply& multiply, int bu
   return to;
 }
 
-// c = epilogue(a b) (gemm.h); end(j): the epilogue of columns j .. j + 64
-template <class End>
+// c = finish(a b) (gemm.h); finish_at(j): the epilogue of columns j .. j + 63
+template <class FinishAt>
 inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const ColumnBlocks& b, real* c,
-                            ptrdiff_t c_row, const End& end) {
-  for (int s = 0, j = 0; s < b.count(); ++s, j += columns) multiply(m, b.width(s), k, a, b[s], c + j, c_row, end(j));
+                            ptrdiff_t c_row, const FinishAt& finish_at) {
+  for (int s = 0, j = 0; s < b.count(); ++s, j += columns)
+    multiply(m, b.width(s), k, a, b[s], c + j, c_row, finish_at(j));
 }
 
 }  // namespace poslab::POSLAB_ISA

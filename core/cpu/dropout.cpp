@@ -12,7 +12,7 @@ void dropout(Accumulator y, const real* x, int64_t n, Dropout how) {
     real factor[run];
     for (; from < to; from += run) {
       const int64_t count = to - from < run ? to - from : run;
-      dropout_scale(factor, from, count, how);
+      write_dropout_factors(factor, from, count, how);
       write_row(y.at + from, !y.empty, int(count), [&](int j, int some) {
         return load_some(x + from + j, some) * load_some(factor + j, some);
       });

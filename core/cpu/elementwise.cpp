@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
-// y_e = f(vector at e, how many of its lanes are real)
+// y_e = or += f(e, lanes in use), a vector at a time
 template <class F>
 void each(real* y, bool add, int64_t n, const F& f) {
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
@@ -20,7 +20,7 @@ template <class F>
 void forward(real* y, const real* x, int64_t n, const F& f) {
   each(y, false, n, [&](int64_t e, int count) { return f(load_some(x + e, count)); });
 }
-// dx_e += f(dy_e, the y_e or x_e that the derivative reads)
+// dx_e += f(dy_e, kept_e); kept: y or x, whichever the derivative reads
 template <class F>
 void backward(Accumulator dx, const real* dy, const real* kept, int64_t n, const F& f) {
   if (!dx) return;
@@ -53,7 +53,7 @@ Vec sin(Vec x) {
 Vec log(Vec x) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
   const Vec positive = x > 0 ? x : splat(1.f);
-  const auto tiny = positive < std::numeric_limits<float>::min();     // denormal numbers are moved up first
+  const auto tiny = positive < std::numeric_limits<float>::min();     // subnormal numbers are scaled up first
   const Vec in = tiny ? positive * 8388608.f : positive;
   Int bits;
   __builtin_memcpy(&bits, &in, sizeof bits);
@@ -80,8 +80,8 @@ Vec tanh(Vec x) {
 }
 
 // sin(x + quarters pi/2), by x = n pi/2 + r, |r| <= pi/4, and Chebyshev fits of our own to sine and cosine of r, within
-// 1e-9. pi/2 is taken off in four parts, of which n times the first three are exact for n < 8192: right also beside the
-// zeros. Farther out, and for infinities and NaN, one lane after the other.
+// 1e-9. pi/2 is subtracted in four parts; n times each of the first three is exact for n < 8192, so that values beside
+// zeros are right too. For larger |x|, infinities and NaN of_one() computes one lane after the other.
 template <class OfOne>
 Vec wave(Vec x, int quarters, const OfOne& of_one) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));

@@ -7,7 +7,7 @@ namespace poslab::POSLAB_ISA {
 void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
                   int64_t rows, int in, int d_ff, int out) {
   const Multiply multiply;
-  const ColumnBlocks w1_blocks = in_column_blocks(multiply, column_blocks_buffer, rows, w1, in, d_ff);
+  const ColumnBlocks w1_blocks = to_column_blocks(multiply, column_blocks_buffer, rows, w1, in, d_ff);
   const Right whole_w2 = multiply.right(shared_pairs, rows, d_ff, out, w2, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
@@ -29,7 +29,7 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
   const PartialSums partial_sums(rows, at_b2 + out);
   const Right w1_transposed = multiply.transposed(transposed_buffer, shared_pairs, in, d_ff, w1);
   const ColumnBlocks w2_blocks =
-      transposed_in_column_blocks(multiply, column_blocks_buffer, transposed2_buffer, shared_pairs, w2, d_ff, out);
+      transposed_to_column_blocks(multiply, column_blocks_buffer, transposed2_buffer, shared_pairs, w2, d_ff, out);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *xs = x + from * in, *h = hidden + from * d_ff;
     real* dh = scratch(hidden_buffer, int64_t(row_block) * columns);
@@ -37,7 +37,7 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
     const Left of_xs = multiply.left(block_pairs2, in, m, {xs, 1, in});
     for (int s = 0; s < w2_blocks.count(); ++s) {
       const int n = w2_blocks.width(s), j = s * columns;
-      multiply(m, n, out, of_dys, w2_blocks[s], dh, columns, Gated{h + j, d_ff});
+      multiply(m, n, out, of_dys, w2_blocks[s], dh, columns, WherePositive{h + j, d_ff});
       if (dx)
         multiply(m, in, n, multiply.left(block_pairs3, m, n, {dh, columns, 1}), multiply.from_row(w1_transposed, j),
                  dx.at + from * in, in, s > 0 || !dx.empty);

@@ -7,10 +7,10 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// In the scratch of the calling thread: weights; in that of each thread: what a block of the hidden layer needs.
+// Scratch buffers: on the calling thread weights, on each thread the values of a block of the hidden layer.
 enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
-// to = a b + bias, bias null for none
+// to = a b + bias; bias may be null
 void product(const Multiply& multiply, int m, int n, int k, Left a, Right b, const real* bias, real* to,
              ptrdiff_t to_row) {
   if (bias)
@@ -56,9 +56,9 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const Multiply multiply;
-  const ColumnBlocks w1 = in_column_blocks(multiply, weights1_buffer, g.rows, g.w1, g.in, g.d_ff);
-  const ColumnBlocks w3 = in_column_blocks(multiply, weights3_buffer, g.rows, g.w3, g.in, g.d_ff);
-  const ColumnBlocks w2 = in_column_blocks(multiply, weights2_buffer, g.rows, g.w2, g.d_ff, g.out);
+  const ColumnBlocks w1 = to_column_blocks(multiply, weights1_buffer, g.rows, g.w1, g.in, g.d_ff);
+  const ColumnBlocks w3 = to_column_blocks(multiply, weights3_buffer, g.rows, g.w3, g.in, g.d_ff);
+  const ColumnBlocks w2 = to_column_blocks(multiply, weights2_buffer, g.rows, g.w2, g.d_ff, g.out);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
@@ -88,7 +88,7 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(g.rows, at_b2 + out);
   const auto transposed = [&](int buffer, const real* w, int rows, int columns) {
-    return transposed_in_column_blocks(multiply, buffer, transposed_buffer, shared_pairs, w, rows, columns);
+    return transposed_to_column_blocks(multiply, buffer, transposed_buffer, shared_pairs, w, rows, columns);
   };
   const ColumnBlocks w1 = transposed(weights1_buffer, g.w1, in, d_ff);
   const ColumnBlocks w2 = transposed(weights2_buffer, g.w2, d_ff, out);

@@ -1,4 +1,4 @@
-// Rows of a table by number, and the way back, where several rows may meet in one entry of the table.
+// Rows of a table by number, forward and backward, where several rows may add to one entry of the table.
 #include "core/kernels.h"
 #include "core/platform/parallel.h"
 
@@ -14,8 +14,8 @@ void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
   });
 }
 
-// Each piece owns some columns of the whole table, two cache lines wide, and meets all rows in order: no two threads
-// ever write to the same place, and the sum has one order.
+// Each piece owns some columns of the whole table, two cache lines wide, and goes through all rows in order: no two
+// threads write to the same place, and the sum has one order.
 void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
   if (!dtable) return;
   parallel_ranges(n, 128 / int64_t(sizeof(real)), [&](int64_t from, int64_t to) {

@@ -10,15 +10,15 @@
 
 namespace poslab::POSLAB_ISA {
 
-struct Left {
+struct Left {                        // the factor a: a_ip = at[i row + p column]
   const real* at;
   ptrdiff_t row, column;
-};  // a_ip = at[i row + p column]
+};
 
-// How factors are loaded and multiplied: reals here, pairs of rounded numbers in pairs.h.
+// Factors: how they are loaded and multiplied. Reals here, pairs of rounded numbers in bf16/pairs.h.
 struct Reals {
-  struct Sums {};                 // a guard that lives while a tile is summed
-  static constexpr int rows = 1;  // of b in one step
+  struct Sums {};                 // a scope guard that lives while a tile is summed
+  static constexpr int rows = 1;  // of b that one step reads
   template <int W>
   static VecOf<W> left(const real* a) {
     return splat<W>(*a);
@@ -33,13 +33,13 @@ struct Reals {
   }
 };
 
-// Epilogues: finish() turns the sums of row i, columns j .. j + W, into the values to store at c. Callers may add some.
-struct Into {
+// Epilogues: finish() turns the sums of row i, columns j .. j + W - 1, into the values to store at c.
+struct Into {                        // c = sum, or c += sum if add
   bool add;
   template <int W>
   VecOf<W> finish(const real* c, VecOf<W> sum, int, int) const { return add ? load<W>(c) + sum : sum; }
 };
-struct WithBias {                    // max(sum + bias, min): a linear layer, with min = 0 of a ReLU or -infinity
+struct WithBias {                    // max(sum + bias, min): a linear layer; min is 0 for a ReLU, else -infinity
   const real* bias;
   real min;
   template <int W>
@@ -48,34 +48,35 @@ struct WithBias {                    // max(sum + bias, min): a linear layer, wi
     return y < min ? splat<W>(min) : y;
   }
 };
-struct Gated {                       // the sum where gate_ij > 0: the gradient after a ReLU
-  const real* gate;
+struct WherePositive {               // the sum where x_ij > 0, else 0: the gradient through x = ReLU(...)
+  const real* x;
   ptrdiff_t row;
   template <int W>
   VecOf<W> finish(const real*, VecOf<W> sum, int i, int j) const {
-    return load<W>(gate + i * row + j) > real(0) ? sum : VecOf<W>{};
+    return load<W>(x + i * row + j) > real(0) ? sum : VecOf<W>{};
   }
 };
 
-// The tile at row i0 and column j0 of c.
-template <class Of, int W, int M, int N, class Finish>
-inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
+// The tile of c that begins at c, which is row i0 and column j0 for the epilogue.
+template <class Factors, int W, int M, int N, class Finish>
+inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish, int i0,
+                 int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
   if (k >= 64)  // long enough to prefetch c from memory during the sums
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   {
-    [[maybe_unused]] const typename Of::Sums sums;
-    for (int p = 0; p < k; ++p, ap += a.column, b += Of::rows * b_row) {
-      decltype(Of::template right<W>(b, b_row)) bj[N];
+    [[maybe_unused]] const typename Factors::Sums sums;
+    for (int p = 0; p < k; ++p, ap += a.column, b += Factors::rows * b_row) {
+      decltype(Factors::template right<W>(b, b_row)) bj[N];
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) bj[j] = Of::template right<W>(b + j * W, b_row);
+      for (int j = 0; j < N; ++j) bj[j] = Factors::template right<W>(b + j * W, b_row);
 #pragma GCC unroll 8
       for (int i = 0; i < M; ++i) {
-        const auto ai = Of::template left<W>(ap + i * a.row);
+        const auto ai = Factors::template left<W>(ap + i * a.row);
 #pragma GCC unroll 4
-        for (int j = 0; j < N; ++j) sum[i][j] = Of::template add_product<W>(sum[i][j], ai, bj[j]);
+        for (int j = 0; j < N; ++j) sum[i][j] = Factors::template add_product<W>(sum[i][j], ai, bj[j]);
       }
     }
   }
@@ -84,19 +85,19 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) {
       real* at = c + i * c_row + j * W;
-      store<W>(at, end.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W));
+      store<W>(at, finish.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W));
     }
 }
 
-// One column block of N vectors of columns, all m rows: as many rows at a time as the registers hold.
-template <class Of, int W, int N, class Finish>
-inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end,
+// N vectors of columns of c, all m rows: as many rows at a time as the registers hold.   j: the first column
+template <class Factors, int W, int N, class Finish>
+inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish,
                          int j) {
   constexpr int max_rows = registers == 12 ? 4 : N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
     for (; i + M <= m; i += M)
-      tile<Of, W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, end, i, j);
+      tile<Factors, W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, finish, i, j);
   };
   rows.template operator()<max_rows>();
   rows.template operator()<4>();
@@ -104,13 +105,13 @@ inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, r
   rows.template operator()<1>();
 }
 
-// c = epilogue(a b)                                                     a: (m, k)   b: (k, n)   c: (m, n)
-template <class Of = Reals, class Finish>
-inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end) {
+// c = finish(a b), an epilogue. b_row, c_row: reals from row to row     a: (m, k)   b: (k, n)   c: (m, n)
+template <class Factors = Reals, class Finish>
+inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish finish) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
     if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and templates compile even where they do not run
-      for (; j + W * N <= n; j += W * N) column_block<Of, W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
+      for (; j + W * N <= n; j += W * N) column_block<Factors, W, N>(m, k, a, b + j, b_row, c + j, c_row, finish, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();

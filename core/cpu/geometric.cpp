@@ -1,5 +1,5 @@
 // The weights of geometric attention, a row at a time. The formula is in core/more_kernels.def: terms of one key are
-// computed in vectors; sums over the keys before it, in one pass outwards, and inwards for the gradient.
+// computed in vectors; the sums over the keys before it in one pass outwards, for the gradient inwards.
 #include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -14,7 +14,7 @@ constexpr real infinity = std::numeric_limits<real>::infinity();
 
 int64_t rows_per_piece(int n) { return n < grain ? grain / n : 1; }
 
-// The query of one row: its slot, how many keys it sees on either side, and the order in which it asks them.
+// The query of one row: its slot, how many keys it sees on either side, and the order in which it visits them.
 struct Query {
   const int t, left, right, both;
   Query(int64_t row, int queries, int keys, bool causal)

@@ -1,4 +1,4 @@
-// Rows of a table read between their entries, and the way back. Rows are short and stay in the first cache, or in
+// Linear interpolation in the rows of a table, forward and backward. Rows are short and stay in the first cache, or in
 // registers.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -7,11 +7,11 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Where places p of a row of last + 1 entries lie: between two of them, by the share of the upper one.
+// Places p in a row of last + 1 entries: the entry below, and the share of the entry above.
 struct Places {
   LaneMask below;
   Vec share;
-  LaneMask slopes;  // else y is constant around p
+  LaneMask slopes;  // whether p is inside the table; outside y is constant
   Places(Vec p, int last) {
     const Vec least{}, most = splat(real(last)), in = p > least ? (p < most ? p : most) : least;  // of NaN 0
     below = __builtin_convertvector(in, LaneMask);
@@ -61,9 +61,9 @@ void for_rows(const real* t, int64_t rows, int entries, int n, const F& f) {
                                : for_rows<InMemory>(t, rows, entries, n, f);
 }
 
-// How many places there are up to the last with a gradient. A causal mask leaves none to half of all, and to add their
-// zeros to sums that begin at 0 would change no bit of these, unless a place is NaN.
-int places_met(const real* dy, const real* p, int n) {
+// The number of places up to the last with a gradient. Under a causal mask half of all have none, and their zeros,
+// added to sums that begin at 0, would change no bit, unless a place is NaN.
+int places_with_grad(const real* dy, const real* p, int n) {
   while (n > 0 && dy[n - 1] == 0 && p[n - 1] == p[n - 1]) --n;
   return n;
 }
@@ -98,8 +98,8 @@ void interpolate_backward(Accumulator dt, Accumulator dp, const real* dy, const 
     for_rows<InMemory>(dt.at, rows, entries, n, [=](int64_t i, const InMemory&) {
       real* row = dt.at + i * entries;
       for (int e = 0; dt.empty && e < entries; ++e) row[e] = 0;
-      const int met = dt.empty ? places_met(dy + i * n, p + i * n, n) : n;
-      for_vectors(met, [&](int j, int count) {
+      const int used = dt.empty ? places_with_grad(dy + i * n, p + i * n, n) : n;
+      for_vectors(used, [&](int j, int count) {
         const Places at(load_some(p + i * n + j, count), entries - 1);
         const Vec d = load_some(dy + i * n + j, count);
         const LaneMask below = at.below;

@@ -1,6 +1,6 @@
-// Kernels of whole layers as their formulas in core/kernels.def say, for any matrix product By::multiply, a few hundred
-// rows at a time. The kernels of the engine `own`, which keep a block of rows in the cache from the first operation to
-// the last, have their own files: matmul.cpp, linear.cpp, feed_forward.cpp, gated_feed_forward.cpp.
+// Kernels of whole layers by their formulas in core/kernels.def, with any matrix product By::multiply, a few hundred
+// rows at a time: the engines `naive` and `openblas`. The kernels of `own`, which keep a block of rows in the cache
+// from the first operation to the last, are in matmul.cpp, linear.cpp, feed_forward.cpp and gated_feed_forward.cpp.
 #pragma once
 #include "core/cpu/activations.h"
 #include "core/cpu/naive_product.h"
@@ -11,16 +11,16 @@ namespace poslab::POSLAB_ISA {
 
 template <class By>
 struct Layers {
-  static constexpr int piece = 256;    // rows that a thread takes at a time, whatever the number of threads is
+  static constexpr int piece = 256;    // rows that a thread takes at a time; results do not depend on the thread count
   enum Buffer { hidden_buffer = 5, gradient_buffer, gradient2_buffer };
 
   static Factor as_stored(const real* x, int columns) { return {x, columns, 1}; }
   static Factor transposed(const real* x, int columns) { return {x, 1, columns}; }
 
-  // y = x w + b, b null for none                                       x: (m, in)   w: (in, out)   b: (out)
+  // y = x w + b, b null for none: y starts as b, and x w is added      x: (m, in)   w: (in, out)   b: (out)
   static void layer(int m, int in, int out, const real* x, const real* w, const real* b, real* y) {
     for (int i = 0; i < m && b; ++i) std::copy(b, b + out, y + int64_t(i) * out);
-    By::multiply(m, out, in, as_stored(x, in), as_stored(w, out), y, b);
+    By::multiply(m, out, in, as_stored(x, in), as_stored(w, out), y, b != nullptr);
   }
   // dx += dy w^T                                                       dy: (m, out)   w: (in, out)   dx: (m, in)
   static void to_input(int m, int in, int out, const real* dy, const real* w, real* dx, bool add) {

@@ -7,16 +7,16 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 // A copy of the second factor in column blocks pays if it has several of them, and the first factor many rows.
-bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > columns; }
+bool worth_blocks(int64_t rows, int width) { return rows >= row_block && width > columns; }
 
 }  // namespace
 
 // y = x w + b
 void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
   const Multiply multiply;
-  const bool blocked = in_blocks(rows, out);
+  const bool blocked = worth_blocks(rows, out);
   const ColumnBlocks blocks =
-      blocked ? in_column_blocks(multiply, column_blocks_buffer, rows, w, in, out) : ColumnBlocks{};
+      blocked ? to_column_blocks(multiply, column_blocks_buffer, rows, w, in, out) : ColumnBlocks{};
   const Right whole = blocked ? Right{} : multiply.right(shared_pairs, rows, in, out, w, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
@@ -42,11 +42,11 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
   // dy is copied into blocks only for a wide x, whose many columns read the copy.
-  const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
+  const bool w_blocked = worth_blocks(rows, in), dy_blocked = w_blocked && worth_blocks(rows, out);
   ColumnBlocks w_blocks{};
   Right w_transposed{};
   if (dx && w_blocked)
-    w_blocks = transposed_in_column_blocks(multiply, column_blocks_buffer, transposed_buffer, shared_pairs, w, in, out);
+    w_blocks = transposed_to_column_blocks(multiply, column_blocks_buffer, transposed_buffer, shared_pairs, w, in, out);
   else if (dx)
     w_transposed = multiply.transposed(transposed_buffer, shared_pairs, in, out, w);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
@@ -64,7 +64,7 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
       const Left of_xs = multiply.left(block_pairs2, in, m, {x + from * in, 1, in});
       const Into into{add};
       if (dy_blocked)
-        multiply_blocks(multiply, in, m, of_xs, in_column_blocks(multiply, hidden_buffer, in, dys, m, out), partial,
+        multiply_blocks(multiply, in, m, of_xs, to_column_blocks(multiply, hidden_buffer, in, dys, m, out), partial,
                         out, [=](int) { return into; });
       else
         multiply(in, out, m, of_xs, multiply.right(block_pairs3, in, m, out, dys, out), partial, out, into);

@@ -1,6 +1,5 @@
-// Batched matrix products. A b that stays in the second cache is read where it lies. A larger one is worked off 512
-// rows at a time: these are copied into panels as wide as the micro-kernel's tile (gemm.h), which then runs through
-// each from start to end.
+// Batched matrix products. A b that fits the second cache is read in place. Of a larger one, 512 rows at a time are
+// copied into panels as wide as a tile of gemm.h, and each panel is then read from its start to its end.
 //
 // GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours and OpenBLAS's with the same
 // instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and 32.
@@ -20,7 +19,7 @@ constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int blocks(int n, int size) { return (n + size - 1) / size; }
 
-// Copying b pays where it is larger than 1 MB and enough rows of a meet it. GFLOP/s without / with it, as above:
+// Copying b pays where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, as above:
 // AVX-512 at 512 squared 160 / 155, 768 145 / 150, 1024 70 / 150; AVX2 at 512 83 / 83, 768 75 / 81, 1024 37 / 80.
 bool large(const Product& p) { return int64_t(p.n) * p.k * int64_t(sizeof(real)) > 1 << 20 && p.m >= 32; }
 
@@ -28,7 +27,7 @@ Left left(const Product& p, const real* a, int i, int from) {
   return p.a_transposed ? Left{a + int64_t(from) * p.m + i, 1, p.m} : Left{a + int64_t(i) * p.k + from, p.k, 1};
 }
 
-// Rows from .. from + k, columns j .. j + n of b, to where their panels start: one after the other, each (k, panel).
+// Rows from .. from + k - 1, columns j .. j + n - 1 of b -> panels one after the other, each (k, panel).
 void pack(const Product& p, const real* b, int from, int k, int j, int n, real* to) {
   if (p.b_transposed) {
     for (int at = 0; at < n; at += panel) {

@@ -12,7 +12,7 @@ namespace {
 constexpr int row_block = 32;          // rows of one piece of work
 constexpr int max_partial_sums = 16;   // of dgain and dbias, whatever the number of threads
 
-// Mean and deviation of a row: h = (s - mean) inverse, inverse = 1 / std.
+// Mean and 1 / std of a row: h = (s - mean) inverse.
 template <NormKind kind>
 struct Moments {
   real mean = 0, inverse = 0;
@@ -47,8 +47,8 @@ template <NormKind kind>
   });
 }
 
-// d = the gradient of s through the norm, plus ds, in rms alone, unless null. Adds this row's dgain and dbias to `sums`
-// (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
+// d = the gradient of s through the norm; in rms plus ds, unless that is null. Adds this row's dgain and dbias to
+// `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
 // otherwise.
 template <NormKind kind>
 [[gnu::always_inline]] inline void norm_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,

@@ -1,4 +1,4 @@
-// The same product by OpenBLAS.
+// The product of naive_product.h by OpenBLAS: the engine `openblas` (core/engine.h).
 #pragma once
 #include "core/cpu/naive_product.h"
 #include "core/platform/openblas.h"
@@ -10,7 +10,7 @@ struct OpenBlasProduct {
   static void multiply(int m, int n, int k, Factor a, Factor b, real* c, bool add) {
     constexpr int row_by_row = 101, as_stored = 111, transposed = 112;           // CBLAS's numbers
     const auto form = [](Factor x) { return x.column == 1 ? as_stored : transposed; };
-    // The distance of two lines in memory; for a single line CBLAS requires at least its length.
+    // Reals from one stored row to the next; for a single row CBLAS requires at least its length.
     const auto line = [](Factor x, int rows, int columns) {
       return x.column == 1 ? larger(x.row, columns) : larger(x.column, rows);
     };

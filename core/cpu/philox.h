@@ -27,7 +27,7 @@ inline Lanes64 wide_product(Lanes64 a, uint32_t b) {
 #endif
 }
 
-// Lanes of a and b in turn: a0 b0 a1 b1 ... in two vectors.
+// Lanes of a and b in turn, in two vectors: out = a0 b0 a1 b1 ...
 template <int... i>
 inline void interleave(Lanes64* out, Lanes64 a, Lanes64 b, std::integer_sequence<int, i...>) {
   constexpr int n = blocks_per_vector;
@@ -65,8 +65,8 @@ inline void philox_words(uint16_t* out, uint64_t index, Stream s) {
 
 inline uint32_t dropout_threshold(const Dropout& d) { return uint32_t(65536 * d.rate + real(0.5)); }
 
-// out_e = keep_e / (probability to keep) for elements from .. from + n - 1; from is a multiple of 8.
-inline void dropout_scale(real* out, int64_t from, int64_t n, const Dropout& d) {
+// out[e] = the dropout factor of element from + e, e < n: 0 or 1 / (probability to keep).   from: a multiple of 8
+inline void write_dropout_factors(real* out, int64_t from, int64_t n, const Dropout& d) {
   constexpr int run = 8 * philox_blocks;
   const uint32_t threshold = dropout_threshold(d);
   const real scale = real(65536) / real(65536 - threshold);
@@ -85,7 +85,7 @@ inline void dropout_scale(real* out, int64_t from, int64_t n, const Dropout& d) 
 inline const real* dropout_factors(int64_t from, int64_t to, int n, const Dropout& d) {
   if (d.rate == 0) return nullptr;
   real* factors = scratch(2, (to - from) * n);
-  dropout_scale(factors, from * n, (to - from) * n, d);
+  write_dropout_factors(factors, from * n, (to - from) * n, d);
   return factors;
 }
 

@@ -24,19 +24,20 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
     for (int j = 0; j < n; ++j) to[i * to_line + j] = round(from[i * from_line + j]);
 }
 
-struct Right {
+struct Right {          // the factor b: b_pj = at[p row + j]
   const real* at;
   ptrdiff_t row;
-  bool packed = false;  // into pairs: two rows of b are one row here
-};                      // b_pj = at[p row + j]
+  bool packed = false;  // packed by Multiply: a row here is two rows of b as pairs, or one rounded
+};
 
 // With fewer rows of a, a copy of b would take as long as the product.
 constexpr int few_rows = 8;
 
+// The product of a call of a kernel: multiply(m, n, k, a, b, ...).
 class Multiply {
  public:
-  // packs(): whether factors become pairs.   steps(k): rows of b after packing k rows.   from_column, from_row: a and b
-  // from p on, a multiple of 64.   reads_rows: whether a has so few rows that b is read in place.
+  // packs(): whether left() and right() pack.   steps(k): rows of b after packing k of them.   from_column, from_row: a
+  // and b from p on, a multiple of 64.   reads_in_place: whether right() returns b itself, for these rows of a.
   bool packs() const { return pairs_; }
   int steps(int k) const {
 #ifndef POSLAB_DOUBLE
@@ -46,11 +47,11 @@ class Multiply {
   }
   Left from_column(Left a, int p) const { return {a.at + steps(p) * a.column, a.row, a.column}; }
   Right from_row(Right b, int p) const { return {b.at + (b.packed ? steps(p) : p) * b.row, b.row, b.packed}; }
-  bool reads_rows(int64_t rows, int k) const {
+  bool reads_in_place(int64_t rows, int k) const {
     return !pairs_ || (rows < few_rows && k % 2 == 0);
   }
 
-  // A factor in the form that products read: itself, or packed into this scratch buffer.          a: (m, k)   b: (k, n)
+  // A factor as operator() reads it: itself, or packed into this scratch buffer.                  a: (m, k)   b: (k, n)
   Left left([[maybe_unused]] int buffer, [[maybe_unused]] int m, [[maybe_unused]] int k, Left a) const {
 #ifndef POSLAB_DOUBLE
     if (pairs_) {
@@ -58,7 +59,7 @@ class Multiply {
       real* to = scratch(buffer, int64_t(m) * row);
       if (a.column == 1) {
         pack_columns(m, k, a.at, a.row, to);
-      } else if (left_size == 2 && m < few_rows) {  // so few rows are loaded one by one
+      } else if (reals_per_pair == 2 && m < few_rows) {  // so few rows are loaded one by one
         split_transposed(k, m, a.at, a.column, to);
       } else {
         pack_rows(k, m, a.at, a.column, to, m);
@@ -71,12 +72,12 @@ class Multiply {
   }
   // rows: of a
   Right right(int buffer, int64_t rows, int k, int n, const real* b, ptrdiff_t b_row) const {
-    if (reads_rows(rows, k)) return {b, b_row};
+    if (reads_in_place(rows, k)) return {b, b_row};
     real* to = scratch(buffer, int64_t(steps(k)) * n);
     copy(k, n, b, b_row, to, n);
     return {to, n, true};
   }
-  // w^T; `other` is a buffer for an intermediate step                                                        w: (n, k)
+  // w^T as the factor b, in `buffer`; other: a buffer for an intermediate copy                               w: (n, k)
   Right transposed(int buffer, int other, int n, int k, const real* w) const {
     return transposed(buffer, other, n, k, w, k);
   }
@@ -93,7 +94,7 @@ class Multiply {
     transpose(n, k, w, w_row, to, n);
     return {to, n};
   }
-  // Copies b, or a part of it, in the form that products read: steps(k) rows
+  // Copies b, or some of its columns, as operator() reads it: steps(k) rows
   void copy(int k, int n, const real* b, ptrdiff_t b_row, real* to, ptrdiff_t to_row) const {
 #ifndef POSLAB_DOUBLE
     if (pairs_) return pack_rows(k, n, b, b_row, to, to_row);
@@ -101,22 +102,22 @@ class Multiply {
     for (int p = 0; p < k; ++p) __builtin_memcpy(to + p * to_row, b + p * b_row, size_t(n) * sizeof(real));
   }
 
-  // c = epilogue(a b) (gemm.h); a and b come from left() and right()                 a: (m, k)   b: (k, n)   c: (m, n)
+  // c = finish(a b) (gemm.h); a and b are results of left() and right()              a: (m, k)   b: (k, n)   c: (m, n)
   template <class Finish>
-  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
-    if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
+  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
+    if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, finish);
 #ifndef POSLAB_DOUBLE
-    if (pairs_ && !b.packed) return by_rows(m, n, k, a, b, c, c_row, end);
-    if (pairs_) return gemm<Packed>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
+    if (pairs_ && !b.packed) return multiply_in_place(m, n, k, a, b, c, c_row, finish);
+    if (pairs_) return gemm<Packed>(m, n, steps(k), a, b.at, b.row, c, c_row, finish);
 #endif
     const Rounded r = rounded(m, n, k, a, b);
-    gemm(m, n, r.k, r.a, r.b, n, c, c_row, end);
+    gemm(m, n, r.k, r.a, r.b, n, c, c_row, finish);
   }
   // c = a b, or c += a b if add
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, bool add) const {
     (*this)(m, n, k, a, b, c, c_row, Into{add});
   }
-  // The same for factors that are not packed yet.
+  // The same for an a and b that did not go through left() and right().
   void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
                   bool add) const {
     (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, Into{add});
@@ -124,11 +125,11 @@ class Multiply {
 
  private:
 #ifndef POSLAB_DOUBLE
-  // Few rows of a, and b in place.
+  // Few rows of a, and an unpacked b of an even number of rows.
   template <class Finish>
-  void by_rows(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
-    a.column *= left_size;
-    gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, end);
+  void multiply_in_place(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
+    a.column *= reals_per_pair;
+    gemm<PairsOfRows>(m, n, k / 2, a, b.at, b.row, c, c_row, finish);
   }
 #endif
 
@@ -161,7 +162,7 @@ class Multiply {
   bool pairs_ = how_ == Matmul::bf16;
 };
 
-// Scratch buffers for packed factors: the first is read by all threads, the others belong to a block of rows.
+// Scratch buffers for packed factors: the first for a factor that all threads read, the others for a block of rows.
 enum PairBuffer { shared_pairs = 8, block_pairs1, block_pairs2, block_pairs3, block_pairs4, block_pairs5 };
 
 }  // namespace poslab::POSLAB_ISA

@@ -1,8 +1,8 @@
-// Rotates pairs of channels by the angles of their slot: y = x cos + partner(x) (-+ sin).
+// Rotates pairs of channels by the angles of their slot: y = x cos -+ x' sin, x' the other channel of the pair.
 //
-// Cosines and sines are laid out once per slot, one for each channel of a head, or of a vector if several small heads
-// share one. The partner of a channel is then in the same vector, or half a head away. Heads that do not fill whole
-// vectors are rotated pair by pair.
+// Cosines and sines are copied into a table once per slot, one for each channel of a head, or of a vector if several
+// small heads share one. The partner x' of a channel is then in the same vector, or half a head away. Heads that
+// neither fill whole vectors nor divide one are rotated pair by pair.
 #include <utility>
 
 #include "core/cpu/rows.h"
@@ -63,8 +63,8 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   const bool whole = head_dim % lanes == 0 && (interleaved || half % lanes == 0);
   const real sign = back ? -1 : 1;
   const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves
-  const int laid_out = in_lanes ? lanes : whole ? head_dim : 0;  // cosines of a slot, and as many sines
-  // A thread takes 8192 numbers at a time at least, and 8 slots where a table is laid out for whole vectors.
+  const int laid_out = in_lanes ? lanes : whole ? head_dim : 0;  // cosines of a slot in the table, and as many sines
+  // A thread takes at least 8192 numbers at a time, and at least 8 slots where heads are whole vectors.
   const int64_t work = int64_t(n) * sharing, enough = work < 8192 ? 8192 / work : 1;
   const int64_t several = whole && enough < 8 ? 8 : enough;
   parallel_ranges(int64_t(table_batch) * time, several, [&](int64_t from, int64_t to) {

@@ -9,7 +9,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-constexpr int row_block = 96;   // rows; a multiple of the rows of all tiles
+constexpr int row_block = 96;   // rows of a block: a multiple of the rows of every tile (gemm.h)
 enum RowBlockBuffer { transposed_buffer, partials_buffer, hidden_buffer, transposed2_buffer, column_blocks_buffer };
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }

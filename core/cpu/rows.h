@@ -18,6 +18,7 @@ template <class F>
   for (; j + lanes <= n; j += lanes) f(j, lanes);
   if (j < n) f(j, n - j);
 }
+// The first `count` lanes, all of them or fewer; the other lanes are 0, or `rest`, and are not stored.
 [[gnu::always_inline]] inline Vec load_some(const real* p, int count) {
   return count == lanes ? load(p) : load_first(p, count);
 }
@@ -28,7 +29,7 @@ template <class F>
   count == lanes ? store(p, v) : store_first(p, v, count);
 }
 
-// to[0 .. n) = or += v(j, count)
+// to_j = or += v(j, count), a vector of which `count` lanes count
 template <class F>
 [[gnu::always_inline]] inline void write_row(real* to, bool add, int n, const F& v) {
   for_vectors(n, [&](int j, int count) {

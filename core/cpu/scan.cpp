@@ -1,5 +1,5 @@
-// Running sums along the middle axis of (outer, n, inner). Where the axis is the innermost, a vector is summed up in
-// itself by log2(lanes) shifted additions; else the columns of a block have a running sum each, in the first cache.
+// Running sums along the middle axis of (outer, n, inner). Where inner = 1, the running sums of a vector take
+// log2(lanes) shifted additions; else each column of a block has a running sum of its own, in the first cache.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/memory.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int column_block = 512;
 
-// Lane i gets what lane i - by had, in reverse lane i + by; zero comes in at the end.
+// Lane i becomes lane i - by, in reverse lane i + by; lanes without a source are 0.
 template <int by, bool reverse, int... i>
 inline Vec shifted(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, Vec{}, (reverse ? i + by : i >= by ? i - by : lanes + i)...);
@@ -38,7 +38,7 @@ void scan_row(real* y, bool add, const real* x, int n, bool exclusive) {
   }
 }
 
-// Columns from .. from + width of a matrix (n, inner).
+// `width` columns of a matrix (n, inner); x and y point to the first.
 void scan_columns(real* y, bool add, const real* x, int n, int64_t inner, int width, ScanOrder order) {
   real sum[column_block];
   for (int j = 0; j < width; ++j) sum[j] = 0;

@@ -1,8 +1,8 @@
 // Vectors of the machine, through the vector extension of GCC and clang: one source for SSE2, AVX2, AVX-512, NEON and
 // wasm.
 // Every kernel file is compiled once for each instruction set, in a namespace of that name, with these types as wide as
-// the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep
-// one copy of it, perhaps the one that this processor cannot run).
+// the set allows. So a kernel may use no inline function from outside this namespace: of its copies, one for each set,
+// the linker would keep one, perhaps one that this processor cannot run.
 #pragma once
 #if defined __SSE2__
 #include <immintrin.h>

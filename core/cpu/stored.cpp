@@ -1,7 +1,6 @@
 // Linear layers and tables whose weights are read as files store them, in 32 or 16 bits (core/stored_matrix.h). A block
-// of weights is widened while it is in the cache, so the model never lies in memory as reals. Where many rows meet it,
-// factors are rounded as the run asks (product.h); few are multiplied as they are: there, reading the weights is what
-// takes time.
+// of weights is converted to reals in the cache, so the model never lies in memory as reals. For many rows of x,
+// factors are rounded to cpu_matmul() (product.h); for few they are not, as reading the weights takes most of the time.
 #include <type_traits>
 
 #include "core/cpu/product.h"
@@ -21,8 +20,8 @@ struct Float16 {
 
 inline real value(float x) { return real(x); }
 inline real value(Bfloat16 x) { return real(__builtin_bit_cast(float, uint32_t(x.bits) << 16)); }
-// The exponent's bias grows from 15 to 127. Without a subnormal float on the way, which would be slow: a subnormal
-// Float16 is what 2^-14 plus it is more than 2^-14.
+// The exponent's bias grows from 15 to 127. No intermediate float is subnormal, which would be slow: a subnormal x is
+// (2^-14 + x) - 2^-14.
 inline real value(Float16 x) {
   constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
   const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
@@ -64,7 +63,7 @@ inline real dot(const real* a, const real* b, int n) {
   return sum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-// As in decoding: each weight is read once, and an output is a sum along its row of w.
+// For few rows of x, as in decoding: each weight is read once, and an output is a dot product with its row of w.
 template <class Number>
 void multiply_few(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
@@ -80,7 +79,7 @@ void multiply_few(real* y, const real* x, const Number* w, const real* b, int64_
   });
 }
 
-// A block of weights is widened, its rows become columns, and all rows of x meet it.
+// For many rows of x: a block of weights is widened and transposed, and multiplied by all rows of x.
 template <class Number>
 void multiply_many(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
   const Multiply multiply;

@@ -1,6 +1,6 @@
 // The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set. The list is
-// core/kernels.def; KERNEL declares what the files beside this one define. A program of few kernels (cmake/spine) has
-// POSLAB_KERNEL as [[gnu::weak]]: an undefined kernel is null.
+// core/kernels.def; the other files of this folder define them. A program of few kernels (cmake/spine) declares them
+// [[gnu::weak]] by POSLAB_KERNEL: an undefined kernel is null.
 #include "core/cpu/layers.h"
 #include "core/cpu/openblas_product.h"
 #include "core/engine.h"

@@ -1,5 +1,5 @@
-// The k largest numbers of each row, in order. A heap has the best k so far, the worst of them at its root; the rest of
-// the row is compared with that one a vector at a time, and few numbers have to enter.
+// The k largest numbers of each row, in order. A heap has the largest k so far, the smallest of them at its root; the
+// rest of the row is compared with the root a vector at a time, and few numbers enter the heap.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/memory.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct Entry { real value; int column; };
 
-// Does a come before b: NaN before all, then the larger, then the one further left.
+// Whether a ranks before b: NaN before all numbers, then the larger one, then the one further left.
 inline bool before(const Entry& a, const Entry& b) {
   const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
   if (a_nan != b_nan) return a_nan;

@@ -338,7 +338,7 @@ CASE("what a tile loads") {
   Counted::of_a = Counted::of_b = Counted::products = 0;
   t.got<Counted>(baseline::Into{false});
   check("M N k products of vectors: 4 * 2 * 5", double(Counted::products), M * N * k,
-        {{"none went through Of::add_product", {0}}});
+        {{"none went through Factors::add_product", {0}}});
   check("b is loaded once for all rows: N k vectors, 2 * 5", double(Counted::of_b), N * k,
         {{"b is loaded anew for each row: N vectors of it before the loop over rows", {double(M * N * k)}},
          {"b is loaded anew for each row, besides what is in bj: multiply with bj[j]", {double((M + 1) * N * k)}}});

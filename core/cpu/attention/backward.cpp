@@ -19,13 +19,11 @@ real* zeros(int buffer, int64_t n) {
   return static_cast<real*>(__builtin_memset(scratch(buffer, n), 0, size_t(n) * sizeof(real)));
 }
 
-// One unit's sums over the rows of r, gain and bias for its head, or a tile's, laid out as its tables.
-struct TableGrads {
-  real *r = nullptr, *gain = nullptr,
-       *bias = nullptr;  // (rows, R), (rows), (rows)     tables of (R, column), (column), (column)
-};
+// The gradients of r, gain and bias for one head: of a unit, (rows, R), (rows), (rows); or of a tile, laid out as its
+// tables, (R, columns), (columns), (columns).
+struct TableGrads { real *r = nullptr, *gain = nullptr, *bias = nullptr; };
 
-// What a unit works with: results it adds to, what it reads, its partial sums, and those of the tile at hand.
+// One unit of work: its arguments and results, its partial sums, and those of the current tile.
 struct Unit {
   const AttentionArgs& x;
   const AttentionGrads& d;
@@ -70,13 +68,13 @@ void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
     for (; j < seen; j += lanes) {
       const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1], g = x.scale * a * (load(ds + j) - delta);
       store(s + j, a);
-      store(ds + j, first_lanes(seen - j) ? g : Vec{});   // what lies in padding may be no number
+      store(ds + j, first_lanes(seen - j) ? g : Vec{});   // padding may hold NaN
     }
     for (; j < width; j += lanes) store(s + j, Vec{}), store(ds + j, Vec{});
   }
 }
 
-// The same for one row with a gain, a temperature, or keys that are not simply the first ones.
+// The same for one row of a tile that is not `leading`.
 void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept,
                                     real delta) const {
   real* logits = scratch(row_buffer, tile.width);
@@ -94,7 +92,7 @@ void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, 
     if (dgain) store(dgain + j, load(dgain + j) + (masked ? Vec{} : du * product));
     store(s + j, a);
     store(ds + j, x.scale * g * du);
-    // dbias is collected here, as dx has the gain in it; times scale, by which the sum is divided in the end.
+    // dbias is summed here, as dx has the gain in it; times scale, by which tiled_backward() divides the total.
     if (of_tile.bias) {
       real* dbias = of_tile.bias + tile.start(i, tile.table_width) + j;
       store(dbias, load(dbias) + x.scale * du);
@@ -106,7 +104,7 @@ void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, 
   }
 }
 
-// to_j += sum_i weight_ij y_i for the columns c of the tile     y: n reals for each query     to: n for each key
+// to_j += sum_i weight_ij y_i for the columns c of the tile   y: (B, queries, heads, n)   to: (B, keys, kv_heads, n)
 void Unit::keys(const Tile& tile, Accumulator to, KeyRange c, const real* weight, const real* y, int n, int b) const {
   if (!to) return;
   const Head& h = tile.h;

@@ -1,7 +1,7 @@
 // Attention in tiles, forward: the weights of a block of query rows live in the cache and are never stored. The formula
 // and the shapes are at AttentionArgs in core/kernels.h; the logits are filled in logits.h.
 //
-// Where a block sees more keys than a tile holds, what a row has gathered fades when a larger logit turns up
+// Where a block sees more keys than a tile holds, the sums of a row are scaled down for each tile with a larger logit
 // (Milakov & Gimelshein 2018, Dao et al. 2022):
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
@@ -10,15 +10,15 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Of one row, over the tiles so far; `fade` is exp(m - m') of the last step, for what was gathered before it.
+// Of one row, over the tiles so far; `fade` is exp(m - m') of the last tile: the factor on the sums before it.
 struct Softmax {
   real max, sum, fade;
 };
 
-// What is taken from the logits of a row: its maximum, or 0 where no key is seen or a bias of -infinity hides them all.
+// Subtracted from the logits of a row: its maximum, or 0 where it sees no key or a bias of -infinity hides all keys.
 real shift_of(real highest) { return highest == neg_infinity ? real(0) : highest; }
 
-// The same where a block has one tile, and its rows see the first of its keys: nothing fades.
+// exponentials() where a block has one tile, which is `leading`: nothing fades.
 void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   const int width = tile.width, m = tile.m;
   const Tile::Seen seen_by = tile.seen(b);
@@ -39,8 +39,8 @@ void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   }
 }
 
-// Rows of products s -> e_ij = exp(s_ij - max_i), where max_i and z_i = sum_j e_ij go on in `rows`; where no key is
-// seen e is 0.
+// Rows of products s -> e_ij = exp(s_ij - max_i), 0 where no key is seen; `rows` has max_i and z_i = sum_j e_ij of the
+// tiles so far.
 void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
   if (tile.leading && tile.first && tile.last) return exponentials_of_leading(s, rows, tile, b);
   for (int i = 0; i < tile.m; ++i, s += tile.width) {
@@ -61,7 +61,7 @@ void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
 
 real inverse_of(real sum) { return sum == 0 ? real(0) : 1 / sum; }
 
-// Calls done(tile, b, e, rows) with e_ij = exp(s_ij - max_i) of sequence b and softmax_i at `rows`, tile after tile.
+// Calls done(tile, b, e, rows), tile after tile, with e_ij = exp(s_ij - max_i) of sequence b and each row's Softmax.
 template <class Done>
 void for_weights(const AttentionArgs& x, const Done& done) {
   const Tiling tiling(x);
@@ -119,7 +119,7 @@ void attention_weights(real* a, const AttentionArgs& x) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;
     const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, after = keys - j0 - n;
     const bool first = tile.first, last = tile.last;
-    if (first && last && n == keys) {  // the usual case: nothing to clear, nothing that fades
+    if (first && last && n == keys) {  // the usual case: nothing to clear, and nothing fades
       for (int i = 0; i < m; ++i, ai += keys, e += width) {
         const real inverse = inverse_of(rows[i].sum);
         write_row(ai, false, keys, [&](int j, int count) { return load_some(e + j, count) * inverse; });

@@ -55,8 +55,8 @@ enum Buffer {
 // there are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
-  int parts = 16, part_size;  // of the batch; each part has partial sums of dr, dgain and dbias
-  int group = 8, block_rows;
+  int parts = 16, part_size;  // of the batch; part_size: sequences. Each part has partial sums of dr, dgain and dbias
+  int group = 8, block_rows;  // sequences of a group, query rows of a block
 
   explicit Tiling(const AttentionArgs& x) {
     while (parts > 2 && int64_t(parts) * x.rows > 8 * 1024) parts /= 2;
@@ -104,18 +104,18 @@ inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, i
   const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
   return overlap(overlap({0, x.keys}, {piece.first, piece.last}), diagonals);
 }
-// The keys that at least one of queries i0 .. i0 + m sees, and those between.
+// The keys that at least one of queries i0 .. i0 + m - 1 sees, and all keys between them.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0, int m) {
   return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
 }
 
-// Query rows i0 .. i0 + m of one head by keys j0 .. j0 + n, with tables of r, gain and bias whose columns are pairs.
-// With `pairs`, each query row has a table of its own, of its keys. Without, all rows read one table of distances:
-// query row i finds key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative shift", as a pointer.
+// Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias whose columns are
+// pairs. With `pairs`, each query row has a table of its own, of its keys. Without, all rows read one table of
+// distances: query row i finds key j0 + c in column table_column(i) + c, Transformer-XL's "relative shift".
 struct Tile {
   const Head& h;
   const int i0, m, j0, n;
-  const bool first, last;  // of the tiles of this block
+  const bool first, last;  // whether it is the first, the last tile of this block of rows
   const AttentionArgs& x = h.x;
   const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
   const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those after are undefined
@@ -125,9 +125,9 @@ struct Tile {
   // The sequences of a group are a little more than a tile apart, so that they do not share lines of the cache.
   const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
-  int pieces = 0, piece[max_pieces] = {};                                        // those that have a pair here
-  bool leading = true;  // every row sees keys from j0 up to an end of its own, all in one piece, and
-                        // s = scale q.k + bias: the mask of a row is a number of columns
+  int pieces = 0, piece[max_pieces] = {};                                        // of them: with a pair in this tile
+  bool leading = true;  // every row sees the keys from j0 up to an end of its own, all in one piece, so that the mask
+                        // of a row is a number of columns; and s = scale q.k + bias
 
   Tile(const Head& head, int i, int rows, KeyRange keys, bool is_first, bool is_last)
       : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
@@ -136,23 +136,23 @@ struct Tile {
     leading = pieces <= 1 && !x.gain && !x.temperature &&
               (!pieces || seen_keys(x, x.piece[piece[0]], i0 + m - 1).first <= j0);
     if (leading && pieces)
-      end_of_all_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
-      end_of_first_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
+      row_limit_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
+      first_row_end_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
   }
 
   KeyRange columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
   KeyRange columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
   // Columns before the padding of sequence b.
   int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
-  // In a `leading` tile, the number of columns that query row i of a sequence sees.
+  // The columns that query row i of a `leading` tile sees: one more than the row above, up to the keys' limit.
   struct Seen {
-    int by_first, by_all;
-    int operator()(int i) const { return larger(0, smaller(by_first + i, by_all)); }
+    int first_row, limit;
+    int operator()(int i) const { return larger(0, smaller(first_row + i, limit)); }
   };
-  Seen seen(int b) const { return {end_of_first_, smaller(end_of_all_, keys_of(b))}; }
+  Seen seen(int b) const { return {first_row_end_, smaller(row_limit_, keys_of(b))}; }
 
   int table_column(int i) const { return m - 1 - i; }
-  // Where query row i begins in tables of `size` reals, or of rows of `size` reals for each column.
+  // Where query row i begins: in tables of `size` reals, or of `size` rows with columns `step` reals apart.
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }
@@ -162,11 +162,11 @@ struct Tile {
     return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + j0 + c];
   }
 
-  // Fills the tables, for sequence b's group.   r: scale r^T, tables of (R, column)   gain, bias: of (column)
+  // Fills the tables, for sequence b's group.   r: scale r^T, tables of (R, columns)   gain, bias: of (columns)
   void prepare(int b);
-  void prepare_rows(int b);  // r_rows: r, tables of (columns, R)
+  void prepare_rows(int b);  // fills r_rows with r, tables of (columns, R)
 
-  // s = scale (q_i . k_j + q_rel_i . r[pair]) for sequences from .. to, each (m, width), `sequence` reals apart.
+  // s = scale (q_i . k_j + q_rel_i . r[pair]) for sequences from .. to - 1, each (m, width), `sequence` reals apart.
   void products(real* s, int from, int to) const;
   // Row i of products() -> s_ij in `to`, -infinity where masked; `to` may be s. For tiles that are not `leading`.
   void finish_row(const real* s, real* to, int b, int i) const;
@@ -178,7 +178,7 @@ struct Tile {
   }
 
  private:
-  int end_of_all_ = 0, end_of_first_ = 0;
+  int row_limit_ = 0, first_row_end_ = 0;
   KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
   void content(real* s, int b) const;
   const real* table(int buffer, int b, const real* of) const;
@@ -218,7 +218,7 @@ inline void Tile::prepare_rows(int b) {
       write_channels(to, R, [from = x.r + h.pair_row(pair(b, t, c)) * R]<int W>(int e) { return load<W>(from + e); });
 }
 
-// s (m, width) = or, if there is a relative part, += scale q_i . k_j, each pair from its own piece
+// s (m, width) += scale q_i . k_j, or = where there is no relative part; each pair from its own piece
 inline void Tile::content(real* s, int b) const {
   const int D = x.head_dim, q_step = x.heads * D, k_step = x.kv_heads * D;
   real* k = scratch(keys_buffer, int64_t(D) * width);  // scale k^T, (D, width)
@@ -279,8 +279,8 @@ inline Vec logit(const real* s, const real* bias, int j, int seen) {
   return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(neg_infinity);
 }
 
-// Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads
-// that stay on one thread; at least heads that share cache lines do.
+// Calls work(head, part, from, to) for each unit, sequences from .. to - 1, on all threads. together: so many
+// neighbouring heads stay on one thread; heads that share cache lines do anyway.
 template <class Work>
 void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const Work& work) {
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));
@@ -293,8 +293,8 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   });
 }
 
-// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for an
-// empty one.
+// Calls work(keys, whether it is the first, the last) for each tile of the keys that queries i0 .. i0 + m - 1 see; if
+// they see none, for an empty one.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   constexpr int near = 32;  // nearer ranges are joined: the unseen keys between them cost less than another tile

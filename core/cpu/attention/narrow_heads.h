@@ -4,13 +4,13 @@
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
-// For one piece of all pairs, without key lengths, temperature, gain, relative keys or looked-up pairs.
+// For one piece of all pairs, without key lengths, temperature, gain, relative keys or a table of pairs.
 #pragma once
 #include "core/cpu/attention/logits.h"
 
 namespace poslab::POSLAB_ISA {
 
-constexpr int narrow_channels = 8;                 // 8 heads of a model of 64
+constexpr int narrow_channels = 8;                 // of a head: the papers' encoders have 8 heads, d_model = 64
 
 inline bool is_narrow(const AttentionArgs& x) {
   const AttentionPiece& p = x.piece[0];
@@ -31,7 +31,7 @@ struct NarrowHead {
   static constexpr int C = narrow_channels;
   const AttentionArgs& x;
   const int b, head, step = x.heads * C, blocks = (x.queries + lanes - 1) / lanes;
-  const real* bias;                                // of query i and key j at i - j + keys - 1, or null
+  const real* bias;                                // that of query i and key j is bias[i - j + keys - 1]; or null
 
   int64_t query(int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * C; }
   int64_t key(int j) const { return ((int64_t(b) * x.keys + j) * x.heads + head) * C; }
@@ -41,14 +41,14 @@ struct NarrowHead {
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }
 
-  // factor times rows of C reals -> C vectors, 0 in the lanes after the last query
+  // Rows of C reals, times factor -> C vectors with a lane for each query, 0 after the last query.
   void columns(Vec* to, const real* rows, int block, real factor) const {
     real* at = reinterpret_cast<real*>(to);
     if (count(block) < lanes) __builtin_memset(at, 0, C * lanes * sizeof(real));
     transpose_rows(
         count(block), C, [=, this](int i) { return rows + int64_t(i) * step; }, factor, at, lanes);
   }
-  // and back: rows = or += factor times the lanes
+  // Back again: rows = or += the vectors, times factor.
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
     real transposed[lanes * C];
     transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);
@@ -139,7 +139,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
     const int64_t first = query(n * lanes);
     Vec q[C], go[C], dq[C], delta{}, inverse{}, shift = splat(std::numeric_limits<real>::infinity());
     columns(q, x.piece[0].q + first, n, x.scale), columns(go, d_o + first, n, x.scale), columns(dq, o + first, n, 1);
-    for (int c = 0; c < C; ++c) delta += go[c] * dq[c], dq[c] = Vec{};
+    for (int c = 0; c < C; ++c) delta += go[c] * dq[c], dq[c] = Vec{};   // dq held o until here
     const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
     // after the last query the shift stays infinite, and no key has a weight
     for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];

@@ -1,5 +1,5 @@
 // Attention of heads with 8 channels whose factors are pairs of bf16 (--matmul bf16; pairs.h). Queries lie along the
-// vector lanes, as in narrow_heads.h. Pairs lie along what a product sums over:
+// vector lanes, as in narrow_heads.h. A pair is two neighbours along the index that a product sums over:
 //
 //   logits and dp: two channels           o and dq: two keys           dk and dv: two queries
 //
@@ -18,7 +18,7 @@ inline bool is_narrow_in_pairs(const AttentionArgs& x) {
 }
 
 struct PairedHead : NarrowHead {
-  static constexpr int S = left_size, steps = C / 2 * S;        // of a pair, and of a sum over channels
+  static constexpr int S = reals_per_pair, steps = C / 2 * S;   // products of a pair, and of a sum over channels
   static constexpr int at(int step) { return step ^ (S - 1); }  // with two steps the second runs first (pairs.h)
   using Factor = Packed::Factor<lanes>;
 
@@ -83,7 +83,7 @@ struct PairedHead : NarrowHead {
   static void store_interleaved(real* to, VecOf<W> x, VecOf<W> y) {
     store_interleaved<W>(to, x, y, std::make_integer_sequence<int, W>());
   }
-  // The pairs of queries, with dx and a in turn: S vectors
+  // dx and a as pairs of queries, interleaved: S vectors
   template <int... i>
   static void store_queries_interleaved(real* to, Vec dx, Vec a, std::integer_sequence<int, i...>) {
     const auto pairs = pair_neighbours<lanes>(__builtin_bit_cast(Bits<lanes>, dx), __builtin_bit_cast(Bits<lanes>, a));

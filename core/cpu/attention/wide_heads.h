@@ -29,14 +29,14 @@ enum WideBuffer {
   head_grads_buffer
 };
 
-// With fewer keys than a block has queries, one tile of logits.h is faster.
+// Whether this route fits. With fewer keys than a block has queries, one tile of logits.h is faster.
 inline bool is_wide(const AttentionArgs& x) {
   const auto fits = [](int channels) { return channels >= 16 && channels <= 128; };
   return fits(x.head_dim) && fits(x.value_dim) && x.queries >= lanes && x.keys >= block_queries && !x.bias && !x.gain &&
          !x.temperature && !x.q_rel;
 }
 
-// Rows `step` reals apart -> (m, n), one after the other, and zeros up to row `all`.
+// m rows of n reals, `step` apart -> (all, n), dense; rows from m on are zero.
 inline real* copy_rows(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
   for (int i = 0; i < m; ++i)
     write_channels(to + int64_t(i) * n, n, [at = from + i * step]<int W>(int c) { return load<W>(at + c); });
@@ -64,8 +64,8 @@ struct ScaleAndAdd {
   }
 };
 
-// Queries i0 .. i0 + m of one head of one sequence, and its keys. Arrays of a block of pairs are (keys, block_queries),
-// and columns are queries, counted from i0.
+// Queries i0 .. i0 + m - 1 of one head of one sequence, and its keys. Arrays of a block of pairs are
+// (keys, block_queries): their columns are queries, counted from i0.
 struct QueryBlock {
   const Head& h;
   const KeyRows& rows;
@@ -89,13 +89,13 @@ struct QueryBlock {
   }
 };
 
-// A block of queries by keys j0 .. j0 + n: the pieces with pairs here, each with its columns in whole vectors.
+// A block of queries by keys j0 .. j0 + n - 1: the pieces with pairs in it, each with its columns in whole vectors.
 struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
   int pieces = 0, piece[max_pieces] = {};
   QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: of any piece
-  bool cut = false;                                        // some pair is in no piece, or several pieces meet
+  bool cut = false;                                        // some pair is in no piece, or there are several pieces
 
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {
     for (int p = 0; p < of.x.pieces; ++p) {
@@ -134,7 +134,7 @@ struct PairBlock {
         }
     }
   }
-  // The part of a block of pairs that piece u holds: the block itself where no two pieces meet.
+  // `from` where piece u holds the pair, else 0. With a single piece `from` itself, whose masked pairs are 0 already.
   const real* part(int u, const real* from) const {
     if (pieces == 1) return from;
     real* to = scratch(part_buffer, block_pairs);

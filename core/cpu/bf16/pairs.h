@@ -70,7 +70,7 @@ inline VecOf<W> load_bf16(const real* p) {
 }
 
 #if defined __AVX512BF16__
-// pair_neighbours: pairs along a row of 2 W numbers.   pair: pairs of a vector and the one below it
+// pair_neighbours: pairs along a row of 2 W numbers, x0 and then x1.   pair: x0_i with x1_i
 template <int W>
 inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1) {
   if constexpr (W == 16) return (Bits<W>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
@@ -135,8 +135,8 @@ struct InstructionPairs {
   }
 };
 using Pairs = InstructionPairs;
-using Packed = InstructionPairs;     // what packed factors are
-inline constexpr int left_size = 1;  // of a pair on the left, and steps in which packed ones are multiplied
+using Packed = InstructionPairs;          // the form of packed factors
+inline constexpr int reals_per_pair = 1;  // of packed factors, and as many products: one instruction reads both numbers
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -167,7 +167,7 @@ struct EmulatedPairs {
     return {load_bf16<W>(x0), load_bf16<W>(x1)};
   }
   template <int W>
-  static Factor<W> left(const real* a) {  // a pair taken apart
+  static Factor<W> left(const real* a) {  // a split pair, its second number first
     return {splat<W>(a[1]), splat<W>(a[0])};
   }
   template <int W>
@@ -204,8 +204,8 @@ struct Split : Reals {
     return multiply_add(power, 98304.f, x) - power * 98304.f;
   }
 };
-using Packed = Split;                // what packed factors are
-inline constexpr int left_size = 2;  // of a pair on the left, and steps in which packed ones are multiplied
+using Packed = Split;                     // the form of packed factors
+inline constexpr int reals_per_pair = 2;  // of packed factors, and as many products: an FMA for each number
 #endif
 
 // Pairs of a b that is not packed, made from two of its rows at each read. With few rows of a this costs less than
@@ -218,7 +218,7 @@ struct PairsOfRows : Pairs {
   }
 };
 
-// Two lines of n numbers, one below the other -> n pairs; a missing second line is zeros.
+// Two rows of n numbers, one below the other -> n pairs; a null x1 is a row of zeros.
 inline void pair_lines(int n, const real* x0, const real* x1, real* to) {
   int j = 0;
   const auto columns = [&]<int W>() {
@@ -289,20 +289,20 @@ inline void split_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to
   }
 }
 
-// The same of x^T, of few columns                                            x: (k, m)   to: (m, k or k + 1)
+// split_columns(x^T), for an x of few columns                                x: (k, m)   to: (m, k or k + 1)
 inline void split_transposed(int k, int m, const real* x, ptrdiff_t x_row, real* to) {
   const NoSubnormals none;
   for (int i = 0; i < m; ++i)
     for (int p = 0; p < k + k % 2; ++p, ++to) *to = (p ^ 1) < k ? load_bf16<1>(x + (p ^ 1) * x_row + i) : 0;
 }
 
-// The form in which products read factors: pairs, or single numbers for FMAs.
-inline int packed_steps(int k) { return left_size == 2 ? k + k % 2 : (k + 1) / 2; }
+// Factors in the form of Packed. packed_steps: its rows for an inner size k
+inline int packed_steps(int k) { return reals_per_pair == 2 ? k + k % 2 : (k + 1) / 2; }
 inline void pack_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
-  left_size == 2 ? split_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
+  reals_per_pair == 2 ? split_rows(k, n, x, x_row, to, to_row) : pair_rows(k, n, x, x_row, to, to_row);
 }
 inline void pack_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
-  left_size == 2 ? split_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
+  reals_per_pair == 2 ? split_columns(m, k, x, x_row, to) : pair_columns(m, k, x, x_row, to);
 }
 
 }  // namespace poslab::POSLAB_ISA

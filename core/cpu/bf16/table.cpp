@@ -1,5 +1,5 @@
-// The kernels that --matmul bf16 takes where the processor multiplies pairs of bf16 itself: those of this set in place
-// of the same of a wider one. The sources beside this folder define them.
+// The kernels for --matmul bf16 where the processor multiplies pairs of bf16 itself: those that call products come from
+// this set, the others from a given table. The sources one folder up define them.
 #include "core/kernels.h"
 
 namespace poslab::POSLAB_ISA {
