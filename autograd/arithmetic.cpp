@@ -30,12 +30,12 @@ Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& ov
   return y;
 }
 
-// dx += d, added up over the places that x was repeated to                                    d: (over)
+// dx += d, summed over the places that repeat an element of x                                 d: (over)
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
   if (Accumulator dx = x.grad_accumulator())
     kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
 }
-// dx += kernel(a, b), added up over the same places
+// dx += kernel(a, b), summed in the same way
 void add_grad(const Tensor& x, Kernel kernel, Operand a, Operand b, const Shape& over) {
   if (!x.requires_grad()) return;
   if (x.has_grad() || x.size() != size_of(over))
@@ -131,7 +131,7 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("where", broadcast("where", mask.shape(), a.shape()), b.shape());
   const Kernels& run = kernels(mask.device());
   const Tensor rest = not_of(mask);
-  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // the shape of the two, not of all
+  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // broadcast with its mask alone
     return apply(run.keep, x.device(), x, in, broadcast("where", x.shape(), in.shape()));
   };
   const Tensor y = apply(run.add, mask.device(), kept(a, mask), kept(b, rest), over);

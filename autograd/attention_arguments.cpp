@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "core/error.h"
 
 namespace poslab {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 
 namespace poslab::composed {
 namespace {
@@ -22,7 +22,7 @@ Sizes sizes(const Scores& x) {
   return {q.dim(0), q.dim(1), k.dim(1), q.dim(2), k.dim(2)};
 }
 
-// Row j - t + last for query i at slot t and key j, last = max(offset + Tq, Tk) - 1                   (1, Tq, Tk)
+// Row j - t + slots - 1 for query i at slot t and key j, slots = max(offset + Tq, Tk)                 (1, Tq, Tk)
 Ids by_distance(int offset, int queries, int keys) {
   std::vector<int> row;
   for (int t = offset; t < offset + queries; ++t)
@@ -81,9 +81,8 @@ Tensor for_each_head(const Tensor& x, int heads) {
 Tensor unmasked_logits(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const Ids pairs = x.pairs ? x.pairs : by_distance(span.offset, n.queries, n.keys);
-  const auto of_pairs = [&](const Tensor& table) {
-    return permute(gather(table, pairs), {0, 3, 1, 2});
-  };  // (1 or B, H, Tq, Tk)
+  // (N, H) -> (1 or B, H, Tq, Tk)
+  const auto of_pairs = [&](const Tensor& table) { return permute(gather(table, pairs), {0, 3, 1, 2}); };
   Tensor s;
   for (const Piece& p : x.pieces) {
     Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));  // (B, H, Tq, Tk)
@@ -212,7 +211,7 @@ Tensor attention(const Scores& x, const Tensor& v, const Span& span) {
   return mix(weights, v);
 }
 
-// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j], P = sigmoid;  a_i = softmax of u_i over the keys that i asks
+// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i visits k before j], P = sigmoid(x);  a_i = softmax of u_i over visited keys
 Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   const int heads = z.dim(0) * z.dim(1), queries = z.dim(2), keys = z.dim(3);
   Tensor before = Tensor::full({queries, keys, keys}, 0), hidden = Tensor::full({queries, keys}, 0);

@@ -1,5 +1,5 @@
-// The composed twins: the fused ops that the transformer runs, written with primitive ops, as a textbook would. They
-// are the reference of the fused kernels (values and gradients), and the path of schemes that read whole logits.
+// The composed twins: the fused ops of autograd/ops.h, with the same arguments, written with primitive ops as in a
+// textbook. They are the reference of the fused kernels, and the path of schemes that read whole logits.
 #pragma once
 #include "autograd/ops.h"
 

@@ -1,6 +1,6 @@
 // loss = mean_i (ln sum_j exp(x_ij) - x_i,target_i), in nats
 //   dx_ij = dloss (p_ij - [j = target_i]) / rows,  p = softmax(x)
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-// Throws Failure if a result has a NaN or infinity, with its index, and with the inputs that already had one.
+// Prints the op's line. At 4, throws Failure if a result has a NaN or infinity: its index, and the inputs with one.
 void check_forward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 // The same for the gradients that have flowed into the inputs, once the op's backward function has run.

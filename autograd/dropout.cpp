@@ -1,6 +1,6 @@
 // y_e = x_e keep_e / (1 - rate). Which elements are kept is a pure function of the stream (core/kernels.h, Dropout), so
 // the backward pass draws them again and nothing is stored.
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

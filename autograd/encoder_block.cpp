@@ -1,5 +1,5 @@
-// A post-norm encoder block as one op, for a GPU that has it as one kernel; its derivative is above that kernel
-// (cuda/encoder_block_backward.cu).
+// A post-norm encoder block as one op, for a GPU with a kernel for it; the derivative is stated in
+// cuda/encoder_block_backward.cu.
 //
 //   h = norm(x + dropout(attention(x Wq, x Wk, x Wv) Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))
 #include "autograd/encoder_block.h"
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 

@@ -1,9 +1,9 @@
-// A post-norm encoder block after its attention as one op, for a GPU that has it as one kernel; its derivative is
-// above that of the whole block (cuda/encoder_block_backward.cu).
+// The half of a post-norm encoder block after attention as one op, for a GPU with a kernel for it; the derivative is
+// stated in cuda/encoder_block_backward.cu.
 //
 //   h = norm(x + dropout(o Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))             x, o, h, y: (..., C)
 #include "autograd/encoder_block.h"
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 

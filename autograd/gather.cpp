@@ -1,5 +1,5 @@
 // y_i = table[at_i]: rows looked up by number, an embedding for example. Rows that are read twice get both gradients.
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

@@ -9,7 +9,7 @@
 // sum of its own gradient and the gradient through its norm.
 #include <cmath>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

@@ -1,6 +1,6 @@
-// Observers of ops: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a warning of a
-// tape that only grows. record() calls observe_forward, backward() observe_backward; while nothing is armed each of
-// them is a few tests of flags.
+// Observers of ops: cancellation (core/stop.h), POSLAB_DEBUG (core/debug.h), a TapeWatch, and a warning of a tape that
+// only grows. record() calls observe_forward, backward() observe_backward; without an active observer each of them is a
+// few tests of flags.
 #pragma once
 #include <vector>
 
@@ -10,18 +10,18 @@
 
 namespace poslab {
 
-// While one lives, its functions are called for every op that this thread records, and around its backward function.
-// Of nested ones only the innermost is called.
+// While one lives, its functions are called for every op that this thread records, and around the op's backward
+// function. Of nested TapeWatches only the innermost is called.
 class TapeWatch {
  public:
   TapeWatch();
   virtual ~TapeWatch();
   TapeWatch(const TapeWatch&) = delete;
   TapeWatch& operator=(const TapeWatch&) = delete;
-  // The op has run; the tape has `before` others. Absent inputs are empty tensors.
+  // The op has run, and will be number `before` of the tape, from 0. Absent inputs are empty tensors.
   virtual void recorded(size_t before, const char* op, const std::vector<Tensor>& results,
                         const std::vector<Tensor>& inputs) = 0;
-  // Around the backward function of that op; not for an op that no gradient has reached.
+  // Around the backward function of op number `at`, unless no gradient has reached it.
   virtual void before_backward(size_t at) = 0;
   virtual void after_backward(size_t at) = 0;
 
@@ -30,13 +30,13 @@ class TapeWatch {
 };
 inline thread_local TapeWatch* innermost_watch = nullptr;
 
-constexpr size_t warned_length = 10'000;  // of a tape
+constexpr size_t warned_length = 10'000;  // ops on a tape at which the warning is printed
 inline bool observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }
 
-// The op's backward function, wrapped in calls of the observers. on_tape: whether the op will be recorded.
-// Throws Stopped; Failure for a result that has a NaN, at POSLAB_DEBUG=4.
+// Calls the observers, and returns the op's backward function wrapped in calls of them. on_tape: whether the op will be
+// recorded. Throws Stopped, and at POSLAB_DEBUG=4 Failure for a result with a NaN or infinity.
 Backward observe(const char* op, const std::vector<Tensor>& results, Inputs, bool on_tape, Backward);
 
 inline Backward observe_forward(const char* op, const Tensor& y, Inputs inputs, bool on_tape, Backward backward) {

@@ -25,9 +25,9 @@ inline Tensor operator-(double c, const Tensor& a) { return sub(number(c, a), a)
 inline Tensor operator*(double c, const Tensor& a) { return mul(number(c, a), a); }
 inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a); }
 inline Tensor operator-(const Tensor& a) { return a * -1; }
-Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1 and flat everywhere
+Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1, with slope 0
 
-// These four broadcast their arguments too. A minimum or maximum with a NaN is NaN.
+// The first four broadcast their arguments too. A minimum or maximum with a NaN is NaN.
 Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // b where the mask is 0, a where it is not
 Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
@@ -44,7 +44,7 @@ Tensor relu(const Tensor& x);
 Tensor silu(const Tensor& x);                      // x sigmoid(x)
 Tensor gelu(const Tensor& x);                      // x (1 + erf(x / sqrt(2))) / 2
 Tensor gelu_tanh(const Tensor& x);                 // its approximation by a tanh, "gelu_new" of GPT-2 and T5 v1.1
-Tensor cos(const Tensor& x);                       // of radians: a float holds an angle of n turns to n / 3,000,000
+Tensor cos(const Tensor& x);                       // x in radians; a float x of n turns is off by up to n / 3,000,000
 Tensor sin(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 
@@ -55,8 +55,8 @@ Tensor max(const Tensor& x);                       // over the last axis, which 
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
 struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
 TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
-// Linear interpolation: each row of the table is read at its own places 0 .. N-1, (..., N), (..., n) -> (..., n).
-// A place before the first entry or after the last reads that entry.
+// Linear interpolation between the N entries of each row of the table, at places 0 .. N-1 of the same row of `places`:
+// (..., N), (..., n) -> (..., n). A place below 0 reads the first entry, one above N-1 the last.
 Tensor interpolate(const Tensor& table, const Tensor& places);
 
 Tensor permute(const Tensor& x, const std::vector<int>& order);        // dim i of the result is dim order[i] of x
@@ -67,24 +67,25 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
-// Both norms square: a row with numbers above some 1e19 in float becomes 0, as in PyTorch.
+// (..., C), gain and bias (C). Squares overflow: in float a row with a number above 1e19 counts as 0, as in PyTorch.
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
-Tensor dropout(const Tensor& x, Dropout);
+Tensor dropout(const Tensor& x, Dropout);          // x_e keep_e / (1 - rate): Dropout in core/kernels.h
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
-struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each
+struct Rotation { Tensor cosine, sine; };          // of the angle of each pair: (1 or B, T, D/2) each
 Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
-Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // the same by angles in radians
 
 // The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-// The same with stored weights of an external checkpoint, (out, in), and with a stored table. Without gradients.
+// The same with stored weights of an external checkpoint, (out, in), and with a stored table: on a CPU, no gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
 Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
 Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
 struct GatedWeights { Tensor w1, b1{}, w3, b3{}, w2, b2{}; };          // shapes at GatedArgs in core/kernels.h
 Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Gate);  // (..., in) -> (..., out)
+// norm(x + dropout(z)), (..., C)
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 struct ResidualNorm { Tensor s, y; };              // s = x + dropout(z), y = rms_norm(s): a pre-norm model needs both
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);
@@ -94,26 +95,26 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., 
 //   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
 // q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key
 // heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
-struct Piece {                             // the pairs with from <= j - t < to and first <= j < last
+struct Piece {                             // holds the pairs with from <= j - t < to and first <= j < last
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
   int from = -far, to = far;               // distances in slots: a window, or all keys to its left or right
   int first = 0, last = far;               // key slots: attention sinks
 };
 struct Scores {
-  std::vector<Piece> pieces;               // 1 to 4, of one D
+  std::vector<Piece> pieces;               // 1 to max_pieces, of equal shapes
   real scale = 1;                          // of content and relative logits: 1 / sqrt(D), but not in T5
-  Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): a logit row for each query
+  Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): relative logits, both or neither
   Tensor gain{}, bias{};                   // (N, H): a factor and a logit for each row and head
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)
   Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
-};                                         // absent: row j - t + last, last = max(offset + Tq, Tk) - 1, N = last + Tk
+};                                      // absent: j - t + slots - 1, slots = max(offset + Tq, Tk), N = slots - 1 + Tk
 // The keys that a query may see: keys of its own sequence, with a causal mask none after its slot, and with a sliding
 // window none too far before it.
 struct Span {
   bool causal = false;
   int offset = 0;                          // slot of query 0: Tk - Tq if the queries are the last of the slots
   Ids key_lengths{};                       // (B): keys j >= key_lengths[b] are padding
-  int window = 0;                          // a query sees none `window` or more slots before it; 0: all
+  int window = 0;                          // a query sees no key `window` or more slots before it; 0: no limit
 };
 // Added to every query of the first piece and to every q_rel, as Transformer-XL's u and v: (H, D), (H, R); or absent.
 struct QueryBiases {
@@ -123,9 +124,9 @@ struct QueryBiases {
 Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
 // For each row: its largest weight, the entropy of the weights in nats, and the largest logit, mean and variance of the
-// logits of the keys seen. Streams over the keys and stores no weights. (B, H, Tq, row_figures), no gradient
+// logits of the keys seen. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
 // Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
-Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
+Tensor geometric(const Tensor& z, const Tensor& side, const Span&);   // (..., Tq, Tk), (..., Tq, 2: right, left) -> z's
 
 }  // namespace poslab

@@ -1,6 +1,6 @@
-// Passes: from one clearing of a thread's tape to the next. A tensor notes the pass in which an op made it. The
-// gradient of a tensor from another pass or thread would be lost, because its op is not on this tape; so backward()
-// refuses an op that reads one.
+// A pass lasts from one clearing of a thread's tape to the next. A result notes the pass in which it was made. An op of
+// another pass or thread is not on this tape, so its result's gradient would be lost: the result is stale here, and
+// backward() refuses an op that reads it.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace poslab {
 
-struct MadeIn {
+struct MadeIn {   // the pass in which y was made
   static uint64_t& of(const Tensor& y) { return y.storage_->made_in; }  // 0: a leaf
 };
 
@@ -21,7 +21,7 @@ inline uint64_t next_pass() {
   static std::atomic<uint64_t> passes = 0;  // of all threads
   return ++passes;
 }
-inline thread_local uint64_t pass = next_pass();
+inline thread_local uint64_t pass = next_pass();   // the current one
 
 inline const Tensor& mark_pass(const Tensor& y) { return MadeIn::of(y) = pass, y; }
 inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }

@@ -1,5 +1,5 @@
-// Layers with weights in the form of an external checkpoint: y = x w^T + b, and rows of a table. They are not trained,
-// so there is no backward.
+// Layers with weights in the form of an external checkpoint: y = x w^T + b, and rows of a table. These weights
+// are not trained, so there is no backward pass.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

@@ -1,5 +1,5 @@
-// The tape is a vector of (op name, results, backward). Recording order is already a topological order, so backward()
-// walks it from the end to the start and clears it. There is no graph to traverse.
+// The tape: one vector per thread with the results and the backward function of each op. The order in which ops run is
+// a topological order already, so backward() walks the vector from its end to its start and clears it. No graph.
 #pragma once
 #include <array>
 #include <functional>
@@ -11,10 +11,10 @@
 
 namespace poslab {
 
-using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
+// Adds to the gradients of an op's inputs.   dy: d loss / d y, of the shape of y, on its device
+using Backward = std::function<void(const real* dy)>;
 
-// A tensor in record()'s list {x, w, b}: a reference, not a copy.
-struct Input {
+struct Input {                       // a tensor in record()'s list {x, w, b}: a reference, not a copy
   const Tensor& x;
   Input(const Tensor& tensor) : x(tensor) {}
 };
@@ -29,35 +29,35 @@ class Inputs {
   std::span<const Input> all_;
 };
 
-// Every op calls it with its result, all tensors that it reads, and its derivative, and returns the result. If an input
-// requires a gradient, so does the result, and the tape keeps them.
+// Called by each op with its result, all tensors that it reads (absent ones too), and its derivative; returns the
+// result. If an input requires a gradient, the result requires one too, and the op goes on the tape.
 Tensor record(const char* op, Tensor y, Inputs, Backward);
 
-// The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that
-// result; if nothing has flowed into any, backward is not called.
+// The same for an op with several results. dy[i] is d loss / d ys[i], or null where no gradient has flowed into that
+// result; if none has flowed into any, backward is not called.
 using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs, BackwardOfSeveral);
 
-// The same for an op whose result has no gradient: returns y, after the checks of POSLAB_DEBUG (core/debug.h).
+// For an op whose result never has a gradient: returns y. Nothing is recorded; POSLAB_DEBUG (core/debug.h) sees the op.
 Tensor without_gradient(const char* op, Tensor y, Inputs);
 
-void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
+void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);   // of grad_accumulators()
 
-// Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one
-// tensor the sum is cleared first and both add.
-template <class... Inputs>
-std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... inputs) {
-  std::array<Accumulator, sizeof...(Inputs)> sums;
+// Accumulators for a kernel that gives the gradients of several inputs, in any order. Where two inputs are one tensor,
+// its gradient is set to 0 first, and both add to it.
+template <class... Tensors>
+std::array<Accumulator, sizeof...(Tensors)> grad_accumulators(const Tensors&... inputs) {
+  std::array<Accumulator, sizeof...(Tensors)> sums;
   collect_accumulators({&inputs...}, sums.data());
   return sums;
 }
 
-// Fills the gradients of every tensor that the scalar `loss` was computed from, and clears the tape, even if an op
+// Adds to the gradient of every tensor that the scalar `loss` was computed from, and clears the tape, even if an op
 // throws on the way: Stopped, or BadInput where it reads a result of an earlier pass or another thread. Gradients are
-// then incomplete; clear them. A loss that is refused at once, with BadInput, leaves the tape as it was.
+// then incomplete; clear them. BadInput for the loss itself (its shape, no gradient) leaves the tape unchanged.
 void backward(const Tensor& loss);
 
-// Nothing is recorded on this thread while one is alive.
+// Scope guard: while one lives, this thread records nothing.
 class NoGrad {
  public:
   NoGrad();
@@ -65,8 +65,8 @@ class NoGrad {
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
 };
-bool recording();
-size_t tape_length();
+bool recording();        // no NoGrad lives on this thread
+size_t tape_length();    // ops on this thread's tape
 void clear_tape();   // drops a forward pass that will have no backward pass
 
 }  // namespace poslab

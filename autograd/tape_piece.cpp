@@ -26,15 +26,15 @@ void TapePiece::backward(const Tensor& y, const Tensor& dy) const {
   }
   if (all.empty()) return;
   std::copy_n(dy.data(), dy.size(), y.grad_accumulator().at);
-  const auto spend = [](const Tensor& x) {         // this gradient has been read: its memory serves the next one
+  const auto free_grad = [](const Tensor& x) {     // once it has been read, its memory goes back to the pool
     if (x.has_grad()) x.take_grad();
   };
   for (size_t at = all.size(); at-- > 0;) {
     const TapeStep& step = all[at];
     if (!step.reached()) continue;
     step.backward(step.y.has_grad() ? step.y.grad_accumulator().at : nullptr);
-    spend(step.y);
-    for (const Tensor& result : step.results) spend(result);
+    free_grad(step.y);
+    for (const Tensor& result : step.results) free_grad(result);
   }
 }
 

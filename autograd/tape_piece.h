@@ -1,4 +1,4 @@
-// The steps of a tape, and a part of a tape that its caller keeps.
+// The entries of a tape, and a part of a tape that its caller keeps.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-struct TapeStep {
+struct TapeStep {               // a recorded op
   Tensor y;
   Backward backward;
   std::vector<Tensor> results;  // where an op has several: all of them, y first
@@ -22,9 +22,9 @@ extern thread_local std::vector<TapeStep> tape;     // of this thread
 // graph of its own, such as PyTorch, that runs backward through these steps later, on any thread, and more than once.
 class TapePiece {
  public:
-  explicit TapePiece(size_t from);  // tape_length() before it began
-  // Adds to the gradients of the inputs that `y` was computed from; dy: d loss / d y, of the shape of y. The gradients
-  // of the steps' results are cleared first.
+  explicit TapePiece(size_t from);  // from: tape_length() before the first of them
+  // Adds to the gradients of the inputs that `y` was computed from. dy: d loss / d y, on the CPU; BadInput unless it
+  // has the shape of y. The gradients of the steps' results are cleared first.
   void backward(const Tensor& y, const Tensor& dy) const;
 
  private:

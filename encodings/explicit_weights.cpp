@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "autograd/slice_in_place.h"
 #include "autograd/tape.h"
 

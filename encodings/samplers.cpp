@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "autograd/first_outside.h"
+#include "autograd/argument_checks.h"
 #include "core/error.h"
 #include "encodings/compose.h"
 #include "encodings/own.h"

@@ -1,4 +1,4 @@
-// Range checks of the integers that ops are given. Every row or class index is checked, in every step.
+// Checks of arguments that several ops share. Every row or class index is checked, in every step.
 #pragma once
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 
 namespace poslab {
 
-// The index of the first number outside 0 .. end - 1, or -1. Nearly always all numbers are inside; one pass without
-// branches tests that, several numbers at a time.
+// The index of the first number outside 0 .. end - 1, or -1 if there is none. That is nearly always so, and one pass
+// without branches, several numbers at a time, finds out.
 inline int64_t first_outside(const Ids& numbers, int end) {
   const int* at = numbers.data();
   const int64_t n = numbers.size();
@@ -19,7 +19,7 @@ inline int64_t first_outside(const Ids& numbers, int end) {
   return any ? std::find_if(at, at + n, outside) - at : -1;
 }
 
-// The numbers. Throws BadInput where they are absent.
+// Returns its argument. Throws BadInput if it is absent.
 inline const Ids& present(const Ids& numbers) {
   if (!numbers) bad_input("ids: absent ids have no values; pass some that were given a shape");
   return numbers;
@@ -31,7 +31,7 @@ inline void check_rate(const Dropout& how) {
     bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);
 }
 
-// Throws BadInput unless Span::key_lengths is absent, or a number of keys for each of `batch` sequences.
+// n: Span::key_lengths. Throws BadInput unless it is absent, or (batch) with numbers in 0 .. keys.
 inline void check_key_lengths(const Ids& n, int batch, int keys) {
   if (!n) return;
   if (n.shape() != Shape{batch})
