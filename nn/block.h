@@ -7,15 +7,15 @@
 
 namespace poslab {
 
-struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };
+struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };   // layer: its number, from 0
 
 // The arguments of one layer in a forward pass, besides its input.
 struct LayerPass {
   const Encoding& encoding;
   const Temperature& temperature;
   const Positions& positions;
-  Dropout dropout;       // of the first sub-layer; the second uses the next site
-  Trace* trace;
+  Dropout dropout;       // after the first sub-layer; the second uses the next site
+  Trace* trace;          // or null
   Dropout second_dropout() const {
     Dropout d = dropout;
     ++d.stream.site;
@@ -26,7 +26,7 @@ struct LayerPass {
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
-  // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
+  // Computes only the last `num_queries` of the T slots: (B, T, C) -> (B, num_queries, C). The other slots are read as
   // keys and values.
   Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
 

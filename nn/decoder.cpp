@@ -5,7 +5,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "encodings/grouped_heads.h"
-#include "nn/at_test.h"
+#include "nn/require_no_parameters.h"
 
 namespace poslab {
 namespace {

@@ -23,14 +23,14 @@ struct DecoderSpec {
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
   Gate gate = Gate::silu;                        // of the feed-forward network: gelu_tanh in Gemma
-  double embedding_scale = 1;                    // factor on the embedding, but not on a head that is tied to it:
+  double embedding_scale = 1;                    // factor on the embedding, but not on a head that is tied to it;
                                                  // sqrt(d_model) in Gemma
   double logit_cap = 0;                          // c: logits are c tanh(z / c), as in Gemma 2; 0: z
   int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
                                                  // d_ff is then the width of their values: 2 d_model in the source
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
-  std::vector<int> windows{};                    // for each layer the number of keys up to its own that a query sees;
-                                                 // 0: all. Empty: all in each layer
+  std::vector<int> windows{};                    // for each layer, how many keys a query sees, its own slot's the last
+                                                 // of them; 0: all. Empty: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
   ModelShape shape() const {
@@ -48,8 +48,8 @@ class Decoder {
   Decoder(Params, DecoderSpec);
   // tokens (B, T) -> logits of the token after each of the last `outputs` slots (B, outputs, vocabulary)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
-  // The same in two steps, for a text whose logits do not fit into memory at once: the states of all slots after the
-  // last block (B, T, d_model), and the logits of any n of them (B, n, vocabulary).
+  // operator() in two steps, for a text whose logits do not fit into memory at once: the states of all slots after the
+  // last block (B, T, d_model), and the logits of any n of these states (B, n, vocabulary).
   Tensor states(const Ids& tokens, const Pass&) const;
   Tensor logits(const Tensor& states) const;
 

@@ -30,28 +30,28 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
   }
   output_ = weights(a, "output", all, C, added);
   if (s.output_bias) output_bias_ = a.full("output_bias", {C}, 0);
-  if (after) after1_ = gain(a / "norm", C);
+  if (after) gain_after1_ = gain(a / "norm", C);
   if (before) gain2_ = gain(p / "norm2", C);
   gated_ = FeedForward(p / "ffn", {C, s.d_ff, true, s.gate, added});
-  if (after) after2_ = gain(p / "ffn" / "norm", C);
+  if (after) gain_after2_ = gain(p / "ffn" / "norm", C);
 }
 
-Tensor DecoderBlock::normed(const Tensor& x, const Tensor& gain) const {
+Tensor DecoderBlock::normalize(const Tensor& x, const Tensor& gain) const {
   return gain ? rms_norm(x, gain, spec_.epsilon) : x;
 }
 
-// (B, T, heads D) -> (B, T, heads, D). With a gain: normed over each head's D channels, or all heads D.
-Tensor DecoderBlock::heads_normed(const Tensor& x, const Tensor& gain, int heads) const {
+// (B, T, heads D) -> (B, T, heads, D). With a gain: normalized over the D channels of each head, or of all.
+Tensor DecoderBlock::normalize_heads(const Tensor& x, const Tensor& gain, int heads) const {
   const Shape apart{x.dim(0), x.dim(1), heads, spec_.head_dim};
-  return spec_.query_key_norm == QueryKeyNorm::all_heads ? normed(x, gain).reshape(apart)
-                                                         : normed(x.reshape(apart), gain);
+  return spec_.query_key_norm == QueryKeyNorm::all_heads ? normalize(x, gain).reshape(apart)
+                                                         : normalize(x.reshape(apart), gain);
 }
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
   const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.head_dim;
   const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
-  const Tensor q = seen(".attention.query", heads_normed(linear(y, query_, query_bias_), query_gain_, H));
-  KeyValueCache::Entries all{seen(".attention.key", heads_normed(linear(y, key_, key_bias_), key_gain_, G)),
+  const Tensor q = seen(".attention.query", normalize_heads(linear(y, query_, query_bias_), query_gain_, H));
+  KeyValueCache::Entries all{seen(".attention.key", normalize_heads(linear(y, key_, key_bias_), key_gain_, G)),
                              seen(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
@@ -59,7 +59,7 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
   heads = fit_key_heads(pass.encoding, std::move(heads), pass.positions);
   const Tensor mixed = poslab::attend(name_, pass, heads, repeat_heads(all.v, heads.k.dim(2)), span);
   const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
-  return seen(".attention.added", normed(added, after1_));
+  return seen(".attention.added", normalize(added, gain_after1_));
 }
 
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
@@ -73,7 +73,7 @@ ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next
     return traced(pass.trace, name_, name, sum, gain, spec_.epsilon);
   };
   const ResidualNorm mid = add(in.s, attend(in.y, pass, cache), gain2_, pass.dropout, ".attention.out");
-  const Tensor f = traced(pass.trace, name_, ".ffn.added", normed(gated_(mid.y), after2_));
+  const Tensor f = traced(pass.trace, name_, ".ffn.added", normalize(gated_(mid.y), gain_after2_));
   return add(mid.s, f, next_gain, pass.second_dropout(), ".out");
 }
 

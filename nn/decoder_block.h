@@ -27,7 +27,7 @@ enum class QueryKeyNorm { none, each_head, all_heads };
 enum class NormPlace { before, after, around };
 
 struct DecoderBlockSpec {
-  int heads, key_heads, head_dim, d_model, d_ff, layer, layers;
+  int heads, key_heads, head_dim, d_model, d_ff, layer, layers;   // layer: its number, from 0, of `layers`
   bool biases, output_bias;   // of queries, keys and values; of wo
   int window;                 // keys that a query sees; 0: all
   double epsilon;             // of the norms
@@ -39,19 +39,19 @@ struct DecoderBlockSpec {
 class DecoderBlock {
  public:
   DecoderBlock(Params, DecoderBlockSpec);
-  // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
-  // a cache the T tokens follow the cached ones and are appended to it. Without a gain y is s itself.
+  // in: the sum s so far, and y, its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. Where
+  // such a gain is absent, y is s itself. With a cache the T tokens follow the cached ones and are appended to it.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
   const Tensor& norm_gain() const { return gain1_; }  // absent with NormPlace::after
 
  private:
   Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;
-  Tensor normed(const Tensor& x, const Tensor& gain) const;  // x itself without a gain
-  Tensor heads_normed(const Tensor& x, const Tensor& gain, int heads) const;
+  Tensor normalize(const Tensor& x, const Tensor& gain) const;  // x itself without a gain
+  Tensor normalize_heads(const Tensor& x, const Tensor& gain, int heads) const;
   DecoderBlockSpec spec_;
   std::string name_;                               // "block2"
-  Tensor gain1_, gain2_;                           // (C), or absent: before attention, before the network
-  Tensor after1_, after2_;                         // (C), or absent: after each
+  Tensor gain1_, gain2_;                           // (C), or absent: before attention, before the feed-forward
+  Tensor gain_after1_, gain_after2_;               // (C), or absent: after each of them
   Tensor query_gain_, key_gain_;                   // (D) of each head, (H D) and (G D) of all, or absent
   Weight query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C)
   Tensor query_bias_, key_bias_, value_bias_, output_bias_;   // (H D), (G D) twice, (C), or absent

@@ -3,7 +3,7 @@
 //   h = act(x w1) * (x w3)        gated (Shazeer 2020): LLaMA with silu, T5 v1.1 with gelu_tanh      x, y: (B, T, C)
 //   h = relu(x w1)                without a gate: T5 (Raffel et al. 2020)
 //
-// In an external checkpoint the activation without a gate may be another one.
+// Models of an external checkpoint may have another activation than relu without a gate.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/weight.h"
@@ -14,7 +14,7 @@ struct FeedForwardSpec {
   int d_model, d_ff;
   bool gated;
   Gate activation;
-  double output_scale = 1;                              // w2 starts as `added` times N(0, 1 / d_ff)
+  double output_scale = 1;                              // of w2's initial standard deviation, 1 / sqrt(d_ff)
 };
 
 class FeedForward {

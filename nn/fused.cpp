@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-BlockInput embedded(const Tensor& rows, const Ids& tokens, const Trace* trace) {
+BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace* trace) {
   BlockInput in{gather(rows, tokens)};
   const bool as_rows = rows.device() == Device::cpu && !(trace && trace->wants("embedding"));
   if (as_rows) in.table = rows, in.at = tokens;                // on a GPU launches cost more than products

@@ -16,21 +16,21 @@ struct LayerPass;            // nn/block.h
 
 struct BlockInput {
   Tensor x;                  // (B, T, C)
-  Tensor table{};            // (N, C), or absent
-  Ids at{};                  // (B, T): x = gather(table, at)
+  Tensor table{};            // (N, C), or absent: x = gather(table, at)
+  Ids at{};                  // (B, T), where there is a table
   std::optional<LayerTerms> terms{};   // of the layer's encoding, where the device has blocks as one kernel
-  Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
+  Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }   // x w
 };
 
-// rows (N, C), tokens (B, T) -> gather(rows, tokens), as the input of the first block.
-BlockInput embedded(const Tensor& rows, const Ids& tokens, const Trace*);
+// rows (N, C), tokens (B, T) -> gather(rows, tokens) as the input of the first block; trace: or null.
+BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace*);
 
-// LayerTerms of all layers; absent on a device without blocks as one kernel, and under a trace. All are computed before
-// the first block, so that their products share a launch.
+// LayerTerms of all layers; all absent on a device without blocks as one kernel, and under a trace. Those of all layers
+// are computed before the first block, so that their products share a launch.
 std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const std::vector<Temperature>&,
                                                    const PositionSample&, const LayerShape&, const Trace*);
 
-// The states of the queries, and attention's result for them: (B, queries, C) each.
+// The block's input at the slots of the queries, and attention's result for them: (B, queries, C) each.
 struct Attended { Tensor own, mixed; };
 // The result of a block, (B, queries, C); absent where the device has no kernel for these sizes, and under a trace.
 // `attended` is called if the half after attention is one kernel.

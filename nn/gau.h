@@ -16,7 +16,7 @@
 namespace poslab {
 
 struct GauSpec {
-  int d_model, head, width, layer, layers;       // C, D, E
+  int d_model, head, width, layer, layers;       // C, D, E; its number, from 0, of all units
   double epsilon;                                // of the norm
 };
 

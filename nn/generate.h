@@ -19,7 +19,7 @@ struct TokenChoice {
   double top_p = 1;
   void check() const;                            // throws BadInput: a number out of range
 };
-// uniform: the random number in [0, 1) that decides. Throws Failure if a logit is NaN or all are -infinity.
+// logits (vocabulary), a random number in [0, 1) -> a token. Throws Failure for a NaN or if no largest logit is finite.
 int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
 
 struct Generation {
@@ -28,7 +28,7 @@ struct Generation {
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
-// Reads the prompt at once and passes each new token to `take`, which ends the generation by returning false. The
+// Reads the prompt at once and passes each new token to `take`, which may end the generation by returning false. The
 // logits equal those of a full pass over all earlier tokens; if a scheme or sampler depends on the number of slots,
 // every step is such a pass, which is slow. Throws BadInput for an empty prompt and for positions that are resampled at
 // each length, and Stopped after a request to stop (core/stop.h).

@@ -35,11 +35,11 @@ int64_t KeyValueCache::numbers_per_token() const {
   return all / (int64_t(sequences_) * capacity_);
 }
 
-KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const {
+KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& added) const {
   const Entries& all = layers_[size_t(layer)];
-  const int more = n.k.dim(1), end = length_ + more;
-  if (n.k.dim(0) != sequences_)
-    bad_input("cache: {} sequences come to a cache of {}; decode as many as it was made for", n.k.dim(0), sequences_);
+  const int more = added.k.dim(1), end = length_ + more;
+  if (const int given = added.k.dim(0); given != sequences_)
+    bad_input("cache: {} sequences come to a cache of {}; decode as many as it was made for", given, sequences_);
   if (end > capacity_)
     bad_input("cache: it has room for {} tokens, and {} come to the {} that it holds; make a larger one", capacity_,
               more, length_);
@@ -51,7 +51,7 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const 
     all.erase(all.begin()), held[1] = end;
     return buffer.reshape(all).first(end).reshape(held);   // the slots of one sequence are contiguous
   };
-  return {kept(all.k, n.k), kept(all.v, n.v), kept(all.x, n.x)};
+  return {kept(all.k, added.k), kept(all.v, added.v), kept(all.x, added.x)};
 }
 
 void KeyValueCache::reorder(const std::vector<int>& from) {

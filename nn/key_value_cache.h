@@ -27,12 +27,12 @@ class KeyValueCache {
   int length() const { return length_; }         // tokens kept
   int capacity() const { return capacity_; }
   int64_t numbers_per_token() const;             // of one sequence, in all layers
-  // Writes n new tokens after the kept ones, and returns all: (B, length() + n, ...). length() does not change until
-  // advance(), so that every layer writes to the same place. Throws BadInput if they do not fit.
-  Entries append(int layer, const Entries& n) const;
-  void advance(int n) { length_ += n; }
+  // Writes the entries of n new tokens after the kept ones, and returns all: (B, length() + n, ...). length() does not
+  // change until advance(), so that every layer writes at the same slots. Throws BadInput if they do not fit.
+  Entries append(int layer, const Entries& added) const;
+  void advance(int n) { length_ += n; }          // once all layers have the n tokens
   void clear() { length_ = 0; }
-  // Sequence b becomes a copy of sequence from[b], as in beam search. Throws BadInput unless `from` has one for each.
+  // Sequence b becomes a copy of sequence from[b], as in beam search. Throws BadInput unless there is one for each b.
   void reorder(const std::vector<int>& from);
 
  private:

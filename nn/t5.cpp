@@ -6,7 +6,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "encodings/grouped_heads.h"
-#include "nn/at_test.h"
+#include "nn/require_no_parameters.h"
 
 namespace poslab {
 namespace {
@@ -74,7 +74,7 @@ T5 T5::with_encoding(const Chosen<Scheme>& scheme) const {
         std::make_shared<const PositionLayers>(Params(0), scheme, shape);
   }
   // T5's own has parameters, so the other one is scaled.
-  if (is_unscaled(spec_.encoding)) other.content_ = content_ * std::sqrt(double(spec_.head_dim));
+  if (is_unscaled(spec_.encoding)) other.query_factor_ = query_factor_ * std::sqrt(double(spec_.head_dim));
   other.spec_.encoding = scheme;
   return other;
 }
@@ -159,7 +159,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
     const LayerPass self{*stack.encoding->layers[l], stack.temperature[l], pass.positions.at_layer(int(l)), drop,
                          pass.trace};
     const Tensor& next = l + 1 < stack.blocks.size() ? stack.blocks[l + 1].norm_gain() : stack.gain;
-    h = stack.blocks[l](h, next, {self, content_, lengths, memory.empty() ? nullptr : &memory[l], cache});
+    h = stack.blocks[l](h, next, {self, query_factor_, lengths, memory.empty() ? nullptr : &memory[l], cache});
     drop.stream.site += memory.empty() ? 2 : 3;
   }
   return h.y;

@@ -46,10 +46,10 @@ class T5 {
   // of the decoder, which has no temperature; and head.w unless it is tied. Throws BadInput for sizes below 1, a start
   // outside the vocabulary, and a scheme that cannot work without a causal mask.
   T5(const Params&, T5Spec);
-  // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count, the rest is padding; empty:
-  // all. The states of padding are undefined.
+  // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count, the rest is padding;
+  // absent: all. The states of padding are undefined.
   Tensor encode(const Ids& tokens, const Ids& lengths, const Pass&) const;
-  // read (B, O), the start and the answer without its last token -> logits (B, O, vocabulary)
+  // read (B, n): the start token and the answer without its last token -> logits (B, n, vocabulary)
   Tensor decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass&) const;
 
   // Decoding: cache() has room for `capacity` tokens in `beams` sequences for each sequence of states, one after the
@@ -81,7 +81,7 @@ class T5 {
   Tensor logits(const Tensor& states) const;
   std::vector<T5Memory> memory(const Tensor& states, const Ids& lengths) const;
   T5Spec spec_;
-  double content_ = 1;                           // T5LayerPass::content
+  double query_factor_ = 1;                      // T5LayerPass::query_factor
   Weight embedding_, head_;                      // a table (V, C); (C, V), absent if it is tied
   Stack encoder_, decoder_;
 };

@@ -39,7 +39,7 @@ Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   const LayerPass& at = pass.self;
   const auto seen = [&](const char* part, Tensor z) { return traced(at.trace, name_, part, std::move(z)); };
   Tensor q = seen(".attention.query", in_heads(y, self_.query));
-  if (pass.content != 1) q = q * pass.content;
+  if (pass.query_factor != 1) q = q * pass.query_factor;
   KeyValueCache::Entries all{seen(".attention.key", in_heads(y, self_.key)),
                              seen(".attention.value", in_heads(y, self_.value)), y};
   if (pass.cache) all = pass.cache->append(spec_.layer, all);

@@ -14,11 +14,11 @@
 namespace poslab {
 
 struct T5BlockSpec {
-  int heads, head_dim, d_model, d_ff, layer;
+  int heads, head_dim, d_model, d_ff, layer;   // layer: its number, from 0
   bool decoder;  // a causal mask, and cross-attention
   bool gated;
   Gate activation;
-  bool unscaled;  // logits were trained without 1 / sqrt(D); W_q is initialized with this factor
+  bool unscaled;  // logits have no factor 1 / sqrt(D), which is in the initial W_q instead
   double epsilon;
 };
 
@@ -32,20 +32,20 @@ struct T5Memory {
 // The arguments of one block in a forward pass. A block draws dropout at three sites, in the encoder at the first two.
 struct T5LayerPass {
   LayerPass self;
-  double content = 1;  // a factor on queries, for a scheme at test that scales logits in another way
-  Ids lengths{};       // of the encoder's sequences, (B); absent: all
-  const T5Memory* memory = nullptr;
-  KeyValueCache* cache = nullptr;
+  double query_factor = 1;  // for a scheme at test whose logits have another scale than the trained ones
+  Ids lengths{};            // how many tokens of each of the encoder's sequences count, (B); absent: all
+  const T5Memory* memory = nullptr;   // in the decoder alone
+  KeyValueCache* cache = nullptr;     // or null: no decoding step
 };
 
 class T5Block {
  public:
   T5Block(const Params&, const T5BlockSpec&);
-  // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
-  // a cache the T tokens follow the cached ones and are appended to it. The memory may have fewer sequences than x:
-  // each is then read by the same number of neighbouring sequences of x, as in beam search.
+  // in: the sum s so far, and y, its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
+  // a cache the T tokens follow the cached ones and are appended to it. The memory may have fewer sequences than `in`:
+  // each is then read by the same number of neighbouring sequences, as in beam search.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass&) const;
-  T5Memory memory(const Tensor& states, const Ids& lengths) const;
+  T5Memory memory(const Tensor& states, const Ids& lengths) const;   // of the encoder's states (B, Tm, C)
   const Tensor& norm_gain() const { return gain1_; }
 
  private:

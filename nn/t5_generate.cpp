@@ -20,7 +20,7 @@ void T5Generation::check() const {
 
 namespace {
 
-// A decoder that is given the newest token of each of its sequences, and their logits.
+// The steps of decoding: the texts so far, and the logits of the next token of each.
 class Steps {
  public:
   Steps(const T5& model, const Tensor& states, const Ids& lengths, const T5Generation& wanted)
@@ -81,7 +81,7 @@ void log_softmax(real* z, int n) {
   for (int i = 0; i < n; ++i) z[i] = real(z[i] - all);
 }
 
-constexpr double none = -1e9;  // the score of a beam that is no candidate
+constexpr double no_score = -1e9;  // of a beam that is no candidate
 
 struct Beam {
   int from, token;
@@ -89,7 +89,7 @@ struct Beam {
   bool ends = false;
 };
 struct Finished {
-  Hypothesis answer{{}, none};
+  Hypothesis answer{{}, no_score};
   bool done = false;
 };
 
@@ -120,7 +120,7 @@ std::vector<Beam> continuations(std::vector<real> logits, const std::vector<doub
 std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids& lengths, const T5Generation& g) {
   const size_t K = size_t(g.beams);
   Steps steps(model, states, lengths, g);
-  std::vector<double> running(K, none);
+  std::vector<double> running(K, no_score);
   running[0] = 0;  // all beams are alike at first
   std::vector<Finished> finished(K);
   const auto score_of = [](const Finished& f) { return f.answer.score; };
@@ -139,7 +139,7 @@ std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids&
     }
     keep_best(finished, K, score_of);
     for (Beam& b : next)
-      if (b.ends) b.score += none;
+      if (b.ends) b.score += no_score;
     const bool some_go_on = std::any_of(next.begin(), next.end(), [](const Beam& b) { return !b.ends; });
     keep_best(next, K, [](const Beam& b) { return b.score; });
     std::vector<int> from, tokens;
@@ -167,7 +167,7 @@ std::vector<std::vector<int>> answer(const T5& model, const Tensor& states, cons
                                      const T5Generation& wanted) {
   T5Generation g = wanted;
   g.beams = 1, g.check();
-  const NoGrad still;
+  const NoGrad no_gradient;
   const int B = states.dim(0), V = model.spec().vocabulary;
   Steps steps(model, states, lengths, g);
   std::vector<std::vector<int>> all(static_cast<size_t>(B));
@@ -193,7 +193,7 @@ std::vector<std::vector<int>> answer(const T5& model, const Tensor& states, cons
 std::vector<std::vector<Hypothesis>> beam_search(const T5& model, const Tensor& states, const Ids& lengths,
                                                  const T5Generation& wanted) {
   wanted.check();
-  const NoGrad still;
+  const NoGrad no_gradient;
   std::vector<std::vector<Hypothesis>> all;
   for (int b = 0; b < states.dim(0); ++b)
     all.push_back(search(model, slice(states, 0, b, b + 1), lengths ? Ids({1}, {lengths[b]}) : Ids(), wanted));

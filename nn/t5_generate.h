@@ -4,11 +4,11 @@
 
 namespace poslab {
 
-// When beam search ends, once as many answers are finished as there are beams:
+// When beam search ends, after as many answers are finished as there are beams:
 enum class EarlyStopping {
-  off,     // when no answer of the present length, going on from the best beam, could beat the worst finished one
+  off,     // when the best beam, if it ended at its present length, would not beat the worst of these answers
   on,      // at once
-  never    // as `off`, but if length_penalty > 0, no answer of the greatest length
+  never    // as `off`; but with length_penalty > 0 the best beam is scored as if it ended at the greatest length
 };
 
 struct T5Generation {
@@ -22,8 +22,8 @@ struct T5Generation {
   void check() const;                            // throws BadInput: a number out of range, positions that are drawn
 };
 
-// Greedy answers: for each sequence of states (B, T, d_model) the tokens after the start, up to `count`, or up to an
-// end, which is left out. lengths as in T5::encode. If a scheme's logits depend on the number of slots, every step
+// Greedy answers: for each sequence of states (B, T, d_model) the tokens after the start token, at most `count`, up to
+// an end, which is left out. lengths as in T5::encode. If a scheme's logits depend on the number of slots, every step
 // reads all tokens again. Throws BadInput as check(), Stopped after a request to stop, and Failure for logits of NaN.
 std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
 

@@ -40,7 +40,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // scales a few rows instead of all tokens
-  BlockInput in = embedded(rows, tokens, pass.trace);
+  BlockInput in = embed_tokens(rows, tokens, pass.trace);
   if (encoding_->embed) in = {dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop)};
   in.x = traced(pass.trace, "embedding", "", in.x);
   const std::vector<std::optional<LayerTerms>> terms =

@@ -24,8 +24,8 @@ struct TransformerSpec {
 // The arguments of a forward pass besides tokens: positions, dropout, and a Trace if activations are to be seen.
 struct Pass {
   const PositionSample& positions;
-  Dropout dropout;           // each place of the model uses stream.site + its own index
-  Trace* trace = nullptr;    // changes no bit, unless it replaces something
+  Dropout dropout;           // each dropout of the model draws at stream.site + its own index
+  Trace* trace = nullptr;    // changes no result, unless it replaces an activation
 };
 
 class Transformer {

@@ -6,11 +6,11 @@
 namespace poslab {
 
 struct Weight {
-  Tensor own{};                                  // (in, out); or a table, (rows, columns)
-  StoredMatrix stored{};                         // (out, in); or a table, (rows, columns)
+  Tensor own{};                                  // a parameter, (in, out); or a table, (rows, columns)
+  StoredMatrix stored{};                         // instead of one, (out, in); or a table, (rows, columns)
 };
 
-// The parameter `name` from N(0, std^2), cut off at two standard deviations, unless `p` has stored weights.
+// The parameter `name` from N(0, std^2), cut off at two standard deviations; or the matrix if `p` has stored weights.
 inline Weight weight(const Params& p, const char* name, int in, int out, double std) {
   if (StoredMatrix m = p.stored(name, out, in)) return {.stored = std::move(m)};
   return {p.truncated_normal(name, {in, out}, std)};

@@ -1,4 +1,4 @@
-// Another scheme or temperature in a trained model.
+// For models that take another scheme or temperature after training.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Throws BadInput if `make`, a function of Params, makes parameters: a trained model cannot get new ones.
+// Throws BadInput if make(Params) makes parameters: a trained model cannot get new ones. kind, spelled: for the error.
 template <class Make>
 void require_no_parameters(const char* kind, const std::string& spelled, const Make& make) {
   const Params own(0);
