@@ -114,9 +114,9 @@ Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const T
 }
 
 // h w2 + b2, h = act(x w1 + b1) (x w3 + b3)
-Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Gate gate) {
-  const auto act = gate == Gate::relu ? relu : gate == Gate::silu ? silu : gate == Gate::gelu ? gelu : gelu_tanh;
-  const Tensor h = act(composed::linear(x, w.w1, w.b1)) * composed::linear(x, w.w3, w.b3);
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Activation gate) {
+  Tensor (*const act[])(const Tensor&) = {relu, silu, gelu, gelu_tanh};                         // in Activation's order
+  const Tensor h = act[int(gate)](composed::linear(x, w.w1, w.b1)) * composed::linear(x, w.w3, w.b3);
   return composed::linear(h, w.w2, w.b2);
 }
 

@@ -7,7 +7,7 @@ namespace poslab::composed {
 
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b);
 Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
-Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Gate);
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Activation);
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);

@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Gate gate) {
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Activation gate) {
   const auto shape_of = [](const Tensor& t) { return t ? to_string(t.shape()) : "absent"; };
   const auto is = [](const Tensor& t, Shape shape) { return t && t.shape() == shape; };
   const bool fits = w.w1 && w.w1.dims() == 2 && x.dim(-1) == w.w1.dim(0) && is(w.w3, w.w1.shape()) && w.w2 &&

@@ -84,7 +84,7 @@ Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
 Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
 struct GatedWeights { Tensor w1, b1{}, w3, b3{}, w2, b2{}; };          // shapes at GatedArgs in core/kernels.h
-Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Gate);  // (..., in) -> (..., out)
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Activation);  // (..., in) -> (..., out)
 // norm(x + dropout(z)), (..., C)
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 struct ResidualNorm { Tensor s, y; };              // s = x + dropout(z), y = rms_norm(s): a pre-norm model needs both

@@ -150,11 +150,11 @@ struct BlockGrads {
 
 // The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.
 //   a = x w1 + b1   c = x w3 + b3   h = act(a) c   y = h w2 + b2
-enum class Gate { relu, silu, gelu, gelu_tanh };        // act, as in core/more_kernels.def
+enum class Activation { relu, silu, gelu, gelu_tanh };  // act, as in core/more_kernels.def
 struct GatedArgs {
   int64_t rows;
   int in, d_ff, out;
-  Gate gate;
+  Activation gate;
   const real* x;                                        // (rows, in)
   const real *w1, *b1, *w3, *b3;                        // (in, d_ff), (d_ff)
   const real *w2, *b2;                                  // (d_ff, out), (out)

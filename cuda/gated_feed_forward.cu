@@ -23,10 +23,10 @@ __global__ void gate_hidden_backward(real* h, real* da, real* dc, const real* a,
   }
 }
 
-// The kernel for the activation that `gate` names.
+// The kernel for the activation `act`.
 template <class Kernel>
-Kernel for_gate(Gate gate, Kernel relu, Kernel silu, Kernel gelu, Kernel gelu_tanh) {
-  return gate == Gate::relu ? relu : gate == Gate::silu ? silu : gate == Gate::gelu ? gelu : gelu_tanh;
+Kernel for_gate(Activation act, Kernel relu, Kernel silu, Kernel gelu, Kernel gelu_tanh) {
+  return act == Activation::relu ? relu : act == Activation::silu ? silu : act == Activation::gelu ? gelu : gelu_tanh;
 }
 
 enum Buffer { h_buffer = 1, da_buffer, dc_buffer };

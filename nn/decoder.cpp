@@ -25,7 +25,7 @@ DecoderSpec checked(DecoderSpec s) {
     bad_input("decoder: gated attention units of width {} with {} heads; a unit has one head, of width 1 or more",
               s.gau, s.heads);
   if (s.gau && (s.head_dim || s.output_bias || !s.windows.empty() || s.query_key_norm != QueryKeyNorm::none ||
-                s.norms != NormPlace::before || s.gate != Gate::silu))
+                s.norms != NormPlace::before || s.gate != Activation::silu))
     bad_input(
         "decoder: head_dim, output_bias, windows, query_key_norm, norms and gate are of LLaMA's blocks; leave them out "
         "with gau");

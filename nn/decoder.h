@@ -22,7 +22,7 @@ struct DecoderSpec {
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
-  Gate gate = Gate::silu;                        // of the feed-forward network: gelu_tanh in Gemma
+  Activation gate = Activation::silu;            // of the feed-forward network: gelu_tanh in Gemma
   double embedding_scale = 1;                    // factor on the embedding, but not on a head that is tied to it;
                                                  // sqrt(d_model) in Gemma
   double logit_cap = 0;                          // c: logits are c tanh(z / c), as in Gemma 2; 0: z

@@ -33,7 +33,7 @@ struct DecoderBlockSpec {
   double epsilon;             // of the norms
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
-  Gate gate = Gate::silu;
+  Activation gate = Activation::silu;
 };
 
 class DecoderBlock {

@@ -6,15 +6,15 @@
 namespace poslab {
 namespace {
 
-Tensor activated(Gate activation, const Tensor& x) {
+Tensor activated(Activation activation, const Tensor& x) {
   switch (activation) {
-    case Gate::relu:
+    case Activation::relu:
       return relu(x);
-    case Gate::silu:
+    case Activation::silu:
       return silu(x);
-    case Gate::gelu:
+    case Activation::gelu:
       return gelu(x);
-    case Gate::gelu_tanh:
+    case Activation::gelu_tanh:
       return gelu_tanh(x);
   }
   return x;
@@ -31,7 +31,7 @@ FeedForward::FeedForward(const Params& p, FeedForwardSpec s) : spec_(s) {
 
 Tensor FeedForward::fused(const Tensor& x) const {
   if (spec_.gated) return gated_feed_forward(x, {.w1 = w1_.own, .w3 = w3_.own, .w2 = w2_.own}, spec_.activation);
-  if (spec_.activation != Gate::relu) return linear(activated(spec_.activation, linear(x, w1_)), w2_);
+  if (spec_.activation != Activation::relu) return linear(activated(spec_.activation, linear(x, w1_)), w2_);
   const auto no_bias = [&](int n) { return Tensor::full({n}, 0, x.device()); };
   return feed_forward(x, w1_.own, no_bias(spec_.d_ff), w2_.own, no_bias(spec_.d_model));
 }

@@ -13,7 +13,7 @@ namespace poslab {
 struct FeedForwardSpec {
   int d_model, d_ff;
   bool gated;
-  Gate activation;
+  Activation activation;
   double output_scale = 1;                              // of w2's initial standard deviation, 1 / sqrt(d_ff)
 };
 

@@ -18,8 +18,8 @@ struct T5Spec {                                  // defaults: T5-small
   int layers = 6, decoder_layers = 6, heads = 8;
   int head_dim = 64;                             // of a query, key or value; heads * head_dim need not be d_model
   int d_model = 512, d_ff = 2048;
-  std::optional<Gate> gate{};                    // gelu_tanh in v1.1; absent: no gate, v1.0
-  Gate activation = Gate::relu;                  // without a gate
+  std::optional<Activation> gate{};              // activation of the gate: gelu_tanh in v1.1; absent: no gate, v1.0
+  Activation activation = Activation::relu;      // without a gate
   bool tied = true;                              // the head is the embedding, transposed (v1.0)
   std::optional<bool> scaled{};                  // the head's input is multiplied by 1 / sqrt(d_model); absent: if tied
   double epsilon = 1e-6;                         // of RMSNorm

@@ -14,9 +14,9 @@ Dropout dropout_of(double rate, uint64_t seed, uint32_t step) {
 Pairing pairing_of(const std::string& word) {
   return word_of<Pairing>("pairing", word, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}});
 }
-Gate gate_of(const std::string& word) {
-  return word_of<Gate>(
-      "gate", word, {{"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu}, {"gelu_tanh", Gate::gelu_tanh}});
+Activation gate_of(const std::string& word) {
+  return word_of<Activation>("gate", word, {{"relu", Activation::relu}, {"silu", Activation::silu},
+                                            {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}});
 }
 
 // Ops whose arguments have another form in C++, or that C++ has twice.

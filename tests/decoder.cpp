@@ -84,7 +84,7 @@ void set_form(DecoderSpec& s, const json& of) {
       std::map<std::string, NormPlace>{
           {"before", NormPlace::before}, {"after", NormPlace::after}, {"around", NormPlace::around}}
           .at(of["norms"]);
-  s.gate = of["gate"] == "silu" ? Gate::silu : Gate::gelu_tanh;
+  s.gate = of["gate"] == "silu" ? Activation::silu : Activation::gelu_tanh;
   s.embedding_scale = of["embedding_scale"], s.logit_cap = of["logit_cap"];
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("decoder: what does not fit is refused") {
   refused_with_units([](DecoderSpec& s) { s.windows.assign(size_t(s.layers), 4); });
   refused_with_units([](DecoderSpec& s) { s.query_key_norm = QueryKeyNorm::each_head; });
   refused_with_units([](DecoderSpec& s) { s.norms = NormPlace::after; });
-  refused_with_units([](DecoderSpec& s) { s.gate = Gate::gelu; });
+  refused_with_units([](DecoderSpec& s) { s.gate = Activation::gelu; });
   refused([](DecoderSpec& s) { s.embedding_scale = 0; });
   refused([](DecoderSpec& s) { s.logit_cap = -1; });
   const Model model(small("none"));
@@ -336,14 +336,12 @@ TEST_CASE("decoder: gains start at 1 and biases at 0, wherever its blocks are no
 
 // relu alone has a kernel of its own; the others are written with ops, and all are where weights are stored in 16 bits.
 TEST_CASE("feed-forward networks without a gate: each activation is the function of its name") {
-  const struct {
-    Gate gate;
-    Tensor (*op)(const Tensor&);
-  } all[] = {{Gate::relu, relu}, {Gate::silu, silu}, {Gate::gelu, gelu}, {Gate::gelu_tanh, gelu_tanh}};
+  const struct { Activation activation; Tensor (*op)(const Tensor&); } all[] = {
+      {Activation::relu, relu}, {Activation::silu, silu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}};
   const Tensor x = checks::random_tensor({1, 3, 8}, 7);
-  for (const auto& [gate, op] : all) {
+  for (const auto& [activation, op] : all) {
     Params params(3);
-    const FeedForward network(params, {.d_model = 8, .d_ff = 12, .gated = false, .activation = gate});
+    const FeedForward network(params, {.d_model = 8, .d_ff = 12, .gated = false, .activation = activation});
     params.pack();
     const Tensor expected = linear(op(linear(x, params.at("w1"))), params.at("w2"));
     CHECK(checks::difference(network(x), expected) < checks::tolerance);

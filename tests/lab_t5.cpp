@@ -299,7 +299,7 @@ TEST_CASE("t5 hf: an exported model has the same logits, also in transformers") 
   for (const std::string name : {"v1_0", "gated", "untied", "gated_untied", "uneven"}) {
     INFO(name);
     T5Spec s = t5_spec();
-    if (holds(name, "gated")) s.gate = Gate::gelu_tanh;
+    if (holds(name, "gated")) s.gate = Activation::gelu_tanh;
     if (holds(name, "untied")) s.tied = false;
     if (name == "uneven")
       s.decoder_layers = 1, s.scaled = false, s.encoding = choose_encoding("t5:unscaled,buckets=16");

@@ -90,7 +90,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(residual({2, 4}, {3}, 1e-6), {"residual_rms_norm", "gain (3)"});
   check_says(residual({2, 4}, {4}, NAN), {"residual_rms_norm", "epsilon is nan"});
   const auto gated = [](const GatedWeights& w) {
-    return complaint([&] { gated_feed_forward(ones({8, 64}), w, Gate::silu); });
+    return complaint([&] { gated_feed_forward(ones({8, 64}), w, Activation::silu); });
   };
   const Tensor w = ones({64, 96}), back = ones({96, 64});
   check_says(gated({.w1 = w, .w3 = ones({64, 95}), .w2 = back}), {"gated_feed_forward", "w3 (64, 95)", "(in, d_ff)"});
@@ -131,7 +131,7 @@ TEST_CASE("ops: each size that does not fit is refused by itself") {
   check_says(network({3, 4}, {4, 6}, {5}, {6, 4}, {4}), {"feed_forward: x is (3, 4)", "b1 (5)"});
   check_says(network({3, 4}, {4, 6}, {6}, {6, 4}, {5}), {"feed_forward: x is (3, 4)", "b2 (5)"});
   const auto gated = [](Shape x, const GatedWeights& w) {
-    return complaint([&] { gated_feed_forward(ones(x), w, Gate::silu); });
+    return complaint([&] { gated_feed_forward(ones(x), w, Activation::silu); });
   };
   const Tensor in = ones({4, 6}), out = ones({6, 4}), b_in = ones({6}), b_out = ones({4});
   check_says(gated({3, 4}, {.w1 = in, .b1 = b_in, .w3 = in, .b3 = b_in, .w2 = out, .b2 = b_out}), {"no complaint"});

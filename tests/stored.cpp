@@ -123,7 +123,7 @@ TEST_CASE("stored: a feed-forward network of a long text, taken in parts, is tha
   const int C = 4, d_ff = 6;
   for (const bool gated : {false, true}) {
     Params own(5);
-    const FeedForwardSpec spec{C, d_ff, gated, Gate::silu};
+    const FeedForwardSpec spec{C, d_ff, gated, Activation::silu};
     const FeedForward of_parameters(own, spec);
     std::map<std::string, std::vector<float>> files;
     for (const Params::Entry& e : own.entries()) files[e.name] = at(own, e.name.c_str());

@@ -125,7 +125,7 @@ TEST_CASE("t5: each step of decoding equals the full pass, for every scheme that
       INFO(spelled, gated);
       T5Spec s = tiny(spelled);
       s.tied = !gated;
-      if (gated) s.gate = Gate::gelu_tanh;
+      if (gated) s.gate = Activation::gelu_tanh;
       CHECK(decoding_error(s, 30, Ids({2}, {9, 6})) < same);
     }
 }
@@ -133,10 +133,10 @@ TEST_CASE("t5: each step of decoding equals the full pass, for every scheme that
 TEST_CASE("t5: gradients equal differences of losses, of v1.0 and v1.1, tied and not") {
   check_gradients(tiny());
   T5Spec gated = tiny();
-  gated.gate = Gate::gelu_tanh, gated.tied = false;
+  gated.gate = Activation::gelu_tanh, gated.tied = false;
   check_gradients(gated);
   T5Spec rope = tiny("rope");
-  rope.activation = Gate::silu, rope.temperature = choose_temperature("ssmax");
+  rope.activation = Activation::silu, rope.temperature = choose_temperature("ssmax");
   check_gradients(rope);
   check_gradients(tiny("learned"));
 }

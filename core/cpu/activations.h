@@ -52,14 +52,14 @@ inline Activated gelu(Vec x) {
   return {share == 0 ? share : x * share, e == 0 ? share : share + x * e * real(0.39894228040143268)};
 }
 
-// f(act), where act is the activation `gate` as a lambda without captures
+// f(act), where act is the activation as a lambda without captures
 template <class F>
-inline auto with_activation(Gate gate, const F& f) {
+inline auto with_activation(Activation gate, const F& f) {
   switch (gate) {
-    case Gate::relu: return f([](Vec x) { return relu(x); });
-    case Gate::silu: return f([](Vec x) { return silu(x); });
-    case Gate::gelu: return f([](Vec x) { return gelu(x); });
-    case Gate::gelu_tanh: break;
+    case Activation::relu: return f([](Vec x) { return relu(x); });
+    case Activation::silu: return f([](Vec x) { return silu(x); });
+    case Activation::gelu: return f([](Vec x) { return gelu(x); });
+    case Activation::gelu_tanh: break;
   }
   return f([](Vec x) { return gelu_tanh(x); });
 }

@@ -33,19 +33,19 @@ void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
 }
 
 // h = act(a) c
-template <class Activation>
+template <class Act>
 void gate_block(real* h, const real* a, const real* c, const GatedArgs& g, const HiddenBlock& b) {
   for_block(g, b, [=](int64_t e, int place, int count) {
-    store_some(h + place, Activation()(load_some(a + e, count)).value * load_some(c + e, count), count);
+    store_some(h + place, Act()(load_some(a + e, count)).value * load_some(c + e, count), count);
   });
 }
 // da holds dh:   h = act(a) c   da = dh c act'(a)   dc = dh act(a)
-template <class Activation>
+template <class Act>
 void gate_block_backward(real* h, real* da, real* dc, const real* a, const real* c, const GatedArgs& g,
                          const HiddenBlock& b) {
   for_block(g, b, [=](int64_t e, int place, int count) {
     const Vec dh = load_some(da + place, count), ce = load_some(c + e, count);
-    const Activated f = Activation()(load_some(a + e, count));
+    const Activated f = Act()(load_some(a + e, count));
     store_some(h + place, f.value * ce, count);
     store_some(da + place, dh * ce * f.slope, count);
     store_some(dc + place, dh * f.value, count);

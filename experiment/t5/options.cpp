@@ -123,7 +123,7 @@ T5Spec spec(const RunSpec& c) {
   if (s.d_model % s.heads)
     bad_input("heads = {}: it does not divide d_model = {}; take one that does", s.heads, s.d_model);
   s.head_dim = s.d_model / s.heads, s.start = symbols::pad;
-  if (c.on("gated")) s.gate = Gate::gelu_tanh;
+  if (c.on("gated")) s.gate = Activation::gelu_tanh;
   s.tied = c.on("tied");
   s.encoding = c.scheme, s.temperature = c.temperature;
   s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // rows of a learned table

@@ -213,7 +213,7 @@ double above_0(Keys& config, const char* key, double standard) {
 void read_gemma(Keys& config, HfConfig& all) {
   DecoderSpec& s = all.spec;
   check_activation(config, "hidden_activation", "gelu_pytorch_tanh");
-  s.gate = Gate::gelu_tanh, s.embedding_scale = std::sqrt(double(s.d_model)), all.form.gains_less_1 = true;
+  s.gate = Activation::gelu_tanh, s.embedding_scale = std::sqrt(double(s.d_model)), all.form.gains_less_1 = true;
   all.form.query_factor = std::sqrt(s.shape().head_dim() / above_0(config, "query_pre_attn_scalar", 256));
   if (!config.get("final_logit_softcapping").is_null()) s.logit_cap = above_0(config, "final_logit_softcapping", 0);
 }

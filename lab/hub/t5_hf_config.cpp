@@ -16,22 +16,22 @@ constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};
 
-struct Activation {
+struct NamedActivation {
   const char* name;
-  Gate gate;
+  Activation gate;
 };
 // The first of each is how it is written.
-constexpr Activation activations[] = {
-    {"relu", Gate::relu}, {"gelu_new", Gate::gelu_tanh}, {"gelu_pytorch_tanh", Gate::gelu_tanh},
-    {"gelu", Gate::gelu}, {"silu", Gate::silu},          {"swish", Gate::silu}};
+constexpr NamedActivation activations[] = {
+    {"relu", Activation::relu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu", Activation::gelu}, {"silu", Activation::silu},          {"swish", Activation::silu}};
 
 // "gated-gelu" is the approximation by a tanh, as T5 v1.1 has it (transformers 5.23, T5Config).
 void read_activation(Keys& config, T5Spec& s) {
   const std::string given = config.word("feed_forward_proj", "relu"), gated = "gated-";
   const bool has_gate = given.starts_with(gated);
   const std::string name = given == "gated-gelu" ? "gelu_new" : has_gate ? given.substr(gated.size()) : given;
-  const Activation* found = nullptr;
-  for (const Activation& a : activations)
+  const NamedActivation* found = nullptr;
+  for (const NamedActivation& a : activations)
     if (name == a.name) found = &a;
   if (!found) config.refuse("feed_forward_proj", "relu, gelu or silu, or one of these after \"gated-\"");
   s.activation = found->gate;
@@ -58,10 +58,10 @@ void must_be_t5(Keys& config) {
 }  // namespace
 
 std::string hf_activation(const T5Spec& s) {
-  for (const Activation& a : activations)
+  for (const NamedActivation& a : activations)
     if (a.gate == s.gate.value_or(s.activation)) {
       if (!s.gate) return a.name;
-      return a.gate == Gate::gelu_tanh ? "gated-gelu" : "gated-" + std::string(a.name);
+      return a.gate == Activation::gelu_tanh ? "gated-gelu" : "gated-" + std::string(a.name);
     }
   return "";
 }

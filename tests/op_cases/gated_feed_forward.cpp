@@ -6,13 +6,13 @@
 namespace poslab::test {
 namespace {
 
-double act(Gate gate, double x) {
+double act(Activation gate, double x) {
   const double root = std::sqrt(2 / std::acos(-1.));
   switch (gate) {
-    case Gate::relu: return x > 0 ? x : 0;
-    case Gate::silu: return x / (1 + std::exp(-x));
-    case Gate::gelu: return x * std::erfc(-x / std::sqrt(2.)) / 2;
-    case Gate::gelu_tanh: return x * (1 + std::tanh(root * (x + 0.044715 * x * x * x))) / 2;
+    case Activation::relu: return x > 0 ? x : 0;
+    case Activation::silu: return x / (1 + std::exp(-x));
+    case Activation::gelu: return x * std::erfc(-x / std::sqrt(2.)) / 2;
+    case Activation::gelu_tanh: return x * (1 + std::tanh(root * (x + 0.044715 * x * x * x))) / 2;
   }
   return NAN;
 }
@@ -30,7 +30,7 @@ std::vector<Shape> shapes_of(const Shape& x, const Sizes& s, bool biases) {
   return shapes;
 }
 
-OpCase gated(const Sizes& s, const char* name, Gate gate, bool biases) {
+OpCase gated(const Sizes& s, const char* name, Activation gate, bool biases) {
   Shape x = s.rows, y = s.rows;
   x.push_back(s.in), y.push_back(s.out);
   const int rows = int(size_of(s.rows));
@@ -55,12 +55,12 @@ OpCase gated(const Sizes& s, const char* name, Gate gate, bool biases) {
   };
   c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // as of trained weights: sums stay near 1
   c.flops = 2. * rows * s.d_ff * (2. * s.in + s.out);
-  c.step = gate == Gate::relu ? 1e-7 : 1e-4;
+  c.step = gate == Activation::relu ? 1e-7 : 1e-4;
   return c;
 }
 
-const std::pair<const char*, Gate> gates[] = {
-    {"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu}, {"gelu_tanh", Gate::gelu_tanh}};
+const std::pair<const char*, Activation> gates[] = {{"relu", Activation::relu}, {"silu", Activation::silu},
+                                                    {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}};
 
 const Cases gated_feed_forward_cases([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{{1}, 1, 1, 1},      {{31}, 33, 70, 7},        {{3, 5}, 8, 31, 8},
