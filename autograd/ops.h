@@ -15,7 +15,7 @@ inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor number(double c, const Tensor& like) { return Tensor::full({1}, real(c), like.device()); }
+inline Tensor number(double c, const Tensor& like) { return Tensor::full({1}, real(c), like.device()); }   // (1)
 inline Tensor operator+(const Tensor& a, double c) { return add(a, number(c, a)); }
 inline Tensor operator-(const Tensor& a, double c) { return add(a, number(-c, a)); }
 inline Tensor operator*(const Tensor& a, double c) { return mul(a, number(c, a)); }

@@ -1,5 +1,5 @@
 // The tape: one vector per thread with the results and the backward function of each op. The order in which ops run is
-// a topological order already, so backward() walks the vector from its end to its start and clears it. No graph.
+// a topological order, so backward() walks the vector from its end to its start and clears it. There is no graph.
 #pragma once
 #include <array>
 #include <functional>

@@ -22,7 +22,7 @@ Cost adds(Accumulator y, N... n) { return {0, !y ? 0 : (y.empty ? 1 : 2) * (doub
 template <class Array>
 Cost when(const Array& x, Cost c) { return x ? c : Cost{}; }
 
-// The distinct elements of an array in a loop; `step`: its steps, of which 0 repeats elements.
+// How many distinct elements of an array a loop reads; `step`: the steps of the array, where 0 repeats elements.
 double distinct(const StridedLoop& w, const int64_t* step) {
   double n = 1;
   for (int d = 0; d < w.dims; ++d) n *= step[d] ? double(w.size[d]) : 1;

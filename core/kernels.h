@@ -79,7 +79,7 @@ struct NormForm {
 // q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
 // pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
 constexpr int far = 1 << 30, max_pieces = 4;   // far: beyond any slot
-struct AttentionPiece {                // the pairs with from <= j - t < to and first <= j < last
+struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < last
   const real *q = nullptr, *k = nullptr;   // (batch, queries, heads, head_dim), (batch, keys, kv_heads, head_dim)
   int from = -far, to = far, first = 0, last = far;
   FIELDS(AttentionPiece, q, k, from, to, first, last)
@@ -110,7 +110,7 @@ struct AttentionArgs {
          piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
          pairs_batch, rel_dim, q_bias, q_rel_bias)
 };
-constexpr int statistics_per_row = 5;      // numbers that attention_statistics gives for each row
+constexpr int statistics_per_row = 5;  // numbers that attention_statistics gives for each row
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
   Accumulator q_bias, q_rel_bias;                                                   // by the GPU's kernels alone

@@ -14,7 +14,7 @@ struct Adam {
 
   Adam() = default;  // for a model that is not trained
   Adam(const Params&, double lr);
-  // One update from Params::grads(), on their device. Leaves `step` as it is, as Backend::step() may run this twice.
+  // One update from Params::grads(), on their device. Does not change `step`: Backend::step() may run this twice.
   // A trace sees the update of a parameter, its value after minus its value before, under "update." and the parameter's
   // name; a replacement by the trace is added to the value before. m and v are the same with and without a trace.
   // Throws BadInput unless 0 <= lr < infinity, 0 <= beta1, beta2 < 1, 1e-12 <= epsilon < infinity, 0 < clip, and m and

@@ -29,8 +29,8 @@ struct DecoderSpec {
   int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
                                                  // d_ff is then the width of their values: 2 d_model in the source
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
-  std::vector<int> windows{};                    // for each layer, how many keys a query sees, its own slot's the last
-                                                 // of them; 0: all. Empty: all in each layer
+  std::vector<int> windows{};                    // for each layer, how many keys a query sees, up to that of its own
+                                                 // slot; 0: all. Empty: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
   ModelShape shape() const {

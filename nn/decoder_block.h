@@ -27,7 +27,7 @@ enum class QueryKeyNorm { none, each_head, all_heads };
 enum class NormPlace { before, after, around };
 
 struct DecoderBlockSpec {
-  int heads, key_heads, head_dim, d_model, d_ff, layer, layers;   // layer: its number, from 0, of `layers`
+  int heads, key_heads, head_dim, d_model, d_ff, layer, layers;   // block `layer`, from 0, of `layers`
   bool biases, output_bias;   // of queries, keys and values; of wo
   int window;                 // keys that a query sees; 0: all
   double epsilon;             // of the norms

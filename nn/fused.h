@@ -25,8 +25,8 @@ struct BlockInput {
 // rows (N, C), tokens (B, T) -> gather(rows, tokens) as the input of the first block; trace: or null.
 BlockInput embed_tokens(const Tensor& rows, const Ids& tokens, const Trace*);
 
-// LayerTerms of all layers; all absent on a device without blocks as one kernel, and under a trace. Those of all layers
-// are computed before the first block, so that their products share a launch.
+// LayerTerms of all layers; absent on a device without blocks as one kernel, and under a trace. They are computed
+// before the first block, for all layers, so that their products share a launch.
 std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const std::vector<Temperature>&,
                                                    const PositionSample&, const LayerShape&, const Trace*);
 
