@@ -51,7 +51,7 @@ struct Norm {
 };
 
 // inputs: references that outlive n.
-Tensor recorded(Norm n, Inputs inputs) {
+Tensor run_norm(Norm n, Inputs inputs) {
   const char* op = n.op;
   Tensor y = n.forward();
   return record(op, std::move(y), inputs, [n = std::move(n)](const real* dy) { n.backward(nullptr, dy); });
@@ -60,15 +60,15 @@ Tensor recorded(Norm n, Inputs inputs) {
 }  // namespace
 
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
-  return recorded({"norm", NormKind::layer, x, {}, gain, bias, layer_norm_epsilon, {}}, {x, gain, bias});
+  return run_norm({"norm", NormKind::layer, x, {}, gain, bias, layer_norm_epsilon, {}}, {x, gain, bias});
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon) {
-  return recorded({"rms_norm", NormKind::rms, x, {}, gain, {}, epsilon, {}}, {x, gain});
+  return run_norm({"rms_norm", NormKind::rms, x, {}, gain, {}, epsilon, {}}, {x, gain});
 }
 
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout drop) {
-  return recorded({"residual_norm", NormKind::layer, x, z, gain, bias, layer_norm_epsilon, drop}, {x, z, gain, bias});
+  return run_norm({"residual_norm", NormKind::layer, x, z, gain, bias, layer_norm_epsilon, drop}, {x, z, gain, bias});
 }
 
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout drop) {

@@ -31,7 +31,7 @@ class TapeWatch {
 inline thread_local TapeWatch* innermost_watch = nullptr;
 
 constexpr size_t warned_length = 10'000;  // ops on a tape at which the warning is printed
-inline bool observed() {
+inline bool is_observed() {
   return cancelled() || debug_level() > 0 || innermost_watch || tape_length() == warned_length;
 }
 
@@ -40,11 +40,11 @@ inline bool observed() {
 Backward observe(const char* op, const std::vector<Tensor>& results, Inputs, bool on_tape, Backward);
 
 inline Backward observe_forward(const char* op, const Tensor& y, Inputs inputs, bool on_tape, Backward backward) {
-  return observed() ? observe(op, {y}, inputs, on_tape, std::move(backward)) : std::move(backward);
+  return is_observed() ? observe(op, {y}, inputs, on_tape, std::move(backward)) : std::move(backward);
 }
 inline Backward observe_forward(const char* op, const std::vector<Tensor>& ys, Inputs inputs, bool on_tape,
                                 Backward backward) {
-  return observed() ? observe(op, ys, inputs, on_tape, std::move(backward)) : std::move(backward);
+  return is_observed() ? observe(op, ys, inputs, on_tape, std::move(backward)) : std::move(backward);
 }
 // After the backward function of an op. Throws Stopped.
 inline void observe_backward() {

@@ -90,7 +90,7 @@ UsePairs::~UsePairs() { pairs_by = before_; }
 
 const Kernels& kernels(Device device) {
   const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();
-  return debug_level() < 2 ? plain : timed(plain, device);
+  return debug_level() < 2 ? plain : timing_twins(plain, device);
 }
 
 }  // namespace poslab

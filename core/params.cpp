@@ -65,7 +65,7 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 }
 
 template <class Draw>
-Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) const {
+Tensor Params::request(const std::string& name, Shape shape, const Draw& draw) const {
   if (store_->given) {
     if (shape.size() > 2) bad_input("params: {} of shape {} is in no external checkpoint", name, to_string(shape));
     Tensor x(shape);
@@ -89,20 +89,20 @@ Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) con
 }
 
 Tensor Params::truncated_normal(const std::string& name, Shape shape, double std) const {
-  return drawn(name, std::move(shape), [=](Rng& rng) { return std * rng.truncated_normal(); });
+  return request(name, std::move(shape), [=](Rng& rng) { return std * rng.truncated_normal(); });
 }
 
 Tensor Params::normal(const std::string& name, Shape shape, double std) const {
-  return drawn(name, std::move(shape), [=](Rng& rng) { return std * rng.normal(); });
+  return request(name, std::move(shape), [=](Rng& rng) { return std * rng.normal(); });
 }
 
 Tensor Params::uniform(const std::string& name, Shape shape, double low, double high) const {
   const double most = double(std::nextafter(real(high), real(low)));  // rounded, a value could be `high`
-  return drawn(name, std::move(shape), [=](Rng& rng) { return std::min(low + (high - low) * rng.uniform(), most); });
+  return request(name, std::move(shape), [=](Rng& rng) { return std::min(low + (high - low) * rng.uniform(), most); });
 }
 
 Tensor Params::full(const std::string& name, Shape shape, double value) const {
-  return drawn(name, std::move(shape), [=](Rng&) { return value; });
+  return request(name, std::move(shape), [=](Rng&) { return value; });
 }
 
 const std::vector<Params::Entry>& Params::entries() const { return store_->entries; }

@@ -48,7 +48,7 @@ class Params {
   struct Store;
   Tensor make(const std::string& name, Shape) const;
   template <class Draw>
-  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // values: draw(rng), draw(rng), ...
+  Tensor request(const std::string& name, Shape, const Draw&) const;     // of values draw(rng), draw(rng), ..., if new
   std::shared_ptr<Store> store_;
   std::string path_;
   bool shared_ = false;

@@ -124,7 +124,7 @@ std::string row(const std::string& name, double calls, double seconds, double wh
 
 }  // namespace
 
-const Kernels& timed(const Kernels& plain, Device where) {
+const Kernels& timing_twins(const Kernels& plain, Device where) {
   running = &plain, device = &backend(where), place = where;
   static Kernels twins = [] {
     Kernels t;

@@ -12,7 +12,7 @@
 namespace poslab {
 
 // A table of kernels that run those of `plain`, the device's table, and add up their costs and times.
-const Kernels& timed(const Kernels& plain, Device);
+const Kernels& timing_twins(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
 // are read faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.

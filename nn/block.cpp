@@ -8,7 +8,7 @@ namespace poslab {
 namespace {
 
 // The default of the library that the released code uses: N(0, 1/in) cut off at two standard deviations (spec B.3).
-Tensor drawn(const Params& p, const char* name, int in, int out) {
+Tensor draw_weights(const Params& p, const char* name, int in, int out) {
   return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
 }
 
@@ -17,11 +17,11 @@ Tensor drawn(const Params& p, const char* name, int in, int out) {
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
-  w_.query = drawn(a, "query", C, C), w_.key = drawn(a, "key", C, C);
-  w_.value = drawn(a, "value", C, C), w_.output = drawn(a, "output", C, C);
+  w_.query = draw_weights(a, "query", C, C), w_.key = draw_weights(a, "key", C, C);
+  w_.value = draw_weights(a, "value", C, C), w_.output = draw_weights(a, "output", C, C);
   w_.gain1 = n1.full("gain", {C}, 1), w_.bias1 = n1.full("bias", {C}, 0);
-  w_.w1 = drawn(f, "w1", C, d_ff), w_.b1 = f.full("b1", {d_ff}, 0);
-  w_.w2 = drawn(f, "w2", d_ff, C), w_.b2 = f.full("b2", {C}, 0);
+  w_.w1 = draw_weights(f, "w1", C, d_ff), w_.b1 = f.full("b1", {d_ff}, 0);
+  w_.w2 = draw_weights(f, "w2", d_ff, C), w_.b2 = f.full("b2", {C}, 0);
   w_.gain2 = n2.full("gain", {C}, 1), w_.bias2 = n2.full("bias", {C}, 0);
 }
 

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-DecoderSpec checked(DecoderSpec s) {
+DecoderSpec require_valid(DecoderSpec s) {
   if (s.vocabulary < 1 || s.layers < 1 || s.heads < 1 || s.key_heads < 1 || s.d_model < 1 || s.d_ff < 1)
     bad_input("decoder: vocabulary {}, layers {}, heads {}, key_heads {}, d_model {}, d_ff {}; all must be at least 1",
               s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff);
@@ -60,7 +60,7 @@ void check_windows(const DecoderSpec& s, const PositionLayers& encoding) {
 
 }  // namespace
 
-Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
+Decoder::Decoder(Params p, DecoderSpec s) : spec_(require_valid(std::move(s))) {
   const int C = spec_.d_model;
   constexpr double small = 0.02;  // Radford et al. 2019; LLaMA's released code
   embedding_ = table(p, "embedding", spec_.vocabulary, C, small);

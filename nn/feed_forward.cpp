@@ -6,7 +6,7 @@
 namespace poslab {
 namespace {
 
-Tensor activated(Activation activation, const Tensor& x) {
+Tensor activate(Activation activation, const Tensor& x) {
   switch (activation) {
     case Activation::relu:
       return relu(x);
@@ -31,7 +31,7 @@ FeedForward::FeedForward(const Params& p, FeedForwardSpec s) : spec_(s) {
 
 Tensor FeedForward::fused(const Tensor& x) const {
   if (spec_.gated) return gated_feed_forward(x, {.w1 = w1_.own, .w3 = w3_.own, .w2 = w2_.own}, spec_.activation);
-  if (spec_.activation != Activation::relu) return linear(activated(spec_.activation, linear(x, w1_)), w2_);
+  if (spec_.activation != Activation::relu) return linear(activate(spec_.activation, linear(x, w1_)), w2_);
   const auto no_bias = [&](int n) { return Tensor::full({n}, 0, x.device()); };
   return feed_forward(x, w1_.own, no_bias(spec_.d_ff), w2_.own, no_bias(spec_.d_model));
 }
@@ -43,7 +43,7 @@ Tensor FeedForward::operator()(const Tensor& x) const {
   std::vector<Tensor> parts;
   for (int from = 0; from < x.dim(1); from += part) {
     const Tensor some = x.dim(1) <= part ? x : slice(x, 1, from, std::min(from + part, x.dim(1)));
-    Tensor h = activated(spec_.activation, linear(some, w1_));
+    Tensor h = activate(spec_.activation, linear(some, w1_));
     if (spec_.gated) h = h * linear(some, w3_);
     parts.push_back(linear(h, w2_));
   }

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-T5Spec checked(T5Spec s) {
+T5Spec require_valid(T5Spec s) {
   if (std::min({s.vocabulary, s.layers, s.decoder_layers, s.heads, s.head_dim, s.d_model, s.d_ff}) < 1)
     bad_input(
         "t5: vocabulary {}, layers {}, decoder_layers {}, heads {}, head_dim {}, d_model {}, d_ff {}; "
@@ -58,7 +58,7 @@ T5::Stack T5::stack(const Params& p, bool decoder) const {
 }
 
 // The embedding starts with N(0, 1), as T5's; a head of its own with N(0, 1 / d_model), as T5 v1.1 was trained.
-T5::T5(const Params& p, T5Spec s) : spec_(checked(std::move(s))) {
+T5::T5(const Params& p, T5Spec s) : spec_(require_valid(std::move(s))) {
   embedding_ = table(p, "embedding", spec_.vocabulary, spec_.d_model, 1);
   encoder_ = stack(p / "encoder", false), decoder_ = stack(p / "decoder", true);
   if (!spec_.tied)

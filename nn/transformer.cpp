@@ -7,7 +7,7 @@
 namespace poslab {
 namespace {
 
-TransformerSpec checked(TransformerSpec s) {
+TransformerSpec require_valid(TransformerSpec s) {
   if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1)
     bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}; all must be at least 1", s.layers,
               s.heads, s.d_model, s.ffn_multiplier);
@@ -19,7 +19,7 @@ TransformerSpec checked(TransformerSpec s) {
 
 }  // namespace
 
-Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(s))) {
+Transformer::Transformer(Params p, TransformerSpec s) : spec_(require_valid(std::move(s))) {
   const int C = spec_.d_model;
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
   encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
