@@ -12,12 +12,11 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "core/platform/parallel.h"
-#include "lab/files/converter.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
-#include "lab/pages/page/figure_file.h"
+#include "lab/pages/page/print.h"
 #include "lab/papers/python.h"
 #include "lab/runs/room.h"
 
@@ -126,15 +125,14 @@ std::string words_again(const Making& m) {
 }
 
 void check_figures(const Making& m) {
-  static const std::vector<std::string> known = {"svg", "pdf", "png", "tex", "csv"};
-  for (const std::string& ending : m.figures.endings) {
+  static const std::vector<std::string> known = {"svg", "pdf", "png", "pgf", "tex", "csv"};
+  for (const std::string& ending : m.figures.endings)
     if (std::find(known.begin(), known.end(), ending) == known.end())
       raise<BadInput>(unknown("--figures", ending, known));
-    require_converter("--figures", "." + ending);
-  }
   page::millimetres_of(m.figures.width);
   if (!m.figures.width.empty() && m.figures.endings.empty())
     bad_input("--width {}: of which figures? Give --figures pdf, too", shell_word(m.figures.width));
+  page::check_matplotlib("--figures", m.figures.endings);
 }
 
 void say_what_is_drawn(const Making& m, const std::string& summary) {
@@ -206,7 +204,7 @@ void add_making(CLI::App* c, Making& m) {
       ->type_name("FILE");
   c->add_option("--figures", m.figures.endings,
                 "the pictures as files for papers, too, in FOLDER/figures; with commas between")
-      ->type_name("svg,pdf,png,tex,csv")
+      ->type_name("svg,pdf,png,pgf,csv")
       ->delimiter(',');
   add_width(c, m.figures.width);
   CLI::Option* retry = c->add_flag("--retry", m.retry, "try failed trials again");

@@ -163,7 +163,7 @@ Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab report runs/sweep -o report.html          # all finished trials of a sweep
   poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages
-  poslab report runs/sweep -o curves.pdf           # for a paper, as wide as a column; .png and .tex likewise
+  poslab report runs/sweep -o curves.pdf           # for a paper, as wide as a column; .png and .pgf likewise
   poslab report runs/sweep -o curves.csv           # the numbers of its curves)";
 
 const char* help_of_version =
@@ -232,7 +232,7 @@ CommandLine::CommandLine()
   report->add_option("runs", runs_, "run folders, a sweep's folder or its plan.jsonl")->required();
   report
       ->add_option("-o,--out", page_,
-                   "the page to write (report.html); only the chart of accuracy: .svg, .pdf, .png, .tex or .csv")
+                   "the page to write (report.html); only the chart of accuracy: .svg, .pdf, .png, .pgf, .json or .csv")
       ->type_name("FILE");
   add_width(report, width_);
   report->add_flag("--slides", slides_, "the page as slides, one picture at a time, which the arrow keys turn");

@@ -9,7 +9,7 @@
 #include "core/names.h"
 #include "lab/files/files.h"
 #include "lab/pages/graph/graph.h"
-#include "lab/pages/page/figure_file.h"
+#include "lab/pages/page/print.h"
 
 namespace poslab {
 namespace {
@@ -21,12 +21,11 @@ struct GraphWords {
 
 void run(const GraphWords& w) {
   if (w.zoom != "module" && w.zoom != "op") raise<BadInput>(unknown("--zoom", w.zoom, {"module", "op"}));
-  std::vector<Output> kinds = page::figure_outputs("a picture");
-  kinds.pop_back();  // no LaTeX
-  check_output("-o", w.out, kinds);
+  check_output("-o", w.out, page::figure_outputs("a picture"));
   page::check_figure(w.out, "");
-  const graph::Graph tape = graph::of_run(w.run, w.force);
-  write_file(w.out, page::as_named(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape))));
+  graph::Graph tape = graph::of_run(w.run, w.force);
+  if (w.zoom == "module") tape = graph::by_module(tape);
+  write_file(w.out, w.out.ends_with(".svg") ? graph::svg(tape) : page::figure_file(w.out, graph::json(tape), ""));
   fmt::print("{}\n", w.out);
 }
 
@@ -47,7 +46,8 @@ std::function<void()> add_graph(CLI::App* graph) {
   graph->add_option("run", w->run, "the run folder")->required();
   graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
   add_force(graph, w->force);
-  graph->add_option("-o,--out", w->out, "the picture to write: .svg, .pdf or .png")->type_name("FILE  (graph.svg)");
+  graph->add_option("-o,--out", w->out, "the picture to write: .svg, .pdf, .png or .pgf, or its numbers: .json")
+      ->type_name("FILE  (graph.svg)");
   return [=] { run(*w); };
 }
 

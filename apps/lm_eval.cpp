@@ -12,6 +12,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_run.h"
+#include "lab/pages/page/print.h"
 #include "lab/pages/report/compared.h"
 #include "lab/pages/report/report.h"
 #include "lab/papers/compare/compare.h"
@@ -105,8 +106,7 @@ std::string table_of(const Tests& t) {
 }
 
 bool is_drawn(const std::string& file) {
-  const std::string ending = std::filesystem::path(file).extension();
-  return ending == ".html" || ending == ".svg" || ending == ".pdf" || ending == ".png" || ending == ".tex";
+  return file.ends_with(".html") || (page::is_figure(file) && !file.ends_with(".csv"));
 }
 
 // Where the figures go, but for the terminal. Throws BadInput.
@@ -185,7 +185,7 @@ commas between, are tested on the same texts: a column each, of loss and perplex
 The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
 eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept if
 --name or -o says where. `poslab report` draws what a run has as lines of their own. -o page.html is a page like that of
-`poslab report`, with page-lengths.csv beside it; .svg, .pdf, .png and .tex are its first charts, .csv its numbers.
+`poslab report`, with page-lengths.csv beside it; .svg, .pdf, .png and .pgf are its first charts, .csv its numbers.
 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
 tokenizer.json or tokenizer.model, of LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 or Gemma 3. Its trained length is

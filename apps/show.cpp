@@ -17,8 +17,8 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
-#include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/html.h"
+#include "lab/pages/page/print.h"
 #include "lab/pages/show/show.h"
 #include "lab/runs/output.h"
 #include "lab/runs/spelled_file.h"
@@ -121,11 +121,12 @@ void run(ShowWords w) {
                    choose_sampler(w.options.positions, trained_on(w.options.train_length)),
                    w.options.length);
   if (!w.out.empty()) {
-    write_file(w.out, w.slides                          ? page::as_slides(show::html(w.options, all, command))
-                      : page                            ? show::html(w.options, all, command)
-                      : table                           ? show::csv(all)
-                      : page::for_paper(w.out, w.width) ? page::paper_file(w.out, show::panels(all, w.head), w.width)
-                                                        : show::svg(all, w.head));
+    const bool screen = w.out.ends_with(".svg") && !page::in_print(w.out, w.width);
+    write_file(w.out, w.slides ? page::as_slides(show::html(w.options, all, command))
+                      : page   ? show::html(w.options, all, command)
+                      : table  ? show::csv(all)
+                      : screen ? show::svg(all, w.head)
+                               : page::figure_file(w.out, page::panels_json(show::panels(all, w.head)), w.width));
     fmt::print("{}\n", w.out);
     return;
   }
@@ -185,7 +186,7 @@ std::function<void()> add_show(CLI::App* show) {
              "0");
   add_force(show, w->options.force);
   show->add_option("-o,--out", w->out,
-                   "a page (.html), a picture (.svg, and .pdf, .png, .tex for papers) or the numbers (.csv)")
+                   "a page (.html), a picture (.svg, and .pdf, .png, .pgf for papers) or the numbers (.csv, .json)")
       ->type_name("FILE");
   add_width(show, w->width);
   show->add_flag("--slides", w->slides, "the page as slides, one picture at a time, which the arrow keys turn");

@@ -33,9 +33,12 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/papers/published/chi2023_temperatures.csv
   lab/papers/published/chi2023_documents.csv)
 
-# The analysis of papers, which `poslab reproduce` starts as `python3 -m papers`; installed it is share/poslab/papers.
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab)
-file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/papers ${CMAKE_BINARY_DIR}/share/poslab/papers SYMBOLIC)
+# What the program starts in Python: `python3 -m poslab_drawing.papers` in share/poslab, where it is installed, too.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)
+foreach(folder figures papers)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/${folder}
+    ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing/${folder} SYMBOLIC)
+endforeach()
 
 floor(apps lab CLI11::CLI11)            # all of the program but its main
 quickly_compiled(apps <nlohmann/json.hpp> <CLI/CLI.hpp>)

@@ -27,7 +27,7 @@ foreach(source IN LISTS package)
   cmake_path(GET source FILENAME name)
   file(CREATE_LINK ${source} ${CMAKE_BINARY_DIR}/python/poslab/${name} SYMBOLIC)
 endforeach()
-foreach(folder formulas papers torch)
+foreach(folder figures formulas papers torch)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/${folder} ${CMAKE_BINARY_DIR}/python/poslab/${folder} SYMBOLIC)
 endforeach()
 install(TARGETS poslab_python LIBRARY DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
@@ -41,6 +41,7 @@ if(SKBUILD)                              # pip's build (pyproject.toml): the pro
     OPTIONAL)
   install(FILES ${CMAKE_SOURCE_DIR}/build/web/past-the-edge.html DESTINATION ${SKBUILD_DATA_DIR}/share/poslab
     COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)          # as cmake/install.cmake has it
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/poslab/papers DESTINATION ${SKBUILD_DATA_DIR}/share/poslab
-    COMPONENT python EXCLUDE_FROM_ALL PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/poslab/figures ${CMAKE_SOURCE_DIR}/python/poslab/papers
+    DESTINATION ${SKBUILD_DATA_DIR}/share/poslab/poslab_drawing COMPONENT python EXCLUDE_FROM_ALL
+    PATTERN __pycache__ EXCLUDE)
 endif()

@@ -236,7 +236,7 @@ run_tests() {   # [PRESET...]
   fi
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
     (install_missing "$needed_by_tests") ||
-      say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk; no rsvg-convert: two fail'
+      say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk'
   fi
   for preset; do
     if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi

@@ -236,27 +236,16 @@ in_numpy() {   # the file without its imports, behind what it takes from others:
 check 'a formula in NumPy is the file of the package' in_numpy
 
 check 'a report of two runs' page report.html straight twenty
-# For papers. LaTeX draws them where it is installed, alone and within a document.
-paper() {
-  "$program" report straight twenty -o curves.svg --width page && grep -q 'width="174mm"' curves.svg &&
-    "$program" report straight twenty -o curves.csv && grep -q '^panel,series,x,y,low,high$' curves.csv &&
-    "$program" report straight twenty -o curves.tex && "$program" show --set rerope -o maps.tex --width page &&
-    [[ $(grep -c '^.addplot.matrix' maps.tex) == 6 ]]
+numbers() {   # what matplotlib draws for papers (tests/python/test_figures.py)
+  "$program" report straight twenty -o curves.csv && grep -q '^panel,series,x,y,low,high$' curves.csv &&
+    "$program" report straight twenty -o curves.json && grep -q '"name":"chance"' curves.json &&
+    "$program" show --set rerope -o maps.json && [[ $(grep -o '"kind":"matrix"' maps.json | wc -l) == 6 ]]
 }
-check 'its curves for a paper' paper
-compiles() { pdflatex -interaction=nonstopmode -halt-on-error "$1" > latex.log || { tail -n 20 latex.log; return 1; }; }
-if command -v pdflatex > /dev/null && kpsewhich pgfplots.sty > /dev/null; then
-  printf '%s\n' '\documentclass{article}\usepackage{pgfplots}\pgfplotsset{compat=1.13}' \
-    '\begin{document}\input{curves}\input{maps}\end{document}' > thesis.tex
-  check 'LaTeX draws them alone' compiles curves
-  check 'and in a document' compiles thesis
-else
-  echo 'skipped: LaTeX draws figures for papers (no pdflatex with pgfplots here)'
-fi
+check 'the numbers of its curves' numbers
 # With --draw nothing is trained. Artifacts that are tables have no figures, and the command says so.
 tables() {
   mkdir -p drawn/runs
-  "$program" reproduce chi2023:cross --tasks bucket_sort --out drawn --draw --figures svg > said &&
+  "$program" reproduce chi2023:cross --tasks bucket_sort --out drawn --draw --figures csv > said &&
     grep -q 'no --figures, as all of it is tables' said && [[ -e drawn/README.md && ! -e drawn/figures ]]
 }
 check 'reproduce --figures says where there are none' tables

@@ -6,7 +6,7 @@
 
 #include "lab/files/json.h"
 #include "lab/pages/page/grid.h"
-#include "lab/pages/page/paper.h"
+#include "lab/pages/page/panels.h"
 #include "lab/papers/outcomes.h"
 #include "lab/papers/size.h"
 #include "lab/runs/sweep/sweep.h"

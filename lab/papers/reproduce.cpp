@@ -15,8 +15,8 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
-#include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/page.h"
+#include "lab/pages/page/print.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/python.h"
 
@@ -240,7 +240,8 @@ void Page::write_figures(const std::string& artifact, const std::vector<Picture>
       if (!ascii::is_alnum(c) && c != '_' && c != '-') c = '-';
     for (const std::string& ending : figures_.endings) {
       const std::string path = fmt::format("{}/figures/{}.{}", folder_, name, ending);
-      write_file(path, ending == "csv" ? page::paper_csv(p.panels) : page::paper_file(path, p.panels, figures_.width));
+      write_file(path, ending == "csv" ? page::panels_csv(p.panels)
+                                       : page::figure_file(path, page::panels_json(p.panels), figures_.width));
     }
   }
 }

@@ -36,7 +36,7 @@ Claim one_at_a_time(const SweepFolder& runs);
 // Interrupted.
 Section drawn(const std::function<Section()>& draw);
 
-// Pictures as files of their own, FOLDER/figures/ID.pdf: for papers (lab/pages/page/figure_file.h).
+// Pictures as files of their own, FOLDER/figures/ID.pdf: for papers (lab/pages/page/print.h).
 struct FigureFiles {
   std::vector<std::string> endings = {};  // "pdf", ...
   std::string width = {};

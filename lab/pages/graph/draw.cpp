@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lab/pages/graph/graph.h"
 #include "lab/pages/page/html.h"
@@ -125,6 +126,22 @@ std::string svg(const Graph& g) {
   return page::svg_document({0, 0, std::round(c.width), height}, g.title, description,
                             fmt::format("<g class=\"tape\">{}<g class=\"joins\">{}</g>\n{}\n{}{}</g>\n", shades, lines,
                                         head, rows, foot));
+}
+
+std::string json(const Graph& g) {
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const Node& n : g.nodes)
+    nodes.push_back({{"module", n.module},
+                     {"name", n.name},
+                     {"reads", own_parameters(n)},
+                     {"from", n.from},
+                     {"shape", to_string(n.shape)},
+                     {"bytes", n.bytes},
+                     {"forward", n.forward * 1e6},
+                     {"backward", n.backward * 1e6},
+                     {"gradient", n.gradient}});
+  const nlohmann::json figure = {{"kind", "tape"}, {"id", "tape"}, {"title", g.title}, {"nodes", nodes}};
+  return nlohmann::json{{"figures", {figure}}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace poslab::graph

@@ -29,5 +29,8 @@ struct Graph {
 Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);
 std::string svg(const Graph&);       // a file of its own (lab/pages/page/svg.h)
+// As python/poslab/figures draws it: {"figures": [{"kind": "tape", "title", "nodes"}]}; of a node its fields, times in
+// microseconds.
+std::string json(const Graph&);
 
 }  // namespace poslab::graph

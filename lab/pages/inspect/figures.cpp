@@ -131,25 +131,6 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
       page::escape(id), page::escape(name), all[0].symbols.empty() ? "test string" : "text");
 }
 
-std::vector<page::Panel> attention_panels(const std::vector<AttentionMaps>& all) {
-  constexpr int most = 64;  // on a side: at the width of a column a cell is then half a millimetre
-  std::vector<page::Panel> panels;
-  for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
-    for (const AttentionMaps& at : all) {
-      const int block = (at.slots + most - 1) / most, cells = (at.slots + block - 1) / block;
-      const std::vector<double> m = in_blocks(at.layers[layer].data(), at.slots, at.slots, block);
-      panels.push_back(page::HeatMap{fmt::format("Layer {}, length {}", layer + 1, at.length),
-                                     "query",
-                                     "key",
-                                     cells,
-                                     cells,
-                                     block,
-                                     m,
-                                     {0, *std::max_element(m.begin(), m.end())}});
-    }
-  return panels;
-}
-
 namespace {
 
 std::vector<std::pair<std::string, const Histogram*>> histograms(const Coverage& c) {

@@ -10,7 +10,7 @@
 #include "experiment/coverage.h"
 #include "experiment/dispersion.h"
 #include "experiment/pca.h"
-#include "lab/pages/page/paper.h"
+#include "lab/pages/page/page.h"
 
 namespace poslab::inspect {
 
@@ -19,8 +19,6 @@ std::string pca_figure(const Pca&, const std::string& name);
 // Drawn by figures.js: data["maps"][id...]. Above 500 slots a cell is the maximum over a block, and it says so.
 std::string attention_figure(const std::vector<AttentionMaps>&, const std::string& name, const std::string& id,
                              nlohmann::json& data);
-// The same maps for papers, of the maximum over the heads.
-std::vector<page::Panel> attention_panels(const std::vector<AttentionMaps>&);
 // A chart with a read-out: data["charts"]. Training filled, tests as lines.
 page::Chart coverage_chart(const Coverage&, const std::string& name, const std::string& id);
 std::string coverage_figure(const Coverage&, const std::string& name, const std::string& id, nlohmann::json& data);

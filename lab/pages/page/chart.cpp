@@ -13,7 +13,9 @@ namespace poslab::page {
 namespace {
 
 // How values become places.
-struct Frame : PlotArea {
+struct Frame {
+  double left, right, top, bottom;
+  int x_ticks;  // about so many
   const Chart& chart;
   double x(double v) const {
     const auto scale = [&](double u) { return chart.doubling ? std::log2(u) : u; };
@@ -93,6 +95,10 @@ std::vector<std::string> styles(const Chart& c) {
   return all;
 }
 
+std::vector<double> x_ticks(const Chart& c, int wanted) {
+  return c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c));
+}
+
 std::string axes(const Frame& f) {
   const Chart& c = f.chart;
   std::string made;
@@ -142,7 +148,7 @@ std::string direct_labels(const Frame& f) {
 
 // Whether two lines cannot be told apart in a picture of 400 pixels, of which a line is two high.
 bool on_one_another(const Chart& c, const Curve& a, const Curve& b) {
-  const Frame f{{0, 400, 0, 400, 0}, c};
+  const Frame f{0, 400, 0, 400, 0, c};
   if (a.points.size() != b.points.size() || a.filled || b.filled) return false;
   for (size_t n = 0; n < a.points.size(); ++n) {
     const Point p = a.points[n], q = b.points[n];
@@ -175,12 +181,11 @@ std::string color_class(int n) {
   return fmt::format("c{}{}", n % colors, round ? fmt::format(" again{}", round) : "");
 }
 
-std::vector<double> x_ticks(const Chart& c, int wanted) {
-  return c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c));
-}
+namespace {
 
-std::string plot(const Chart& c, const PlotArea& area_of_it) {
-  const Frame f{area_of_it, c};
+// Axes, curves and labels of the axes; not the names of the curves.
+std::string plot(const Frame& f) {
+  const Chart& c = f.chart;
   std::string made;
   if (c.shaded != 0 && c.shaded > c.x_low) {
     const double end = f.x(std::min(c.shaded, c.x_high));
@@ -204,13 +209,15 @@ std::string plot(const Chart& c, const PlotArea& area_of_it) {
   return made;
 }
 
+}  // namespace
+
 std::string svg(const Chart& c, bool narrow) {
   size_t longest = 0;
   for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
   const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
   // Enough for every common sans-serif face, bold, at 13 units.
   const double margin = narrow ? 12 : std::min(340., 16 + 8.2 * double(longest));
-  const Frame f{{48, width - margin, 30, height - 48, narrow ? 4 : 8}, c};
+  const Frame f{48, width - margin, 30, height - 48, narrow ? 4 : 8, c};
   const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
   std::string made = fmt::format(
       "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
@@ -220,7 +227,7 @@ std::string svg(const Chart& c, bool narrow) {
       "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
       narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
       escape(c.title), escape(c.description));
-  made += plot(c, f);
+  made += plot(f);
   return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
 }
 
@@ -249,39 +256,41 @@ std::string svg_file(const std::vector<Chart>& charts) {
                       fmt::format("{}", fmt::join(descriptions, " ")), svg_shapes(charts));
 }
 
-std::vector<Key> keys(const Chart& c) {
-  std::vector<Key> all;
-  const std::vector<std::string> looks = styles(c);
-  for (size_t n = 0; n < looks.size(); ++n)
-    all.push_back(
-        {fmt::format("<path class=\"{}\" d=\"{}\"/>", looks[n], c.curves[n].filled ? "M1 1H25V9H1Z" : "M1 5H25"),
-         c.curves[n].name});
-  return all;
-}
-
 std::string figure(const Chart& c) {
   std::string legend;
-  for (const Key& key : keys(c))
+  const std::vector<std::string> looks = styles(c);
+  for (size_t n = 0; n < looks.size(); ++n)
     legend += fmt::format(
-        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\">{}</svg><span>{}</span>"
-        "<b class=\"value\"></b></li>",
-        key.swatch, escape(key.name));
+        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
+        "<span>{}</span><b class=\"value\"></b></li>",
+        looks[n], c.curves[n].filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(c.curves[n].name));
   return fmt::format(
       "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
       escape(c.id), legend, svg(c, false), svg(c, true));
 }
 
+namespace {
+nlohmann::json rounded(double v) { return std::isfinite(v) ? nlohmann::json(std::round(v * 1e6) / 1e6) : nullptr; }
+}  // namespace
+
+nlohmann::json points_json(const std::vector<Point>& points) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Point p : points) all.push_back({p.x, rounded(p.y)});
+  return all;
+}
+
 nlohmann::json chart_json(const Chart& c) {
   nlohmann::json curves = nlohmann::json::array();
   for (const Curve& curve : c.curves) {
-    nlohmann::json points = nlohmann::json::array();
-    for (const Point p : curve.points)
-      points.push_back({p.x, std::isfinite(p.y) ? nlohmann::json(std::round(p.y * 1e6) / 1e6) : nlohmann::json()});
-    curves.push_back({{"color", color_class(curve.color)}, {"points", points}});
+    curves.push_back(
+        {{"name", curve.name}, {"color", color_class(curve.color)}, {"points", points_json(curve.points)}});
+    if (curve.filled) curves.back()["filled"] = true;
+    for (const Band& b : curve.band) curves.back()["band"].push_back({b.x, rounded(b.low), rounded(b.high)});
   }
-  return {{"id", c.id},       {"x", c.x_label},         {"x_low", c.x_low},     {"x_high", c.x_high},
-          {"y_low", c.y_low}, {"y_high", c.y_high},     {"percent", c.percent}, {"log", c.log},
-          {"unit", c.unit},   {"doubling", c.doubling}, {"curves", curves}};
+  return {{"id", c.id},         {"title", c.title},     {"x", c.x_label},          {"y", c.y_label},
+          {"x_low", c.x_low},   {"x_high", c.x_high},   {"y_low", c.y_low},        {"y_high", c.y_high},
+          {"shaded", c.shaded}, {"percent", c.percent}, {"log", c.log},            {"unit", c.unit},
+          {"curves", curves},   {"doubling", c.doubling}};
 }
 
 std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {

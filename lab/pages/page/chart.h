@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "lab/pages/page/svg.h"
-
 namespace poslab::page {
 
 struct Point {
@@ -47,20 +45,15 @@ std::string color_class(int n);
 // Where lines of a chart lie on one another, each leaves gaps for those under it: the class of svg.css that does so for
 // the n-th curve. "" if it hides none that was drawn before it.
 std::string gaps_class(const Chart&, size_t n);
-std::vector<Key> keys(const Chart&);
-std::vector<double> x_ticks(const Chart&, int wanted);  // about so many
-struct PlotArea {                                       // where the axes stand in a picture
-  double left, right, top, bottom;
-  int x_ticks;
-};
-std::string plot(const Chart&, const PlotArea&);  // axes, curves and labels of the axes; not the names of the curves
 std::string svg(const Chart&, bool narrow);
 std::string figure(const Chart&);         // legend, wide and narrow SVG
 // The charts below one another, each under its title: a file of its own (svg.h), or what such a file draws.
 std::string svg_file(const std::vector<Chart>&);
 std::string svg_shapes(const std::vector<Chart>&);
 std::pair<double, double> svg_size(const std::vector<Chart>&);   // width and height, in pixels
-nlohmann::json chart_json(const Chart&);  // what the read-out needs
+// What the read-out needs, and python/poslab/figures: all but the lines behind.
+nlohmann::json chart_json(const Chart&);
+nlohmann::json points_json(const std::vector<Point>&);  // [[x, y], ...], null for NaN
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);

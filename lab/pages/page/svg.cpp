@@ -116,15 +116,12 @@ Declarations worked_out(const std::string& classes, const Declarations& palette)
 
 }  // namespace
 
-std::map<std::string, std::string> drawn_as(const std::string& classes) { return worked_out(classes, palette(false)); }
-
 std::string shade_class(bool two_sided, double share) {
   return fmt::format("{}{}", two_sided ? 'v' : 's', std::lround(share * (shades - 1)));
 }
 
 std::string svg_document(const Box& box, const std::string& title, const std::string& description,
                          const std::string& shapes) {
-  const bool printed = box.millimetres > 0;
   const Declarations light = palette(false), dark = palette(true);
   const std::string body =
       fmt::format("<rect class=\"paper\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n{}", box.left, box.top,
@@ -140,25 +137,21 @@ std::string svg_document(const Box& box, const std::string& title, const std::st
     from = end + 1;
     const Declarations here = worked_out(classes, light);
     for (const auto& [name, value] : here) drawn += fmt::format(" {}=\"{}\"", name, value);
-    if (printed || !seen.insert(classes).second) continue;
+    if (!seen.insert(classes).second) continue;
     std::string other;
     for (const auto& [name, value] : worked_out(classes, dark))
       if (here.at(name) != value) other += fmt::format("{}{}:{}", other.empty() ? "" : ";", name, value);
     if (!other.empty())
       in_the_dark += fmt::format(".{}{{{}}}", fmt::join(parted(classes, ' '), "."), other);
   }
-  const std::string unit = printed ? "mm" : "";
-  const double scale = printed ? box.millimetres / box.width : 1;
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} {} {} {}\" width=\"{:.6g}{}\" height=\"{:.6g}{}\" "
-      "role=\"img\" font-family=\"{}\" aria-labelledby=\"t d\">\n"
-      "<title id=\"t\">{}</title><desc id=\"d\">{}</desc>\n{}{}{}</svg>\n",
-      box.left, box.top, box.width, box.height, scale * box.width, unit, scale * box.height, unit,
-      printed ? "Helvetica, Arial, 'Liberation Sans', sans-serif"
-              : "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
-      escape(title), escape(description),
-      printed ? "" : fmt::format("<style>@media (prefers-color-scheme: dark){{{}}}</style>\n", in_the_dark), drawn,
-      body.substr(from));
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} {} {} {}\" width=\"{:.6g}\" height=\"{:.6g}\" "
+      "role=\"img\" font-family=\"system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif\" "
+      "aria-labelledby=\"t d\">\n"
+      "<title id=\"t\">{}</title><desc id=\"d\">{}</desc>\n"
+      "<style>@media (prefers-color-scheme: dark){{{}}}</style>\n{}{}</svg>\n",
+      box.left, box.top, box.width, box.height, box.width, box.height, escape(title), escape(description), in_the_dark,
+      drawn, body.substr(from));
 }
 
 }  // namespace poslab::page

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "lab/files/files.h"
-#include "lab/pages/page/figure_file.h"
 #include "lab/pages/page/page.h"
+#include "lab/pages/page/print.h"
 #include "lab/pages/report/inputs.h"
 #include "lab/pages/report/language.h"
 #include "lab/pages/report/t5.h"
@@ -28,12 +28,10 @@ std::string figure_of(const std::vector<Group>& groups, const std::string& out, 
     charts.push_back(g.has("chance") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
   }
   const std::vector<Panel> panels(charts.begin(), charts.end());
-  return out.ends_with(".csv")   ? paper_csv(panels)
-         : for_paper(out, width) ? paper_file(out, panels, width)
-                                 : svg_file(charts);
+  if (out.ends_with(".csv")) return panels_csv(panels);
+  const bool screen = out.ends_with(".svg") && !in_print(out, width);
+  return screen ? svg_file(charts) : figure_file(out, panels_json(panels), width);
 }
-
-bool is_figure(const std::string& out) { return out.ends_with(".csv") || out.ends_with(".svg") || for_paper(out, ""); }
 
 std::string tasks_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
   std::string readings, accuracy, loss;

@@ -1,4 +1,4 @@
-"""python -m poslab.papers FOLDER [--figures svg,pdf,png,tex,csv] [--width MM]: draws what is in FOLDER/about.json and
+"""python -m poslab.papers FOLDER [--figures svg,pdf,png,pgf,csv] [--width MM]: draws what is in FOLDER/about.json and
 FOLDER/kept.jsonl. `poslab reproduce` calls it after its trainings."""
 
 import argparse
@@ -14,7 +14,7 @@ from .trials import Trials
 def main():
     parser = argparse.ArgumentParser(prog="poslab.papers", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--figures", default="", metavar="svg,pdf,png,tex,csv")
+    parser.add_argument("--figures", default="", metavar="svg,pdf,png,pgf,csv")
     parser.add_argument("--width", type=float, default=84, metavar="MM")
     parser.add_argument("--made", default="", metavar="TEXT", help="by what it is drawn, for the page")
     words = parser.parse_args()
@@ -28,7 +28,10 @@ def main():
         section.notes += artifact["notes"]
         sections[name] = (artifact, section)
     page.write(words.folder, trials.about | {"made": words.made}, sections)
-    page.write_figures(words.folder, sections, [ending for ending in words.figures.split(",") if ending], words.width)
+    try:
+        page.write_figures(words.folder, sections, [end for end in words.figures.split(",") if end], words.width)
+    except page.style.Missing as error:
+        raise SystemExit(f"poslab: --figures {error}") from None
 
 
 if __name__ == "__main__":

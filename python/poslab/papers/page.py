@@ -3,9 +3,7 @@ of them, index.html with the figures, too, and figures/ for papers."""
 
 import base64
 import html
-import io
 import pathlib
-import shutil
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -14,16 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-INCHES = 1 / 25.4  # of a millimetre
-STYLE = {
-    "font.size": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "poslab",
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "legend.frameon": False,
-}
+from ..figures import style
 
 
 @dataclass
@@ -113,17 +102,13 @@ def table(grid):
     )
 
 
-def drawn(figure, ending, width=84):
+def drawn(figure, ending, width=style.COLUMN):
     """The bytes of a file."""
-    with matplotlib.rc_context(STYLE):
-        canvas = Canvas(
-            figsize=(width * INCHES, figure.height * INCHES * max(1, width / 84) ** 0.5), layout="constrained"
-        )
+    with matplotlib.rc_context(style.settings(ending=ending)):
+        height = figure.height * max(1, width / style.COLUMN) ** 0.5
+        canvas = Canvas(figsize=(width * style.INCHES, height * style.INCHES), layout="constrained")
         figure.draw(canvas)
-        file = io.BytesIO()
-        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
-        canvas.savefig(file, format={"tex": "pgf"}.get(ending, ending), dpi=300, metadata=dated)
-        return file.getvalue()
+        return style.saved(canvas, ending)
 
 
 def picture(figure):
@@ -177,10 +162,6 @@ def write(folder, about, sections):
 
 
 def write_figures(folder, sections, endings, width):
-    if "tex" in endings and not shutil.which("pdflatex"):
-        raise SystemExit(
-            "poslab: --figures tex: matplotlib measures its letters with pdflatex, which is not on the PATH"
-        )
     for name, (_, section) in sections.items():
         for figure in section.figures if endings else []:
             (folder / "figures").mkdir(exist_ok=True)

@@ -1,0 +1,20 @@
+// Figures as data: what python/poslab/figures draws for papers, and what a table has of them.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lab/pages/page/chart.h"
+#include "lab/pages/page/heat_map.h"
+
+namespace poslab::page {
+
+using Panel = std::variant<Chart, HeatMap>;
+
+// {"figures": [...]}: of a chart what chart_json() has and the faint lines "behind" each curve; of a matrix {"kind":
+// "matrix", "title", "row", "col", "block", "first_row", "low", "high", "cells"}.
+std::string panels_json(const std::vector<Panel>&);
+// panel,series,x,y,low,high: low and high of a band or an interval. Of a matrix a series is a row, x its columns.
+std::string panels_csv(const std::vector<Panel>&);
+
+}  // namespace poslab::page

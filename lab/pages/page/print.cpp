@@ -1,0 +1,82 @@
+#include "lab/pages/page/print.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/ascii.h"
+#include "core/error.h"
+#include "lab/files/python.h"
+#include "lab/files/shell.h"
+
+namespace poslab::page {
+namespace {
+
+std::string ending_of(const std::string& path) { return std::filesystem::path("x" + path).extension().string(); }
+
+const std::vector<std::string> drawn = {".pdf", ".png", ".pgf", ".tex"};
+
+bool needs_python(const std::string& ending) { return std::find(drawn.begin(), drawn.end(), ending) != drawn.end(); }
+
+std::string python_for(const std::string& option) {
+  const std::string python = python_with({"matplotlib"});
+  if (python.empty())
+    failure(
+        "{}: matplotlib draws it, and there is no python3 with it; run `python3 -m venv ENV && ENV/bin/pip install "
+        "matplotlib`, and put ENV/bin first on the PATH",
+        option);
+  return python;
+}
+
+}  // namespace
+
+std::vector<Output> figure_outputs(const std::string& what) {
+  const char* pgf = "% poslab: a figure";
+  return {svg_output(what),           {".pdf", "for papers", "%PDF-"}, {".png", "for slides", "\x89PNG"},
+          {".pgf", "for LaTeX", pgf}, {".tex", "the same", pgf},       {".json", "its data", "{\"figures\":"}};
+}
+
+bool is_figure(const std::string& path) {
+  const std::string ending = ending_of(path);
+  return needs_python(ending) || ending == ".svg" || ending == ".json" || ending == ".csv";
+}
+
+bool in_print(const std::string& path, const std::string& width) {
+  const std::string ending = ending_of(path);
+  return needs_python(ending) || (ending == ".svg" && !width.empty());
+}
+
+double millimetres_of(const std::string& width) {
+  if (width.empty() || width == "column") return column_mm;
+  if (width == "page") return page_mm;
+  constexpr double least = 40, most = 400;
+  char* end = nullptr;
+  const double mm = ascii::number(width.c_str(), &end);
+  const std::string unit(end);
+  if (end == width.c_str() || (!unit.empty() && unit != "mm") || !(mm >= least && mm <= most))
+    bad_input("--width {}: use column ({} mm), page ({} mm), or a number of millimetres from {} to {}",
+              shell_word(width), column_mm, page_mm, least, most);
+  return mm;
+}
+
+void check_figure(const std::string& path, const std::string& width) {
+  millimetres_of(width);
+  if (!width.empty() && !in_print(path, width))
+    bad_input("--width {}: only pictures have a width in print; leave it out, or write .svg, .pdf, .png or .pgf",
+              shell_word(width));
+  if (in_print(path, width)) python_for("-o " + shell_path(path));
+}
+
+void check_matplotlib(const std::string& option, const std::vector<std::string>& endings) {
+  for (const std::string& ending : endings)
+    if (in_print("." + ending, "column")) python_for(option + " " + ending);
+}
+
+std::string figure_file(const std::string& path, const std::string& json, const std::string& width) {
+  const std::string ending = ending_of(path);
+  if (ending == ".json") return json;
+  return python_output(
+      python_for("-o " + shell_path(path)), "figures",
+      {"-", "-o", "-", "--format", ending.substr(1), "--width", fmt::format("{}", millimetres_of(width))}, json);
+}
+
+}  // namespace poslab::page

@@ -1,0 +1,262 @@
+"""Draws figures from their data, as lab/pages/page/panels.h has it: charts, matrices, and the tape of a step."""
+
+import base64
+import itertools
+import math
+import textwrap
+
+import numpy as np
+
+from . import style
+
+LETTER = 1.7  # mm, of 8 points, on average
+LINE = 3.8  # mm
+
+
+def chart(axes, figure, width=style.COLUMN):
+    """figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and what chart_json() may add."""
+    times = 100 if figure.get("percent") else 1
+    if figure.get("shaded") and figure["shaded"] > figure["x_low"]:
+        end = min(figure["shaded"], figure["x_high"])
+        axes.axvspan(figure["x_low"], end, color=style.TRAINED, linewidth=0, zorder=0)
+        axes.annotate("trained", (figure["x_low"], 0), (3, 3), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", color=style.GREY, fontsize="small")  # fmt: skip
+    baselines = itertools.count()
+    for n, curve in enumerate(figure["curves"]):
+        _curve(axes, curve, times, number_of(curve.get("color", f"c{n}")), baselines)
+    axes.set(xlabel=figure["x"], ylabel=figure["y"] + " (%)" * (times == 100))
+    if figure.get("doubling"):
+        axes.set_xscale("log", base=2)
+        xs = sorted({p[0] for curve in figure["curves"] for p in curve["points"]})
+        axes.set_xticks(xs[:: -(-len(xs) // max(3, int(width / 14)))])
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+    if figure.get("log"):
+        axes.set_yscale("log")
+        if "y_low" in figure and figure["y_high"] < 300 * figure["y_low"]:  # few powers of ten, which say little
+            axes.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
+    if "x_low" in figure:
+        axes.set(xlim=(figure["x_low"], figure["x_high"]), ylim=(times * figure["y_low"], times * figure["y_high"]))
+
+
+def number_of(colour):
+    """Of "c2 again1" 10, which has the third colour and the second round of marks; of a baseline None."""
+    if colour == "base":
+        return None
+    name, *again = colour.split()
+    return int(name[1:]) + len(style.COLOURS) * (int(again[0][-1]) if again else 0)
+
+
+def _curve(axes, curve, times, n, baselines):
+    x, y = (np.array([p[k] for p in curve["points"]], dtype=float) for k in (0, 1))
+    look = {"color": style.GREY, "linewidth": 0.9}
+    dashes = style.DASHES[1 + next(baselines) % 3] if n is None else None
+    if n is not None:
+        round, place = divmod(n, len(style.COLOURS))
+        dashes = style.DASHES[(place + round) % len(style.DASHES)]
+        seen = max(1, int(np.isfinite(y).sum()))
+        look = {"color": style.COLOURS[place], "marker": style.MARKERS[(place + 3 * round) % len(style.MARKERS)],
+                "markersize": 3, "markevery": (place % max(1, seen // 8), max(1, seen // 8)),
+                "markerfacecolor": "white" if round % 2 else style.COLOURS[place]}  # fmt: skip
+    if curve.get("band"):
+        at, low, high = np.array(curve["band"], dtype=float).T
+        axes.fill_between(at, times * low, times * high, color=look["color"], alpha=0.14, linewidth=0)
+    if curve.get("behind"):
+        axes.plot(*(np.array(curve["behind"], dtype=float).T * [[1], [times]]), color=look["color"], alpha=0.28,
+                  linestyle="-", linewidth=0.5)  # fmt: skip
+    if curve.get("filled"):
+        axes.fill_between(x, times * y, color=look["color"], alpha=0.28, linewidth=0, label=curve["name"])
+    else:
+        axes.plot(x, times * y, label=curve["name"], linestyle=dashes, **look)
+
+
+def matrix(axes, figure, vector=False, bar=True):
+    """figure: cells (None where nothing is drawn), row, col, and maybe block, first_row, low, high. vector: a path for
+    each cell, as PGF has no pictures in it. Returns what the colour bar shows."""
+    cells = np.array(figure["cells"], dtype=float)
+    finite = cells[np.isfinite(cells)]
+    low, high = (figure.get(end, function(finite) if finite.size else 0.0) for end, function in
+                 (("low", np.min), ("high", np.max)))  # fmt: skip
+    two_sided, (rows, cols) = low < 0 < high, cells.shape
+    block, first = figure.get("block", 1), figure.get("first_row", 0)
+    ends = (-max(-low, high), max(-low, high)) if two_sided else (low, high if high > low else low + 1)
+    colours = {"cmap": style.colour_map(two_sided), "vmin": ends[0], "vmax": ends[1]}
+    x, y = (block * (np.arange(n + 1) - 0.5 / block) for n in (cols, rows))
+    if vector:
+        image = axes.pcolormesh(x, y + first, cells, edgecolors="face", linewidth=0.05, **colours)
+    else:
+        ends = (x[0], x[-1], y[-1] + first, y[0] + first)
+        image = axes.imshow(cells, interpolation="nearest", extent=ends, **colours)
+    axes.set(xlabel=figure["col"], ylabel=figure["row"], ylim=(y[-1] + first, y[0] + first),
+             aspect=float(np.clip(cols / (2 * rows), 1, 6)))  # fmt: skip
+    for axis, size in ((axes.xaxis, cols), (axes.yaxis, rows)):
+        axis.get_major_locator().set_params(integer=True, nbins=min(6, size * block), min_n_ticks=1)
+    axes.spines[:].set_visible(False)
+    if bar and high > low:
+        bar = axes.figure.colorbar(image, ax=axes, shrink=0.9, pad=0.03, aspect=25)
+        bar.outline.set_visible(False)
+        bar.solids.set_rasterized(not vector)
+        bar.ax.set_ylim(low, high)
+        bar.ax.locator_params(nbins=5)
+    return image
+
+
+def _numbers(n):
+    return str(n) if n < 10_000 else f"{n / 1e3:.0f} k" if n < 10_000_000 else f"{n / 1e6:.0f} M"
+
+
+def _words_of(figure):
+    """Columns of words, by their heads: the module where it begins, ops, parameters and the shape of the result."""
+    nodes = figure["nodes"]
+    columns = {head: [textwrap.shorten(node[name], 44, placeholder="...") for node in nodes] for head, name in
+               (("module", "module"), ("ops", "name"), ("reads", "reads"), ("result", "shape"))}  # fmt: skip
+    modules = columns["module"]
+    columns["module"] = [m if n == 0 or modules[n - 1] != m else "" for n, m in enumerate(modules)]
+    return columns, {head: max(map(len, [head, *texts])) + 2 for head, texts in columns.items()}
+
+
+NUMBERS = 64  # letters, that the columns of numbers take
+
+
+def tape(axes, figure):
+    """nodes: {"module", "name", "reads", "shape", "forward", "backward" (µs), "bytes", "gradient", "from"}. A unit of
+    x is a letter, one of y a row."""
+    nodes = figure["nodes"]
+
+    def column(x, head, texts, **more):
+        axes.text(x, -1.2, head, color=style.GREY, va="center", ha=more.get("ha", "left"))
+        for y, text in enumerate(texts):
+            axes.text(x, y, text, va="center", **more)
+
+    columns, widths = _words_of(figure)
+    x = 0.0
+    for head, texts in columns.items():
+        bold, grey = {"fontweight": "bold"}, {"color": style.GREY}
+        column(x, head, [*texts, "all"] if head == "module" else texts, **{"module": bold, "reads": grey}.get(head, {}))
+        x += widths[head]
+    for name, colour in (("forward", style.COLOURS[0]), ("backward", style.COLOURS[1])):
+        times = [node[name] for node in nodes]
+        column(x + 11, f"{name} $\\mu$s", [f"{time:.0f}" for time in [*times, sum(times)]], ha="right")
+        shares = [7 * time / max(max(times), 1e-9) for time in times]
+        axes.barh(range(len(nodes)), shares, left=x + 12, height=0.4, color=colour)
+        x += 21
+    column(x + 6, "bytes", map(_numbers, [*(n["bytes"] for n in nodes), sum(n["bytes"] for n in nodes)]), ha="right")
+    gradients = ("" if n["gradient"] is None else f"{n['gradient']:.2g}" for n in nodes)
+    column(x + 21, "gradient norm", gradients, ha="right")
+    t, left = np.linspace(0, np.pi, 24), -1.5
+    axes.plot([left] * len(nodes), range(len(nodes)), "o", color="black", markersize=2.5)
+    widest = 0
+    for there, node in enumerate(nodes):
+        for here in node["from"]:
+            bow = 0 if there - here == 1 else math.sqrt(there - here)
+            widest = max(widest, bow)
+            y = (here + there) / 2 - (there - here) / 2 * np.cos(t)
+            axes.plot(left - bow * np.sin(t), y, "-", color=style.GREY, linewidth=0.6, zorder=0)
+    axes.set(xlim=(left - widest - 0.5, x + 22), ylim=(len(nodes) + 0.6, -2))
+    axes.set_axis_off()
+
+
+KINDS = {"matrix": matrix, "chart": chart, "tape": tape}
+
+
+def kind_of(figure):
+    return figure.get("kind", "chart")
+
+
+def rows_of(figures, width):
+    """Figures of a kind stand beside one another as far as the width allows, in rows of about as many: (figures,
+    columns) for each row."""
+    least = {"matrix": 40, "chart": 75, "tape": math.inf}  # mm
+    for kind, group in itertools.groupby(figures, kind_of):
+        group = list(group)
+        rows = math.ceil(len(group) / max(1, int(width / least[kind])))
+        columns = math.ceil(len(group) / rows)
+        yield from ((group[at : at + columns], columns) for at in range(0, len(group), columns))
+
+
+def _legend(names, width):
+    """The names in lines that are no wider, how many stand beside one another, and how many lines all take."""
+    most = max(12, int(width / LETTER) - 7)
+    names = [textwrap.fill(name, most, break_long_words="\\" not in name) for name in names]  # not within \textbar
+    longest = max((len(line) for name in names for line in name.split("\n")), default=1)
+    columns = max(1, min(len(names), int(width / (10 + LETTER * longest))))
+    rows = -(-len(names) // columns)
+    return names, columns, rows * max((name.count("\n") + 1 for name in names), default=0)
+
+
+def legend(axes, width):
+    handles, names = axes.get_legend_handles_labels()
+    if names:
+        names, columns, _ = _legend(names, width)
+        axes.legend(handles, names, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=3.4,
+                    columnspacing=1.2, handletextpad=0.5)  # fmt: skip
+
+
+def _height(figure, each):
+    """mm, without title and legend."""
+    if kind_of(figure) == "tape":
+        return 3.2 * (len(figure["nodes"]) + 4)
+    if kind_of(figure) == "chart":
+        return min(90, max(45, 0.55 * each))
+    rows, cols = len(figure["cells"]), len(figure["cells"][0])
+    tall = min(6, max(1, cols / (2 * rows)))
+    return max(24, min(70, each - 26) * tall * rows / max(rows, cols) + 12)
+
+
+def canvas(figures, width, vector=False):
+    """The figures in rows, each under its title if there are several, as wide as `width` mm. A tape is as wide as its
+    words take."""
+    from matplotlib.figure import Figure
+
+    rows = list(rows_of(figures, width))
+    heights = []
+    for row, columns in rows:
+        each = width / columns
+        legends = [LINE * _legend([c["name"] for c in figure.get("curves", [])], each)[2] for figure in row]
+        heights.append(max(_height(f, each) for f in row) + max(legends) + 6 * (len(figures) > 1))
+    if kind_of(figures[0]) == "tape":
+        width = LETTER * (10 + NUMBERS + sum(_words_of(figures[0])[1].values()))
+    drawn = Figure(figsize=(width * style.INCHES, sum(heights) * style.INCHES), layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.02, h_pad=0.02)
+    parts = np.atleast_1d(drawn.subfigures(len(rows), 1, height_ratios=heights, squeeze=True))
+    for part, (row, columns) in zip(parts, rows):
+        all = part.subplots(1, columns, squeeze=False)[0]
+        for axes, figure in itertools.zip_longest(all, row):
+            if figure is None:
+                axes.set_axis_off()
+                continue
+            if kind_of(figure) == "matrix":
+                matrix(axes, figure, vector)
+            else:
+                KINDS[kind_of(figure)](axes, figure)
+                legend(axes, width / columns)
+            if len(figures) > 1 or kind_of(figure) == "tape":
+                letters = max(12, int(0.75 * width / columns / LETTER))  # bold is wider, and the axis stands left of it
+                axes.set_title(textwrap.fill(figure["title"], letters), loc="left", fontweight="bold")
+    return drawn
+
+
+# -- the data that a page has ------------------------------------------------------------------------------------------
+
+
+def decoded(data):
+    """A matrix as matrix_json() writes it (lab/files/matrix.h)."""
+    bytes = np.frombuffer(base64.b64decode(data["cells"]), np.uint8).reshape(data["rows"], data["cols"])
+    return (data["low"] + bytes / 255 * (data["high"] - data["low"])).tolist()
+
+
+def figures_of(page):
+    """What a page draws, from the JSON in it. Of matrices with several heads the first; of attention the maximum."""
+    found = list(page.get("figures", [])) + list(page.get("charts", []))
+    for view in page.get("views", []):
+        for m in view["matrices"]:
+            found.append({"kind": "matrix", "id": m["of"], "title": m["of"], "row": view["row"], "col": view["col"],
+                          "first_row": view["first_row"], "block": m["block"], "cells": decoded(m["heads"][0]),
+                          "low": m["heads"][0]["low"], "high": m["heads"][0]["high"]})  # fmt: skip
+    for name, maps in page.get("maps", {}).items():
+        for n, one in enumerate(maps["maps"]):
+            found.append({"kind": "matrix", "id": f"{name}-{n}", "title": one["title"], "row": "query", "col": "key",
+                          "block": one["max"]["block"], "cells": decoded(one["max"]["matrix"])})  # fmt: skip
+    return found
