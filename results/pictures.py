@@ -15,9 +15,12 @@ from experiments import SETTINGS
 from findings import BLURS, DECAY, bare
 from query import NAMES, ROOT, in_words, one, row, table
 
+sys.path.append(str(ROOT / "python/poslab/figures"))
+import style  # noqa: E402: of all figures; it takes no matplotlib before one is drawn
+
 FOLDER = ROOT / "docs/results"
 WIDTH = 5  # inches: 480 pixels
-BLUE, ORANGE, GREEN, GREY, PINK, YELLOW = "#0072B2", "#D55E00", "#009E73", "#777777", "#CC79A7", "#E69F00"
+(BLUE, ORANGE, GREEN, PINK, YELLOW, *_), GREY = style.COLOURS, style.GREY
 
 
 @dataclass
@@ -354,14 +357,11 @@ def description(path):
 
 def main(names):
     import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams.update(
-        {"svg.fonttype": "none", "svg.hashsalt": "poslab", "font.size": 10, "font.family": "sans-serif",
-         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10, "figure.facecolor": "white",
-         "legend.handlelength": 1.6, "legend.columnspacing": 1.2, "legend.handletextpad": 0.4}
-    )  # fmt: skip
     from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update(
+        style.settings(10) | {"legend.handlelength": 1.8, "legend.columnspacing": 1.2, "legend.handletextpad": 0.4}
+    )
 
     FOLDER.mkdir(exist_ok=True)
     for picture in (make() for make in ALL):
@@ -370,8 +370,8 @@ def main(names):
         figure = Figure(figsize=(WIDTH, picture.height), layout="constrained")
         picture.draw(figure)
         path = FOLDER / f"{picture.name}.svg"
-        figure.savefig(path, metadata={"Title": picture.title, "Description": picture.says, "Date": None})
-        path.write_text("".join(line.rstrip() + "\n" for line in path.read_text().splitlines()))
+        drawing = style.saved(figure, "svg", Title=picture.title, Description=picture.says).decode()
+        path.write_text("".join(line.rstrip() + "\n" for line in drawing.splitlines()))
 
 
 if __name__ == "__main__":

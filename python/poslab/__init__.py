@@ -13,11 +13,11 @@ docs/python.md has more. Every function here is the C++ engine's: the numbers ar
 from . import _poslab
 from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
+from .figures.notebook import plot_lengths, plot_matrices
 from .html import of_tensor
 from .model import Model, load
 from .own import Encoding, Sampler, Task, check
 from .pages import Page, graph, inspect, report
-from .pictures import plot_lengths, plot_matrices
 from .runs import Run, evaluate, options, resume, train
 from .sweeps import Reproduction, Sweep, reproduce, sweep
 from .tape import Tape

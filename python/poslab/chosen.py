@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from ._poslab import Tensor, _inside
-from .pictures import plot_view
+from .figures.notebook import plot_view
 
 
 # Where the values of an argument are listed.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._poslab import _inside
-from .pictures import pyplot
+from .figures.notebook import pyplot
 
 
 class Tape:

@@ -73,4 +73,4 @@ def test_accuracy_by_length(tmp_path):
     line, majority, trained = axes.lines
     assert list(line.get_ydata()) == [100 * a for a in run.lengths["accuracy"]] and line.get_label() == "rope"
     assert list(majority.get_ydata()) == [100 * a for a in run.lengths["majority"]]
-    assert trained.get_xdata()[0] == run.result["config"]["train_length"] and axes.get_ylabel() == "accuracy, %"
+    assert trained.get_xdata()[0] == run.result["config"]["train_length"] and axes.get_ylabel() == "accuracy (%)"

@@ -1,6 +1,12 @@
-"""Pictures with matplotlib, which is asked for when one is drawn."""
+"""Figures of a notebook, with matplotlib, which is asked for when one is drawn."""
+
+import functools
 
 import numpy as np
+
+from . import draw, style
+
+SIZE = 10  # of letters, in points
 
 
 def pyplot():
@@ -11,54 +17,56 @@ def pyplot():
     return plt
 
 
+def styled(function):
+    @functools.wraps(function)
+    def in_style(*words, **more):
+        with pyplot().rc_context(style.settings(SIZE)):
+            return function(*words, **more)
+
+    return in_style
+
+
+def _axes_for(count, axes, size):
+    """As many axes as pictures: those that are given, or new ones side by side, each of this size in inches."""
+    if axes is None:
+        size = (size[0] * count, size[1])
+        return pyplot().subplots(1, count, squeeze=False, figsize=size, layout="constrained")[1][0]
+    axes = np.atleast_1d(axes)
+    if len(axes) != count:
+        raise ValueError(f"{len(axes)} axes for {count} pictures; give as many, or none")
+    return axes
+
+
+@styled
 def plot_view(view, head=1, axes=None):
     """A view as Encoding.view() gives it: its matrices side by side, or the curves of its charts."""
-    plt = pyplot()
-    things = view["matrices"] or view["charts"]
-    if axes is None:
-        wide = 5 * len(things)
-        axes = plt.subplots(1, len(things), squeeze=False, figsize=(wide, 4.2), layout="constrained")[1][0]
-    else:
-        axes = [axes] if not hasattr(axes, "__len__") else list(axes)
-    if len(axes) != len(things):
-        raise ValueError(f"{len(axes)} axes for {len(things)} pictures; give as many, or none")
-    if view["matrices"]:
-        _draw_matrices(view, head, axes)
-    else:
-        _draw_charts(view, axes)
-    return axes[0] if len(axes) == 1 else axes
-
-
-def _draw_matrices(view, head, axes):
+    axes = _axes_for(len(view["matrices"] or view["charts"]), axes, (5, 4.2))
     limits = {}
-    if view["one_scale"]:                        # the same colours for the same numbers, differences left out
+    if view["matrices"] and view["one_scale"]:   # the same colours for the same numbers, differences left out
         seen = [m[np.isfinite(m)] for name, m in view["matrices"] if name != "difference"]
-        limits = {"vmin": min(m.min() for m in seen), "vmax": max(m.max() for m in seen)}
+        limits = {"low": min(m.min() for m in seen), "high": max(m.max() for m in seen)}
     for ax, (name, matrix) in zip(axes, view["matrices"]):
         if not 1 <= head <= len(matrix) and len(matrix) > 1:
             raise ValueError(f"head {head} of {len(matrix)}; they are counted from 1")
         shown = {} if name == "difference" else limits
-        image = ax.imshow(matrix[head - 1 if len(matrix) > 1 else 0], interpolation="nearest", **shown)
-        ax.set(title=f"{name}: {view['title'].lower()}", xlabel=f"{view['col']} slot", ylabel=f"{view['row']} slot")
-        ax.figure.colorbar(image, ax=ax)
-
-
-def _draw_charts(view, axes):
-    for ax, chart in zip(axes, view["charts"]):
-        for name, points in chart["curves"]:
-            ax.plot(points[:, 0], points[:, 1], label=name)
-        ax.set(title=chart["title"], xlabel=chart["x"], ylabel=chart["y"],
-               yscale="log" if chart["logarithmic"] else "linear")
-        if len(chart["curves"]) > 1:
+        draw.matrix(ax, {"cells": matrix[head - 1 if len(matrix) > 1 else 0], "row": f"{view['row']} slot",
+                         "col": f"{view['col']} slot"} | shown)
+        ax.set_title(f"{name}: {view['title'].lower()}")
+    for ax, chart in zip(axes, [] if view["matrices"] else view["charts"]):
+        curves = [{"name": name, "points": points} for name, points in chart["curves"]]
+        draw.chart(ax, {"x": chart["x"], "y": chart["y"], "log": chart["logarithmic"], "curves": curves})
+        ax.set_title(chart["title"])
+        if len(curves) > 1:
             ax.legend(fontsize="small")
+    return axes[0] if len(axes) == 1 else axes
 
 
+@styled
 def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=True, numbers=None, axes=None):
     """Matrices side by side, and returns the axes. matrices: a dict of name and (rows, columns), or one of them.
 
     one_scale: the same colours for the same numbers. numbers: whether cells show their number, by default where there
     are at most 64 of them. NaN and infinite cells stay empty."""
-    plt = pyplot()
     if not isinstance(matrices, dict):
         matrices = {"": matrices}
     for m in matrices.values():
@@ -69,37 +77,30 @@ def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=Tr
         if m.ndim != 2:
             raise ValueError(f"plot_matrices: {name or 'the matrix'} has shape {m.shape}; give (rows, columns), such "
                              "as one head of (heads, rows, columns)")
-    if axes is None:
-        axes = plt.subplots(1, len(matrices), squeeze=False, figsize=(3.5 * len(matrices) + 0.4, 3.2),
-                            layout="constrained")[1][0]
-    axes = np.atleast_1d(axes)
-    if len(axes) != len(matrices):
-        raise ValueError(f"{len(axes)} axes for {len(matrices)} pictures; give as many, or none")
+    axes = _axes_for(len(matrices), axes, (3.6, 3.2))
     seen = np.concatenate([m[np.isfinite(m)] for m in matrices.values()])
-    limits = {"vmin": seen.min(), "vmax": seen.max()} if one_scale and len(seen) else {}
-    for ax, (name, m) in zip(axes, matrices.items()):
-        image = ax.imshow(np.where(np.isfinite(m), m, np.nan), interpolation="nearest", **limits)
-        ax.set(title=name, xlabel=column, ylabel=row)
+    limits = {"low": seen.min(), "high": seen.max()} if one_scale and len(seen) else {}
+    for n, (ax, (name, m)) in enumerate(zip(axes, matrices.items())):
+        figure = {"cells": np.where(np.isfinite(m), m, np.nan), "row": row, "col": column}
+        image = draw.matrix(ax, figure | limits, bar=not limits or n == len(matrices) - 1)
+        ax.set_title(name)
         for side, size in ((ax.xaxis, m.shape[1]), (ax.yaxis, m.shape[0])):
             if size <= 12:
                 side.set_ticks(range(size))
         if numbers or numbers is None and m.size <= 64:
             _write_numbers(ax, m, image)
-        if not limits:
-            ax.figure.colorbar(image, ax=ax)
-    if limits:
-        axes[-1].figure.colorbar(image, ax=list(axes))
     return axes[0] if len(axes) == 1 else axes
 
 
 def _write_numbers(ax, matrix, image):
     for (i, j), x in np.ndenumerate(matrix):
         if np.isfinite(x):
-            bright = image.norm(x) > 0.55
+            dark = np.dot(image.cmap(image.norm(x))[:3], (0.3, 0.59, 0.11)) < 0.5
             ax.text(j, i, f"{x:.3g}" if abs(x) >= 10 else f"{x:.2g}" if abs(x) >= 0.01 else f"{x:.1g}", ha="center",
-                    va="center", fontsize="small", color="black" if bright else "white")
+                    va="center", fontsize="small", color="white" if dark else "black")
 
 
+@styled
 def plot_lengths(runs, axes=None):
     """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a Run, or a
     dict of name and Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each
@@ -115,13 +116,16 @@ def plot_lengths(runs, axes=None):
         if "majority" not in (run.rows("eval.csv") or [{}])[0]:
             raise ValueError(f"plot_lengths: {run!r} is no run of a task of strings, which has an accuracy by length; "
                              "pl.report draws others")
-    if axes is None:
-        axes = pyplot().subplots(figsize=(6.4, 3.6), layout="constrained")[1]
-    for name, run in runs.items():
-        rows = run.rows("eval.csv")
-        axes.plot([r["length"] for r in rows], [100 * r["accuracy"] for r in rows], label=name)
-    axes.plot([r["length"] for r in rows], [100 * r["majority"] for r in rows], ":", color="#888", label="majority")
-    axes.axvline(run.result["config"]["train_length"], linestyle="--", color="#888", linewidth=1)
-    axes.set(title=run.result["task"], xlabel="length of the input, symbols", ylabel="accuracy, %", ylim=(0, 103))
+    axes = _axes_for(1, axes, (6.4, 3.6))[0]
+
+    def curve(name, column, **more):
+        return {"name": name, "points": [(r["length"], r[column]) for r in run.rows("eval.csv")]} | more
+
+    curves = [curve(name, "accuracy") for name, run in runs.items()]
+    draw.chart(axes, {"x": "length of the input, symbols", "y": "accuracy", "percent": True,
+                      "curves": [*curves, curve("majority", "majority", color="base")]})
+    axes.lines[-1].set_linestyle(":")
+    axes.axvline(run.result["config"]["train_length"], linestyle="--", color=style.GREY, linewidth=1)
+    axes.set(title=run.result["task"], ylim=(0, 103))
     axes.legend(fontsize="small")
     return axes
