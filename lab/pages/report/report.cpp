@@ -123,8 +123,8 @@ std::string lengths_beside(const std::string& out) {
 
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
                                const std::string& width, bool slides) {
-  check(out, width, "panel,series,");
   if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; use -o slides.html", out);
+  check(out, width, "panel,series,");
   const Drawn d = draw(words, out, width);
   const bool lengths = report_of(d.groups.front()).lengths && !is_figure(out);
   const std::string csv = lengths ? lengths_beside(out) : "";
