@@ -6,7 +6,7 @@ import csv
 import re
 
 import experiments
-from query import (HERE, NAMES, ROOT, at_trained, cost, done, interval, listed, mean, one, paper_says, points, range_of, row,
+from query import (NAMES, ROOT, at_trained, cost, done, interval, listed, mean, one, paper_says, points, range_of, row,
                    signed, table, whole)  # fmt: skip
 
 
@@ -167,15 +167,6 @@ def in_order():
     yield f"ruoss2023:table3 --size tiny {cost(done('sorted-tiny'))}"
 
 
-def temperatures():
-    """What alignment and the log rule add over all longer contexts: points, and their interval."""
-    text = (HERE / "chi2023-tiny/table4.md").read_text()
-    return {
-        mode: re.search(rf"^{mode}: (\S+) points (\[.*?\])", text, re.M).groups()
-        for mode in ("log rule", "maximum probability")
-    }
-
-
 def alignment():
     def r(task, mode, length):
         return row("chi2023-tiny/table4.csv", task=task, mode=mode, length=str(length))
@@ -194,35 +185,35 @@ def alignment():
         return listed(points(float(r(task, mode, 4096)["value"])) for mode in modes)
 
     yield f"Of `line` these are {three('line')} %, and of `topic` {three('topic')}."
-    beyond = temperatures()
+
+    def gain(table_number, **wanted):
+        verdict = row(f"chi2023-tiny/table{table_number}-verdicts.csv", **wanted)
+        return f"{signed(float(verdict['mean']))} {interval(verdict, say=signed)}"
+
     yield (
-        f"Over all longer contexts alignment adds {beyond['maximum probability'][0]} "
-        f"{beyond['maximum probability'][1]} points, and the log rule {beyond['log rule'][0]} {beyond['log rule'][1]}."
+        f"Over all longer contexts alignment adds {gain(4, mode='maximum probability')} points, and the log rule "
+        f"{gain(4, mode='log rule')}."
     )
     a, b = r("line", "original", 512), r("topic", "original", 4096)
     yield (
         f"`line` at 512 as trained is {points(float(a['value']))} {interval(a)} %, `topic` at 4096 "
         f"{points(float(b['value']))} {interval(b)}."
     )
-    others = (HERE / "chi2023-tiny/table2.md").read_text()
-
-    def of(name):
-        return re.search(rf"^{name}: .* aligned (\S+) points (\[.*?\])", others, re.M).groups()
-
     lines = [
         float(r["value"])
         for r in table("chi2023-tiny/table2.csv", task="line", mode="original", length="128")
         if r["encoding"] != "T5's biases"
     ]
+    changes = [gain(2, encoding=name) for name in ("T5's biases", "RoPE", "ALiBi", "learned positions")]
     yield (
         f"The other encodings do not find lines at the trained length either "
         f"({range_of(lines)} %), so the two tasks say little of them. On `passkey` and `line` alone alignment "
-        f"changes T5's biases by {' '.join(of('T5.s biases'))} points, RoPE by {' '.join(of('RoPE'))}, ALiBi by "
-        f"{' '.join(of('ALiBi'))} and learned positions by {' '.join(of('learned positions'))}."
+        f"changes T5's biases by {changes[0]} points, RoPE by {changes[1]}, ALiBi by {changes[2]} and learned positions "
+        f"by {changes[3]}."
     )
-    low = re.search(r"In (\d+) of (\d+) cells it is 0.5", (HERE / "chi2023-tiny/table5.md").read_text())
+    taus = [float(r["value"]) for r in table("chi2023-tiny/table5.csv")]
     yield f"chi2023:table5 --size tiny {about(3, RETRIEVAL)}"
-    yield f"In {low[1]} of {low[2]} cases alignment takes the lowest temperature of its grid"
+    yield f"In {sum(t <= 0.5 for t in taus)} of {len(taus)} cases alignment takes the lowest temperature of its grid"
 
 
 def rerope():
