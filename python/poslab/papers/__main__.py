@@ -39,3 +39,5 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:
+        sys.exit(f"The tables cannot be written: {error.strerror or error}")

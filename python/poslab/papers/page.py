@@ -134,15 +134,23 @@ def section_html(name, artifact, section):
     return "".join(parts)
 
 
+def write_file(path, data):
+    """Beside it, and then renamed, so that whoever reads it has the old one or the new one as a whole."""
+    beside = path.with_name(path.name + ".partial")
+    beside.write_bytes(data if isinstance(data, bytes) else data.encode())
+    beside.replace(path)
+
+
 def write(folder, about, sections):
     title = f"{about['title']}: size {about['size']}"
     texts = {name: markdown(name, *both) for name, both in sections.items()}
     for name, (_, section) in sections.items():
         for file, table in section.files(name).items():
-            (folder / file).write_text(csv(table))
-        (folder / f"{name}.md").write_text(texts[name])
-    (folder / "README.md").write_text(
-        f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values())
+            write_file(folder / file, csv(table))
+        write_file(folder / f"{name}.md", texts[name])
+    write_file(
+        folder / "README.md",
+        f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values()),
     )
     page = (pathlib.Path(__file__).parent / "page.html").read_text()
     contents = "".join(
@@ -158,7 +166,7 @@ def write(folder, about, sections):
         "sections": "".join(section_html(name, *both) for name, both in sections.items()),
     }.items():
         page = page.replace(f"<!-- {place} -->", text)
-    (folder / "index.html").write_text(page)
+    write_file(folder / "index.html", page)
 
 
 def write_figures(folder, sections, endings, width):
@@ -168,4 +176,4 @@ def write_figures(folder, sections, endings, width):
             stem = figure.name if figure.name.startswith(name) else f"{name}-{figure.name}"
             for ending in endings:
                 drawing = csv(figure.data).encode() if ending == "csv" else drawn(figure, ending, width)
-                (folder / f"figures/{stem}.{ending}").write_bytes(drawing)
+                write_file(folder / f"figures/{stem}.{ending}", drawing)
