@@ -164,10 +164,9 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
     return true;
   };
   if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
-  const bool in_python = !m.only_plan && reproduce::drawn_in_python(planned);
-  const std::string python = in_python ? reproduce::python_for_papers() : "";
+  const std::string python = m.only_plan ? "" : reproduce::python_for_papers();
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
-  if (in_python) check_replaceable(m.out + "/kept.jsonl", {trials}, runs);
+  if (!m.only_plan) check_replaceable(m.out + "/kept.jsonl", {trials}, runs);
   if (m.only_plan) {
     fmt::print(
         "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"

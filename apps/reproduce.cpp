@@ -69,8 +69,6 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
     if (a->models != all[0]->models)
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
   const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
-  if (!w.kept.empty() && source.draw)
-    bad_input("{} tests the models themselves, which no file of --kept has; leave it out", name);
   if (w.out.empty()) bad_input("which folder should hold the results? Give --out FOLDER");
   check_figures(w);
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
@@ -81,8 +79,8 @@ void make_models(const ReproduceWords& w, const std::vector<const reproduce::Art
   if (w.only_plan) return plan_models(w, plans, runs);
   if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
-  const std::string python = source.draw ? "" : python_for_papers();
-  if (!source.draw) check_replaceable(w.out + "/kept.jsonl", plans, runs);
+  const std::string python = python_for_papers();
+  check_replaceable(w.out + "/kept.jsonl", plans, runs);
   make_folder(runs.path());
   const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();

@@ -28,10 +28,7 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
   lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
   lab/pages/show/show.html lab/pages/show/show.js
-  lab/papers/reproduce.html lab/papers/ladder/ladder.toml
-  lab/papers/published/chi2023_dispersion.csv
-  lab/papers/published/chi2023_temperatures.csv
-  lab/papers/published/chi2023_documents.csv)
+  lab/papers/ladder/ladder.toml)
 
 # What the program starts in Python: `python3 -m poslab_drawing.papers` in share/poslab, where it is installed, too.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)

@@ -1,45 +1,14 @@
-// The second source (lab/papers/chi2023/chi2023.h): its plan, its refusals, and the whole source on toy models.
+// The second source (lab/papers/chi2023/chi2023.h): what is planned, what it refuses, and its records.
+#include <algorithm>
 #include <set>
 
+#include "experiment/t5/options.h"
 #include "lab/papers/chi2023/chi2023.h"
-#include "lab/papers/paper.h"
-#include "lab/papers/reproduce.h"
-#include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
 using namespace poslab::reproduce;
 using namespace poslab::test;
-using chi2023::Mode;
-namespace fs = std::filesystem;
-
-namespace {
-
-const std::vector<std::string> toy = {"tasks=passkey/line",
-                                      "layers=1",
-                                      "decoder_layers=1",
-                                      "heads=2",
-                                      "d_model=16",
-                                      "d_ff=16",
-                                      "tokens=128",
-                                      "train_length=40",
-                                      "shortest=32",
-                                      "eval_lengths=40/48/64",
-                                      "steps=3",
-                                      "eval_samples=8",
-                                      "lm_layers=1",
-                                      "lm_heads=2",
-                                      "lm_key_heads=2",
-                                      "lm_d_model=16",
-                                      "lm_d_ff=16",
-                                      "lm_batch=2",
-                                      "lm_steps=3",
-                                      "lm_train_length=16",
-                                      "lm_eval_samples=2",
-                                      "lm_eval_times=1/2/4",
-                                      "seeds=1"};
-
-}  // namespace
 
 TEST_CASE("chi2023: every table's tests leave files of their own, after the training of their model") {
   for (const ModelSize& size : chi2023::all_sizes()) {
@@ -56,7 +25,10 @@ TEST_CASE("chi2023: every table's tests leave files of their own, after the trai
     const std::vector<Plan> fig1 = source.plans(artifacts({"chi2023:fig1"}));
     REQUIRE(fig1.size() == 1);
     CHECK(fig1[0].size() == size_t(size.seeds));
-    CHECK(fig1[0][0].tests.empty());
+    REQUIRE(fig1[0][0].tests.size() == 1);  // a record
+    CHECK(fig1[0][0].tests[0].words.empty());
+    for (const Plan& plan : source.plans(artifacts({"chi2023:table6"})))
+      for (const TrialTest& test : plan[0].tests) CHECK_MESSAGE(holds(test.file, "/documents-"), test.file);
   }
 }
 
@@ -76,11 +48,7 @@ TEST_CASE("chi2023: a task is tested with the first model that learned it, and n
     for (const Trial& t : plan) CHECK(t.name != "topic-0");
 }
 
-TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
-  CHECK(paper_value("chi2023_dispersion", "line 15000", "entropy") == doctest::Approx(6.63));
-  CHECK(paper_value("chi2023_temperatures", "xl pmax topic", "4") == doctest::Approx(0.65));
-  CHECK(std::isnan(paper_value("chi2023_temperatures", "xxl entropy topic", "5")));  // lost
-  CHECK(paper_value("chi2023_documents", "large pmax 30", "29") == doctest::Approx(37.0));
+TEST_CASE("chi2023: settings that do not fit") {
   const auto said = [](const std::vector<std::string>& sets) { return refusal([&] { chi2023::setup("tiny", sets); }); };
   CHECK(said({"steps=5", "lm_steps=5", "seeds=2"}) == "");
   CHECK(holds(said({"steps"}), "--set steps is not KEY=VALUE"));
@@ -93,64 +61,74 @@ TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
   CHECK(holds(refusal([] { chi2023::setup("paper", {}); }), "unknown size \"paper\""));
 }
 
-TEST_CASE("chi2023: all of it on toy models") {
-  const TemporaryFolder folder;
-  const std::string out = folder / "toy";
-  std::string all, words = " --size tiny --jobs 2 --threads 1 --out '" + out + "'";
-  for (const std::string& set : toy) words += " --set " + set;
-  for (const Artifact* a : artifacts({"chi2023"}))
-    if (a->name != "chi2023:propositions") all += " " + a->name;  // they train nothing, and take long: drawn once
-  CHECK(Program(folder, "reproduce chi2023:propositions --draw" + words).status() == 0);
-  words = "reproduce" + all + words;
-  Program planned(folder, words + " --plan");
-  REQUIRE_MESSAGE(planned.status() == 0, planned.output());
-  CHECK(holds(planned.output(), "toy/plan-t5.jsonl: 6 models; train them with"));
-  Program trained(folder, "sweep run '" + out + "/plan-lm.jsonl' --out '" + out + "/runs' --threads 1");  // a cluster
-  CHECK_MESSAGE(trained.status() == 0, trained.output());
-  CHECK(states(read_plan(out + "/plan-lm.jsonl"), SweepFolder(out + "/runs")) == std::vector{TrialState::done});
-  Program first(folder, words);
-  REQUIRE_MESSAGE(first.status() == 0, first.output());
-  CHECK(holds(first.output(), "7 of 7 runs are trained, and"));
-  for (const Artifact* a : artifacts({"chi2023"})) {
-    const std::string name = out + "/" + a->name.substr(a->name.find(':') + 1), text = read_file(name + ".md");
-    CHECK(fs::exists(name + ".csv"));
-    CHECK_MESSAGE(!holds(text, "could not be drawn"), name);
-    CHECK_MESSAGE(!holds(text, "nan"), name);
-  }
-  const chi2023::Results results(chi2023::setup("tiny", toy), out);
-  const chi2023::Test plain{"t5", "line", Mode::original, true}, aligned{"t5", "line", Mode::entropy, true};
-  for (const Row& at : read_results(out + "/runs/named/t5-0/tests/line-entropy.csv", t5_kind()))
-    CHECK(results.accuracy(aligned, at.length()).at(0) == at["accuracy"]);
-  CHECK(results.accuracy(plain, 64).size() == 1);
-  const auto cut = [&](const std::string& file, const chi2023::Test& test) {
-    const std::string path = out + "/runs/named/t5-0/" + file, whole = read_file(path);
-    write_file(path, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));
-    const std::string said = refusal([&] { results.accuracy(test, 64); });
-    write_file(path, whole);
-    return said;
-  };
-  CHECK(holds(cut("eval.csv", plain), "and its test"));
-  const std::string file = out + "/runs/named/t5-0/aligned/line-entropy.json", whole = read_file(file);
-  std::string of_other = whole;
-  const size_t id = of_other.find("/runs/") + 6;
-  write_file(file, of_other.replace(id, 16, "0123456789abcdef"));
-  CHECK(holds(refusal([&] { results.temperature(aligned, 64); }), "/runs/0123456789abcdef, and this is trial "));
-  write_file(file, whole);
-  CHECK(holds(cut("tests/line-entropy.csv", aligned), "tests/line-entropy.csv has "));
-  const double tau = results.temperature(aligned, 64).at(0);
-  CHECK(tau <= 1);
-  CHECK(tau >= 0.5);
-  CHECK(results.figure(aligned, 0, "entropy", false).at(0) < results.figure(aligned, 64, "entropy", false).at(0));
-  CHECK(results.loss({"lm", "", Mode::pmax, true}, 64).size() == 1);
-  CHECK(holds(read_file(out + "/table1.md"), "| line, 40 |"));
-  CHECK(holds(read_file(out + "/table7.md"), "source 8.61"));
+TEST_CASE("chi2023: guesses are of the answers that a context has, or of all numbers") {
+  CHECK(chi2023::guess("line", 128) == 1 / 31.);  // (128 - 3) / 4
+  CHECK(chi2023::guess("topic", 128) == 1 / 5.);
+  CHECK(chi2023::guess("passkey:digits=1", 64) == 1 / 16.);
+  CHECK(chi2023::guess("passkey", 64) == 1 / 256.);
+}
 
-  const std::string before = read_file(out + "/README.md");
-  Program draw(folder, words + " --draw");
-  CHECK(draw.status() == 0);
-  CHECK(read_file(out + "/README.md") == before);
-  words.replace(words.find(all), all.size(), " chi2023:table2 chi2023:table3");
-  words.replace(words.find("--set steps=3"), 13, "--set steps=4");
-  Program other(folder, words + " --draw");
-  CHECK_MESSAGE(holds(other.output(), "1 of 5 runs are trained"), other.output());  // the language model is the same
+TEST_CASE("chi2023: propositions hold where what they assume does, and nowhere else are they as near") {
+  const Json all = chi2023::propositions();
+  CHECK(all["rows"].size() == 2 * 5 * 4);
+  for (const Json& row : all["rows"])
+    for (const char* n : {"1", "2"}) {
+      const Json &measured = row[fmt::format("tau{}", n)], &predicted = row[fmt::format("tau{}_predicted", n)];
+      if (!row[fmt::format("assumed{}", n)].get<bool>()) continue;
+      REQUIRE(measured.is_number());
+      CHECK(predicted.get<double>() == doctest::Approx(measured.get<double>()).epsilon(0.011));
+    }
+}
+
+TEST_CASE("chi2023: records of a T5") {
+  t5::State state(t5::configure({{"tasks", "passkey/line"},
+                                 {"layers", "1"},
+                                 {"decoder_layers", "1"},
+                                 {"heads", "2"},
+                                 {"d_model", "16"},
+                                 {"d_ff", "16"},
+                                 {"train_length", "40"},
+                                 {"eval_lengths", "40/48"}}));
+  const Json bias = chi2023::biases(state.net), logits = chi2023::logits(state);
+  CHECK(bias["distance"].size() == 321);
+  REQUIRE(bias["bias"].size() == 2);
+  CHECK(bias["bias"][0][0] == bias["bias"][0][1]);  // beyond the last bucket
+  CHECK(bias["bias"][0] != bias["bias"][1]);
+  for (const char* task : {"passkey", "line"})
+    for (const char* length : {"40", "48"}) {
+      const auto sorted = logits["tasks"][task][length].get<std::vector<double>>();
+      CHECK(sorted.size() == 41);
+      CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+    }
+}
+
+TEST_CASE("measured: a record is measured once, and a damaged one is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "record.json";
+  int times = 0;
+  const auto measure = [&] { return ++times, Json{{"x", 0.5}}; };
+  for (int n = 0; n < 2; ++n) CHECK(record(path, measure) == Json{{"x", 0.5}});
+  CHECK(times == 1);
+  write_file(path, "[1");
+  CHECK(holds(refusal([&] { record(path, measure); }), "record.json is damaged; remove it, and it is measured again"));
+}
+
+TEST_CASE("chi2023: records are kept, without the path of a run") {
+  const TemporaryFolder folder;
+  const ModelSource source = chi2023::source({"tiny", {"seeds=1"}, folder / "first"});
+  const std::vector<Plan> plans = source.plans(artifacts({"chi2023:table1", "chi2023:fig1"}));
+  const SweepFolder runs(folder / "first/runs"), again(folder / "again/runs");
+  const Trial& t = plans[0][0];
+  const std::string of = runs.run(t);
+  make_folder(of + "/aligned");
+  write_file(of + "/eval.csv", "length,accuracy\n128,1\n");
+  write_file(of + "/biases.json", R"({"distance": [-1, 0, 1], "bias": [[0.1, 1e-7, 3]]})");
+  write_file(of + "/aligned/line-pmax.json", R"({"mode": "pmax", "run": "/some/where"})");
+  write_file(folder / "kept.jsonl", kept_lines(plans, runs));
+  CHECK(restore(plans[0], again, folder / "kept.jsonl") == 1);
+  CHECK(again.untested(t).size() == 1);  // the alignment on passkeys
+  CHECK(parse_json(read_file(again.run(t) + "/aligned/line-pmax.json"), "it") == Json{{"mode", "pmax"}});
+  CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
+  write_file(of + "/biases.json", "[]");
+  CHECK(holds(refusal([&] { kept_lines(plans, runs); }), "biases.json is damaged: it is no object with fields"));
 }

@@ -1,5 +1,5 @@
-// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, its measurements of a
-// model, and its tables from small trained runs.
+// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and what it measures of
+// a model.
 #include <cmath>
 #include <set>
 
@@ -65,43 +65,4 @@ TEST_CASE("chi2023: what can be moved, and what moving nothing or everything giv
     CHECK(beyond >= 0);
     CHECK(beyond <= 1);
   }
-}
-
-TEST_CASE("chi2023: the cross from trained runs, and again from what was measured") {
-  const TemporaryFolder folder;
-  const std::string out = folder / "out",
-                    words = "reproduce chi2023:cross --tasks even_pairs --out " + out +
-                            " --jobs 2 --threads 1 --set seeds=2 --set steps=2 --set layers=1 --set heads=2 "
-                            "--set d_model=16 --set batch=4 --set eval_samples=2 --set train_length=4 "
-                            "--set eval_lengths=1:8 --set max_position=40";
-  Program program(folder, words);
-  CAPTURE(program.output());
-  CHECK(program.status() == 0);
-  const std::string text = read_file(out + "/cross.md");
-  CHECK_FALSE(holds(text, "nan"));
-  CHECK_FALSE(holds(text, "could not be drawn"));
-  CHECK(holds(text, "Does sharper attention add to randomized positions?"));
-  CHECK(holds(text, "| RoPE, randomized |"));
-  CHECK(holds(text, "What moves accuracy at the trained length, plain positions, points lost: positions "));
-  const std::string table = read_file(out + "/cross.csv");
-  CHECK(holds(table, "even_pairs,T5,randomized,entropy,2,"));
-  CHECK(holds(table, "even_pairs,RoPE,sequential,loss: number of keys,2,"));
-  CHECK_FALSE(holds(table, "even_pairs,ALiBi,randomized,loss: gaps"));
-  const std::string before = read_file(out + "/README.md");
-  for (const auto& run : std::filesystem::directory_iterator(out + "/runs"))
-    if (run.is_directory()) std::filesystem::remove(run.path() / "checkpoint.safetensors");
-  Program again(folder, words + " --draw");
-  CHECK(again.status() == 0);
-  CHECK(read_file(out + "/README.md") == before);
-
-  // What was measured of one model is not taken for another's.
-  std::vector<std::string> measured;
-  for (const auto& run : std::filesystem::directory_iterator(out + "/runs"))
-    if (const std::string file = run.path() / "cross.json"; std::filesystem::exists(file)) measured.push_back(file);
-  REQUIRE(measured.size() > 1);
-  write_file(measured[0], read_file(measured[1]));
-  const std::string other = std::filesystem::path(measured[1]).parent_path().filename();
-  Program strange(folder, words + " --draw");
-  CHECK(holds(read_file(out + "/cross.md") + strange.output(),
-              measured[0] + " is of the trial \"" + other + "\"; remove it, and the model is tested again"));
 }

@@ -28,12 +28,6 @@ TEST_CASE("gap shift: uniform trials are those of the first source") {
   CHECK(trials("gap_shift", "paper").size() == 3 * 3 * 4 * 10 * 3);
 }
 
-TEST_CASE("gap shift: averages are of the seeds that all have") {
-  const BySeed a = {{0, 0.5}, {1, 0.7}}, b = {{1, 0.1}, {2, 0.3}};
-  CHECK(gap_shift::average({a, b}).size() == 1);
-  CHECK(gap_shift::average({a, b}).at(1) == doctest::Approx(0.4));
-}
-
 TEST_CASE("gap shift: lengths, gaps and the scale of accuracies") {
   Choices c = tiny_config({{"preset", "tiny"},
                           {"task", "reverse_string"},

@@ -242,13 +242,6 @@ numbers() {   # what matplotlib draws for papers (tests/python/test_figures.py)
     "$program" show --set rerope -o maps.json && [[ $(grep -o '"kind":"matrix"' maps.json | wc -l) == 6 ]]
 }
 check 'the numbers of its curves' numbers
-# With --draw nothing is trained. Artifacts that are tables have no figures, and the command says so.
-tables() {
-  mkdir -p drawn/runs
-  "$program" reproduce chi2023:cross --tasks bucket_sort --out drawn --draw --figures csv > said &&
-    grep -q 'no --figures, as all of it is tables' said && [[ -e drawn/README.md && ! -e drawn/figures ]]
-}
-check 'reproduce --figures says where there are none' tables
 
 inside() {   # the page, the numbers, and what NumPy would read
   "$program" inspect straight twenty --samples 4 -o inspected && grep -q '</html>' inspected/index.html &&

@@ -18,14 +18,6 @@ double mean(const std::vector<double>& x) {
   return x.empty() ? std::nan("") : std::accumulate(x.begin(), x.end(), 0.) / double(x.size());
 }
 
-double deviation(const std::vector<double>& x) {
-  if (x.size() < 2) return std::nan("");
-  const double m = mean(x);
-  double squares = 0;
-  for (const double v : x) squares += (v - m) * (v - m);
-  return std::sqrt(squares / double(x.size() - 1));
-}
-
 Interval bootstrap(const std::vector<double>& x) {
   if (x.size() < 2) return {};
   Rng rng(Stream{});

@@ -1,4 +1,4 @@
-// What a few seeds say: mean, spread, and how far the mean may be off. Intervals are by the percentile bootstrap (Efron
+// What a few seeds say: their mean, and how far it may be off. Intervals are by the percentile bootstrap (Efron
 // & Tibshirani 1993, chapter 13): the values are drawn again with replacement, 10,000 times, and the middle 95 % of the
 // means kept. The draws come from a fixed stream, so equal values have equal intervals. Leaves out corrections for
 // bias: with three seeds an interval is honest about little more than the values' own range.
@@ -17,7 +17,6 @@ struct Interval {
 };
 
 double mean(const std::vector<double>&);         // NaN of none
-double deviation(const std::vector<double>&);    // of the sample, n - 1 below; NaN of fewer than two
 Interval bootstrap(const std::vector<double>&);  // of the mean; NaN of fewer than two
 double median(std::vector<double>);              // NaN of none
 

@@ -1,40 +1,20 @@
 // An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
-// how it is drawn from their results. all.cpp has the only list.
+// what is measured of them. Python draws it (python.h). all.cpp has the only list.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "lab/files/json.h"
-#include "lab/pages/page/grid.h"
-#include "lab/pages/page/panels.h"
 #include "lab/papers/outcomes.h"
 #include "lab/papers/size.h"
 #include "lab/runs/sweep/sweep.h"
 
 namespace poslab::reproduce {
 
-using page::Cell, page::Grid, page::in_one, page::points, page::signed_points;
-
 // The trials of an artifact: lists in place of those of the size, and further products whose lists replace these.
 struct Trials {
   ValueLists lists;
   std::vector<ValueLists> also = {};
-};
-
-struct Picture {
-  std::string html = {};
-  nlohmann::json data = {};  // for lab/pages/page/figures.js: {"charts": [...], "maps": {...}}, either may be absent
-  std::string id = {};       // of its file, where it is drawn for a paper, too
-  std::vector<page::Panel> panels = {};
-};
-
-struct Section {
-  std::vector<std::string> readings;  // what came out, in sentences
-  std::vector<Grid> grids;
-  std::vector<Picture> pictures;   // on the page, and in files of their own if they are asked for
-  std::vector<std::string> notes;  // how it was made, and what it does not say
-  std::string arrays;              // NAME.npz: what is too large for a table, or nothing
-  Table data;                      // NAME.csv
 };
 
 struct ModelSource;
@@ -45,8 +25,7 @@ struct Artifact {
   std::string title;
   std::string source;  // where in the paper and what stands there, or what is asked
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
-  Trials (*trials)(const Choices& defaults);  // null: nothing is trained for it
-  Section (*draw)(const Outcomes&, const Choices& defaults) = nullptr;  // null: Python draws it (python.h)
+  Trials (*trials)(const Choices& defaults);             // null: nothing is trained for it
   ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
   // What a second stage trains, by the results of the first; nothing until these are there. Its trials are then drawn
   // together with the first.
@@ -56,6 +35,7 @@ struct Artifact {
   Json (*about)(const Outcomes&) = nullptr;  // what Python is told of its source, beside the trials
   // Fields of about.json for this artifact alone: what the drawing takes beside scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
+  const char* record = nullptr;  // the file in run folders that has what this measured (measured.h), if it keeps that
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -28,24 +28,42 @@ json known_of(const std::string& path, const std::string& id) {
   return known;
 }
 
-double asked(const Measure& m, const State& state) {
+template <class Of>
+auto unless_stopped(const Of& of) {
   const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
-  double x;
   try {
-    x = m.of(state);
+    auto found = of();
+    if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
+    return found;
   } catch (const Stopped&) { throw Interrupted(caught_signal(), stopped); }
-  if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
-  return x;
 }
 
 }  // namespace
 
+Json record(const std::string& path, const std::function<Json()>& measure) {
+  if (std::filesystem::exists(path)) {
+    const Json known = try_json(read_file(path));
+    if (!known.is_object()) failure("{} is damaged; remove it, and it is measured again", path);
+    return known;
+  }
+  const Json found = unless_stopped(measure);
+  write_file(path, found.dump() + "\n");
+  return found;
+}
+
+Json by_seed(const BySeed& found) {
+  Json all = Json::object();
+  for (const auto& [seed, x] : found) all[fmt::format("{}", seed)] = x;
+  return all;
+}
+
 Measured::Measured(std::string file, int64_t models)
     : file_(std::move(file)), progress_("testing", "models", 0, models) {}
 
-std::vector<BySeed> Measured::operator()(const Summary& models, const std::vector<Measure>& measures) {
+std::vector<BySeed> Measured::operator()(const std::vector<const Outcome*>& models,
+                                         const std::vector<Measure>& measures) {
   std::vector<BySeed> found(measures.size());
-  for (const Outcome* o : models.at_lr) {
+  for (const Outcome* o : models) {
     const std::string path = o->folder + "/" + file_;
     const Choices& c = o->trial->config();
     json known = known_of(path, o->trial->id);
@@ -55,7 +73,7 @@ std::vector<BySeed> Measured::operator()(const Summary& models, const std::vecto
       if (!known.contains(m.name)) {
         if (!state) state = RunFolder::open(o->folder).load("cpu");
         progress_.at(done_, fmt::format("{} {} {}, {}", c["task"], c["encoding"], c["positions"], m.name));
-        known[m.name] = asked(m, *state);
+        known[m.name] = unless_stopped([&] { return m.of(*state); });
         write_file(path, known.dump(1));
       }
       found[n][c.count("seed")] = known[m.name];

@@ -1,10 +1,16 @@
-// What is measured of trained models while a page is drawn. It is kept in their run folders, and not measured again.
+// What is measured of trained models before a page is drawn. It is kept in their run folders, and not measured again;
+// trials name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) has it, too.
 #pragma once
 #include "experiment/state.h"
+#include "lab/files/json.h"
 #include "lab/files/progress.h"
 #include "lab/papers/outcomes.h"
 
 namespace poslab::reproduce {
+
+// The object in a file; where there is none, what `measure` finds, which is then written there. Throws Failure for a
+// damaged file; a signal throws Interrupted.
+Json record(const std::string& path, const std::function<Json()>& measure);
 
 // A number that a model has, and what it is called where it is kept. The state is its own: it may be changed.
 struct Measure {
@@ -12,13 +18,15 @@ struct Measure {
   std::function<double(State)> of;
 };
 
+Json by_seed(const BySeed&);  // {"0": 0.5, ...}
+
 // Asks trained models one after the other, with a bar on stderr.
 class Measured {
  public:
   // file: in the run folders, "gaps.json"; models: how many will be asked in all
   Measured(std::string file, int64_t models);
   // Of each measure, the number that each model has, by its seed. A signal throws Interrupted.
-  std::vector<BySeed> operator()(const Summary& models, const std::vector<Measure>&);
+  std::vector<BySeed> operator()(const std::vector<const Outcome*>& models, const std::vector<Measure>&);
 
  private:
   std::string file_;

@@ -3,19 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/papers/measured.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/python.h"
-#include "lab/papers/reproduce.h"
-#include "lab/runs/results_csv.h"
 
 namespace poslab::reproduce {
-namespace fs = std::filesystem;
-
 namespace {
 
 Plan trials_of(const Model& m, int seeds) {
@@ -27,12 +22,17 @@ Plan trials_of(const Model& m, int seeds) {
   return plan;
 }
 
+size_t commands(const Trial& t) {
+  return size_t(
+      std::count_if(t.tests.begin(), t.tests.end(), [](const TrialTest& test) { return !test.words.empty(); }));
+}
+
 // "10 of 10 runs are trained, and 92 of 92 further tests done."
 std::string standing(const std::vector<Plan>& plans, const SweepFolder& runs) {
   size_t trials = 0, trained = 0, tests = 0, left = 0;
   for (const Plan& plan : plans)
     for (const Trial& t : plan)
-      ++trials, trained += runs.trained(t), tests += t.tests.size(), left += runs.untested(t).size();
+      ++trials, trained += runs.trained(t), tests += commands(t), left += runs.untested(t).size();
   if (!trials) return "";
   return fmt::format("{} of {} runs are trained{}.", trained, trials,
                      tests ? fmt::format(", and {} of {} further tests done", tests - left, tests) : "");
@@ -82,15 +82,8 @@ Settings joined(Settings first, const Settings& second) {
   return first;
 }
 
-Models::Models(const std::vector<Model>& models, int seeds, const std::string& folder)
-    : seeds_(seeds), folder_(folder) {
+Models::Models(const std::vector<Model>& models, int seeds) : seeds_(seeds) {
   for (const Model& m : models) all_.push_back({m, trials_of(m, seeds)});
-}
-
-const Models::Trained& Models::of(const std::string& model) const {
-  for (const Trained& t : all_)
-    if (t.model.name == model) return t;
-  failure("no model is called {}", model);
 }
 
 std::vector<Plan> Models::plans(const std::vector<ModelTest>& tests) const {
@@ -104,7 +97,7 @@ std::vector<Plan> Models::plans(const std::vector<ModelTest>& tests) const {
         asked = true;
         const bool known = std::any_of(trial.tests.begin(), trial.tests.end(),
                                        [&](const TrialTest& one) { return one.file == test.test.file; });
-        if (!known && !test.test.words.empty()) trial.tests.push_back(test.test);
+        if (!known && test.test.file != own_test) trial.tests.push_back(test.test);
       }
       if (!asked) continue;
       auto same = std::find_if(plans.begin(), plans.end(), [&](auto& p) { return kind_of(p) == *t.model.kind; });
@@ -120,33 +113,6 @@ Json Models::trials() const {
     for (int seed = 0; seed < seeds_; ++seed)
       all.push_back({{"id", t.by_seed[size_t(seed)].id}, {"model", t.model.name}, {"seed", seed}});
   return all;
-}
-
-std::string Models::file(const std::string& model, int seed, const std::string& name) const {
-  return SweepFolder(folder_ + "/runs").run(of(model).by_seed[size_t(seed)]) + "/" + name;
-}
-
-BySeed Models::found(const std::string& model, const std::string& file_name, const Find& find) const {
-  BySeed all;
-  for (int seed = 0; seed < seeds_; ++seed)
-    if (const std::string path = file(model, seed, file_name); fs::exists(path)) {
-      const Trial& trial = of(model).by_seed[size_t(seed)];
-      SweepFolder(folder_ + "/runs").must_fit(trial);
-      if (const std::optional<double> x = find(trial, path)) all[seed] = *x;
-    }
-  return all;
-}
-
-BySeed Models::tested(const ModelTest& t, int length, const std::string& what, const std::string& column) const {
-  const SweepFolder runs(folder_ + "/runs");
-  return found(t.model, t.test.file, [&](const Trial& trial, const std::string&) -> std::optional<double> {
-    const std::string run = runs.run(trial);
-    for (const poslab::Row& at :
-         t.test.file == own_test ? read_test(run, trial.run).rows : sweep::read_test(trial, t.test, run))
-      if (at.length() == length && at.word(at.has("set") ? "set" : "task") == what)
-        return std::isnan(at[column]) ? std::nullopt : std::optional(at[column]);
-    return {};
-  });
 }
 
 std::vector<Plan> ModelSource::plans(const std::vector<const Artifact*>& artifacts) const {
@@ -177,15 +143,27 @@ std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder
   return all;
 }
 
+void measure(const ModelSource& source, const std::vector<Plan>& plans, const SweepFolder& runs) {
+  for (const Plan& plan : plans)
+    for (const Trial& t : plan)
+      for (const TrialTest& test : t.tests)
+        if (test.words.empty() && runs.trained(t)) {
+          runs.must_fit(t);
+          record(runs.run(t) + "/" + test.file, [&] { return source.measure(test.file, runs.run(t)); });
+        }
+}
+
 // What Python is told: of the page, of each artifact, and which trials there are.
 void write_about(const std::vector<const Artifact*>& artifacts, const ModelSource& source, Json about,
-                 const std::string& folder) {
+                 const SweepFolder& runs, const std::string& folder) {
   about["title"] = source_title(*artifacts[0]);
   for (const Artifact* a : artifacts) {
     Json one = about_artifact(*a);
-    if (const std::string done = standing(source.plans({a}), SweepFolder(folder + "/runs")); !done.empty())
-      one["notes"].push_back(source.how + " " + done);
-    one.update(source.about_artifact(*a));
+    const std::vector<Plan> plans = source.plans({a});
+    if (const std::string done = standing(plans, runs); !done.empty()) one["notes"].push_back(source.how + " " + done);
+    const std::string failed =
+        why_undrawn([&] { measure(source, plans, runs), one.update(source.about_artifact(*a)); });
+    if (!failed.empty()) one["undrawn"] = Json::array({failed});
     about["artifacts"].push_back(one);
   }
   about.update(source.about);
@@ -202,20 +180,10 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
   const Claim alone = one_at_a_time(runs);
   const std::vector<Plan> plans = source.plans(artifacts);
   const std::string summary = standing(plans, runs), from = origin(records(plans, runs));
-  if (!source.draw) {
-    write_about(artifacts, source, {{"size", size}, {"command", command}, {"summary", summary + " " + from}}, folder);
-    write_file(folder + "/kept.jsonl", kept_lines(plans, runs));
-    draw_in_python(python, folder, figures);
-    return summary;
-  }
-  Page page(folder, figures);
-  for (const Artifact* a : artifacts) {
-    Section section = drawn([&] { return source.draw(*a); });
-    if (const std::string done = standing(source.plans({a}), runs); !done.empty())
-      section.notes.push_back(source.how + " " + done);
-    page.add(*a, section);
-  }
-  page.write(size, from.empty() ? summary : summary + " " + from, command);
+  write_about(artifacts, source, {{"size", size}, {"command", command}, {"summary", summary + " " + from}}, runs,
+              folder);
+  write_file(folder + "/kept.jsonl", kept_lines(plans, runs));
+  draw_in_python(python, folder, figures);
   return summary;
 }
 

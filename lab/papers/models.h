@@ -4,8 +4,6 @@
 #include <functional>
 #include <optional>
 
-#include "lab/files/json.h"
-#include "lab/papers/artifact.h"
 #include "lab/papers/reproduce.h"
 
 namespace poslab::reproduce {
@@ -43,55 +41,43 @@ struct Model {
 };
 struct ModelTest {
   std::string model;
-  TrialTest test;  // without words it is the model's own
+  TrialTest test;  // own_test asks for the training alone; another one without words is a record
 };
 const std::string own_test = "eval.csv";
 
 class Models {
  public:
-  Models(const std::vector<Model>&, int seeds, const std::string& folder);
-  int seeds() const { return seeds_; }
+  Models(const std::vector<Model>&, int seeds);
   // The trials of the models that are tested, by rising seed, each with its tests; a plan for each kind of runs.
   std::vector<Plan> plans(const std::vector<ModelTest>&) const;
   Json trials() const;  // of Python: [{"id", "model", "seed"}, ...]
-  std::string file(const std::string& model, int seed, const std::string& name) const;
-
-  // Of each seed whose file is there, what `find` finds in it, if anything. path: of the file, in the trial's run.
-  using Find = std::function<std::optional<double>(const Trial&, const std::string& path)>;
-  BySeed found(const std::string& model, const std::string& file, const Find& find) const;
-  // A number of a test, by its length, its set of texts ("plain", "repeated") or its task, and its column: "accuracy",
-  // "loss" (nats) or, by where an answer stood, "accuracy_1" to "accuracy_8". Throws Failure for a damaged file,
-  // and for rows that are not those of the test.
-  BySeed tested(const ModelTest&, int length, const std::string& of, const std::string& column) const;
 
  private:
   struct Trained {
     Model model;
     Plan by_seed;
   };
-  const Trained& of(const std::string& model) const;
   std::vector<Trained> all_;
   int seeds_;
-  std::string folder_;
 };
 
 struct ModelSource {
   Models models;
   std::function<std::vector<ModelTest>(const Artifact&)> tests;
-  std::function<Section(const Artifact&)> draw;  // null: Python draws it
-  std::string how;                               // "3 seeds of a decoder of 4 gated attention units ..."
+  std::string how;  // "3 seeds of a decoder of 4 gated attention units ..."
   Json about = {};  // what Python is told of all its artifacts, and of one
-  std::function<Json(const Artifact&)> about_artifact = nullptr;
+  std::function<Json(const Artifact&)> about_artifact;
+  // A record, by its file, of the trained model in this run folder (lab/papers/measured.h)
+  std::function<Json(const std::string& file, const std::string& run)> measure = nullptr;
 
   std::vector<Plan> plans(const std::vector<const Artifact*>&) const;
 };
 
 // Does what is left, and tries again what failed. Returns how many trials failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
-// Writes what lab/papers/reproduce.h's write() does, from what is done. Returns how much that is.
-// Where Python draws, it is this interpreter (python.h).
+// Measures the records that are missing, and writes what lab/papers/reproduce.h's write() does, from what is done.
+// Returns how much that is. This interpreter draws (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
-                  const std::string& folder, const std::string& command, const FigureFiles& = {},
-                  const std::string& python = {});
+                  const std::string& folder, const std::string& command, const FigureFiles&, const std::string& python);
 
 }  // namespace poslab::reproduce

@@ -41,31 +41,27 @@ bool Outcomes::plans(const Which& which) const {
 
 std::vector<std::string> Outcomes::tasks() const { return tasks_; }
 
-Summary Outcomes::summary(const Which& which) const {
-  Summary s;
+std::vector<const Outcome*> Outcomes::by_seed(const Which& which) const {
   std::map<double, std::map<int64_t, const Outcome*>> by_lr;
-  for (const Missing& m : missing_) s.planned += which(m.trial->config());
   for (const Outcome& o : done_) {
     const Choices& c = o.trial->config();
-    if (!which(c)) continue;
-    ++s.planned;
-    if (std::isnan(o.score)) continue;
-    ++s.runs;
-    if (!by_lr[c.number("lr")].emplace(c.count("seed"), &o).second)
+    if (!which(c) || std::isnan(o.score)) continue;
+    const auto [first, fresh] = by_lr[c.number("lr")].emplace(c.count("seed"), &o);
+    if (!fresh)
       failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.count("seed"), c.number("lr"),
-              by_lr[c.number("lr")][c.count("seed")]->folder);
-    if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.number("lr");
+              first->second->folder);
   }
+  std::vector<const Outcome*> best;
+  double highest = std::nan("");
   for (const auto& [lr, runs] : by_lr) {
     std::vector<double> scores;
     for (const auto& [seed, o] : runs) scores.push_back(o->score);
     const double m = poslab::mean(scores);
-    if (runs.size() < s.by_seed.size() || (runs.size() == s.by_seed.size() && m <= s.mean)) continue;
-    s.lr = lr, s.mean = m, s.deviation = poslab::deviation(scores), s.interval = bootstrap(scores);
-    s.by_seed.clear(), s.at_lr.clear();
-    for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);
+    if (runs.size() < best.size() || (runs.size() == best.size() && m <= highest)) continue;
+    highest = m, best.clear();
+    for (const auto& [seed, o] : runs) best.push_back(o);
   }
-  return s;
+  return best;
 }
 
 double mean_at(const Outcome& o, int from, int to) {

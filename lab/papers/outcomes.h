@@ -31,19 +31,6 @@ struct Missing {
 
 using Which = std::function<bool(const Choices&)>;
 
-// All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose
-// mean is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.
-struct Summary {
-  int runs = 0, planned = 0;  // done and tested; asked for
-  bool whole() const { return runs == planned; }
-  double best = std::nan(""), best_lr = std::nan("");  // over all seeds and learning rates
-  double lr = std::nan("");                            // of what follows
-  BySeed by_seed;
-  double mean = std::nan(""), deviation = std::nan("");
-  Interval interval;                  // of the mean
-  std::vector<const Outcome*> at_lr;  // the runs behind by_seed, by rising seed
-};
-
 class Outcomes {
  public:
   // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive
@@ -54,7 +41,9 @@ class Outcomes {
   const std::vector<Missing>& missing() const { return missing_; }
   size_t planned() const { return done_.size() + missing_.size(); }
   bool plans(const Which&) const;
-  Summary summary(const Which&) const;
+  // Of one setting, by rising seed, the runs with the learning rate that tables show (python/poslab/papers/setting.py):
+  // that with the highest mean score, of those that have the most seeds done.
+  std::vector<const Outcome*> by_seed(const Which&) const;
   std::vector<std::string> tasks() const;  // of the plan, in its order
 
  private:

@@ -8,26 +8,17 @@
 #include <set>
 
 #include "autograd/tape.h"
-#include "core/ascii.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
-#include "lab/pages/page/page.h"
-#include "lab/pages/page/print.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/python.h"
 
-namespace poslab {
-extern const std::string_view reproduce_html;
-}
-
 namespace poslab::reproduce {
 namespace {
-
-using nlohmann::json;
 
 void check_names(const std::string& kind, const std::vector<std::string>& names) {
   const std::vector<std::string> known = option(kind).words;
@@ -45,8 +36,6 @@ Plan trials_of(const Artifact& a, const Request& request) {
   const Trials trials = a.trials(defaults(s, request.settings));
   return trials_at(s, request.settings, trials.lists, trials.also);
 }
-
-std::string short_name(const Artifact& a) { return a.name.substr(a.name.find(':') + 1); }  // table1
 
 // "132 of 134 trials are done; 1 failed, 1 to do."
 std::string standing(const Outcomes& outcomes) {
@@ -70,41 +59,6 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
                                names.name(values_of(trials[0]->trial->config())),
                                trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
   return said;
-}
-
-std::string markdown_of(const Artifact& a, const Section& s) {
-  std::string text = fmt::format("## {}\n\n{}\n\n", a.title, a.source);
-  for (const std::string& one : s.readings) text += fmt::format("{}\n\n", one);
-  for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
-  for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
-  if (s.data.columns.empty()) return text + "\n";
-  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(a),
-                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(a)),
-                            s.pictures.empty()
-                                ? ""
-                                : "; the pictures are on the page index.html, which the command above makes");
-}
-
-std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
-
-std::string section_of(const Artifact& a, const Section& s) {
-  using page::escape;
-  std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
-                                 short_name(a), escape(a.title), escape(a.source));
-  for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
-  for (const Grid& g : s.grids) html += page::html(g);
-  for (const Picture& p : s.pictures) html += p.html;
-  for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
-  if (!s.data.columns.empty())
-    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(a) + ".csv"),
-                        s.arrays.empty() ? "" : ", " + link(short_name(a) + ".npz"));
-  return html + "</section>\n";
-}
-
-void merge(json& all, const json& one) {
-  if (one.contains("charts"))
-    for (const json& chart : one["charts"]) all["charts"].push_back(chart);
-  if (one.contains("maps")) all["maps"].update(one["maps"]);
 }
 
 // What is said below an artifact: how much is done, and why the rest is not.
@@ -145,8 +99,8 @@ void write_data(Json about, const std::vector<Planned>& planned, const Plan& eve
     if (p.artifact->trials && !outcomes.planned())
       one["undrawn"] = Json::array({"None of the runs asked for belongs here."});
     if (p.artifact->measured && !one.contains("undrawn")) {
-      const auto measure = [&] { return one.update(p.artifact->measured(outcomes, defaults, folder)), Section(); };
-      if (const Section failed = drawn(measure); !failed.notes.empty()) one["undrawn"] = failed.notes;
+      const auto measure = [&] { one.update(p.artifact->measured(outcomes, defaults, folder)); };
+      if (const std::string failed = why_undrawn(measure); !failed.empty()) one["undrawn"] = Json::array({failed});
     }
     about["artifacts"].push_back(one);
   }
@@ -174,14 +128,14 @@ std::vector<Planned> plan(const Request& request) {
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
     if (a->models) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
-    if (!all.empty() && !a->draw != !all[0].artifact->draw)
-      bad_input("only one of {} and {} is drawn in Python; ask for one at a time", all[0].artifact->name, a->name);
     Planned p{a, {}};
     if (a->trials && a->scored) check_scored(size(request.size), request.settings);
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
-        if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"]))
+        if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"])) {
+          if (a->record) t.tests.push_back({a->record, {}});
           p.plan.push_back(std::move(t));
+        }
     all.push_back(std::move(p));
   }
   const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
@@ -194,10 +148,16 @@ std::vector<Planned> plan(const Request& request) {
 
 Plan all_trials(const std::vector<Planned>& planned) {
   Plan all;
-  std::set<std::string> seen;
+  std::map<std::string, size_t> known;
   for (const Planned& p : planned)
     for (const Trial& t : p.plan)
-      if (seen.insert(t.id).second) all.push_back(t);
+      if (const auto [at, fresh] = known.emplace(t.id, all.size()); fresh) {
+        all.push_back(t);
+      } else {
+        std::vector<TrialTest>& tests = all[at->second].tests;  // an artifact has one record at most
+        const auto same = [&](const TrialTest& test) { return test.file == t.tests.front().file; };
+        if (!t.tests.empty() && std::none_of(tests.begin(), tests.end(), same)) tests.push_back(t.tests.front());
+      }
   return all;
 }
 
@@ -220,68 +180,20 @@ bool add_second_stages(std::vector<Planned>& planned, const Request& request, co
 
 Claim one_at_a_time(const SweepFolder& runs) { return Claim::wait(runs.path(), claimed_to_draw, "draws what is in"); }
 
-Section drawn(const std::function<Section()>& draw) {
+std::string why_undrawn(const std::function<void()>& measure) {
   try {
-    return draw();
+    measure();
   } catch (const Stopped&) {
     throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
   } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
-    return {.notes = {fmt::format("This could not be drawn: {}", e.what())}};
+    return fmt::format("This could not be drawn: {}", e.what());
   }
-}
-
-void Page::write_figures(const std::string& artifact, const std::vector<Picture>& pictures) const {
-  if (figures_.endings.empty()) return;
-  for (const Picture& p : pictures) {
-    if (p.panels.empty()) continue;
-    make_folder(folder_ + "/figures");
-    std::string name = p.id.starts_with(artifact) ? p.id : artifact + "-" + p.id;
-    for (char& c : name)
-      if (!ascii::is_alnum(c) && c != '_' && c != '-') c = '-';
-    for (const std::string& ending : figures_.endings) {
-      const std::string path = fmt::format("{}/figures/{}.{}", folder_, name, ending);
-      write_file(path, ending == "csv" ? page::panels_csv(p.panels)
-                                       : page::figure_file(path, page::panels_json(p.panels), figures_.width));
-    }
-  }
-}
-
-void Page::add(const Artifact& a, const Section& section) {
-  const std::string name = short_name(a), path = folder_ + "/" + name;
-  if (!section.data.columns.empty()) write_file(path + ".csv", to_csv(section.data));
-  if (!section.arrays.empty()) write_file(path + ".npz", section.arrays);
-  write_figures(name, section.pictures);
-  const std::string one = markdown_of(a, section);
-  write_file(path + ".md", one);
-  text_ += one;
-  sections_ += section_of(a, section);
-  contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", name, page::escape(a.title));
-  for (const Picture& picture : section.pictures) merge(data_, picture.data);
-  if (const std::string of = source_title(a); sources_.empty() || sources_.back() != of) sources_.push_back(of);
-}
-
-void Page::write(const std::string& size, const std::string& summary, const std::string& command,
-                 const std::string& more) const {
-  // "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
-  const std::string title = fmt::format("{}: size {}", fmt::join(sources_, "; "), size);
-  write_file(folder_ + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text_));
-  const std::string made = made_by() + more;
-  const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
-  write_file(folder_ + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
-                                                                      {"title", page::escape(title)},
-                                                                      {"summary", page::escape(summary)},
-                                                                      {"contents", contents_},
-                                                                      {"sections", sections_},
-                                                                      {"command", page::escape(command)},
-                                                                      {"made", page::escape(made)},
-                                                                      {"data", page::script_safe(data_)}}));
+  return "";
 }
 
 Json about_artifact(const Artifact& a) {
   return {{"name", a.name}, {"title", a.title}, {"source", a.source}, {"notes", Json::array()}};
 }
-
-bool drawn_in_python(const std::vector<Planned>& planned) { return !planned.empty() && !planned[0].artifact->draw; }
 
 std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
                   const std::string& command, const FigureFiles& figures, const std::string& python) {
@@ -294,24 +206,9 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const std::string summary = standing(whole), from = origin(whole),
                     said = from.empty() ? summary : summary + " " + from;
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  if (drawn_in_python(planned)) {
-    write_data({{"size", request.size}, {"command", command}, {"summary", said}}, planned, everything, whole, runs,
-               folder, common);
-    draw_in_python(python, folder, figures);
-    return summary;
-  }
-  Page page(folder, figures);
-  for (const Planned& p : planned) {
-    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
-    const Outcomes outcomes(p.plan, runs);
-    Section section = drawn([&]() -> Section {
-      if (p.artifact->trials && !outcomes.planned()) return {.notes = {"None of the runs asked for belongs here."}};
-      return p.artifact->draw(outcomes, common);
-    });
-    for (const std::string& one : notes(outcomes, p.plan)) section.notes.push_back(one);
-    page.add(*p.artifact, section);
-  }
-  page.write(request.size, said, command, " Which commit trained a run, and how long it took, is in trials.csv.");
+  write_data({{"size", request.size}, {"command", command}, {"summary", said}}, planned, everything, whole, runs,
+             folder, common);
+  draw_in_python(python, folder, figures);
   return summary;
 }
 

@@ -1,5 +1,5 @@
-// A source's tables and figures, made anew, beside its own numbers if it has any: plan, runs, Markdown, CSV and one
-// HTML page.
+// A source's tables and figures, made anew, beside its own numbers if it has any: plan, runs, and what Python draws of
+// them.
 #pragma once
 #include <string>
 #include <utility>
@@ -32,9 +32,9 @@ bool add_second_stages(std::vector<Planned>&, const Request&, const SweepFolder&
 // wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
-// A note in place of what cannot be drawn, as one damaged run shall not cost the other tables. A signal throws
-// Interrupted.
-Section drawn(const std::function<Section()>& draw);
+// Why an artifact cannot be drawn, as its page says it; "" if this does not fail. One damaged run shall not cost the
+// other tables. A signal throws Interrupted.
+std::string why_undrawn(const std::function<void()>& measure);
 
 // Pictures as files of their own, FOLDER/figures/ID.pdf: for papers (lab/pages/page/print.h).
 struct FigureFiles {
@@ -42,35 +42,15 @@ struct FigureFiles {
   std::string width = {};
 };
 
-// What a reproduction writes, artifact by artifact: FOLDER/NAME.csv and NAME.md, for some NAME.npz, and figures; at
-// last README.md with all of them and index.html.
-class Page {
- public:
-  Page(std::string folder, FigureFiles figures) : folder_(std::move(folder)), figures_(std::move(figures)) {}
-  void add(const Artifact&, const Section&);
-  // more: what else is said of how it was made
-  void write(const std::string& size, const std::string& summary, const std::string& command,
-             const std::string& more = "") const;
-
- private:
-  void write_figures(const std::string& artifact, const std::vector<Picture>&) const;
-  std::string folder_, text_, sections_, contents_;
-  FigureFiles figures_;
-  std::vector<std::string> sources_;             // their titles
-  nlohmann::json data_ = {{"charts", nlohmann::json::array()}, {"maps", nlohmann::json::object()}};
-};
-
 std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
 // Of about.json, which Python draws from: {"name", "title", "source", "notes": []}.
 Json about_artifact(const Artifact&);
-// Whether Python draws these, and not draw().
-bool drawn_in_python(const std::vector<Planned>&);
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is
-// said in each. Returns how many of the trials are done. A signal throws Interrupted. What Python draws, this
-// interpreter does (python.h).
+// said in each. Returns how many of the trials are done. A signal throws Interrupted. This interpreter draws
+// (python.h).
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
-                  const FigureFiles& = {}, const std::string& python = {});
+                  const FigureFiles&, const std::string& python);
 
 }  // namespace poslab::reproduce

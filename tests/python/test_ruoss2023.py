@@ -273,10 +273,6 @@ def test_every_artifact_from_trained_runs(tmp_path):
     (out / "runs" / run / "result.json").write_text('{"paper_score":"high"}')
     assert reproduce(out, *words, "--draw").returncode == 0
     assert all("is damaged; test " in (out / file).read_text() for file in ("README.md", "trials.csv"))
-    # what is drawn in another way is asked for apart
-    both = reproduce(out, "ruoss2023:coverage", "chi2023:cross")
-    assert both.returncode == 2, both.stderr
-    assert "only one of ruoss2023:coverage and chi2023:cross is drawn in Python" in both.stderr
 
 
 def test_where_nothing_is_done_yet_every_artifact_says_so(tmp_path):

@@ -1,93 +1,55 @@
-// The second source (Chi, Fan, Rudnicky 2023; spec C.2): T5's attention disperses over long inputs, and a temperature
-// mends it. Its models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its
-// place one with RoPE, ALiBi or a learned table.
+// Trainings and measurements behind the second source (Chi, Fan, Rudnicky 2023; spec C.2), which
+// python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature mends it. Its
+// models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its place one with
+// RoPE, ALiBi or a learned table.
+//
+// What is measured beside tests are records (lab/papers/measured.h), which kept.jsonl has, too:
+//
+//   ID/aligned/TASK-MODE.json  what `poslab align` writes (lab/runs/align.h)
+//   ID/biases.json             {"distance": [-160, ..., 160], "bias": [[...], ...]}: what each head of the encoder adds
+//                              to the logit of a key that is so many tokens behind its query
+//   ID/logits.json             {"questions": 4, "tasks": {"passkey": {"128": [...]}}}: sorted_logits()
+//                              (experiment/dispersion.h) of each task, at the trained length and at a longer one
+//   propositions.json          {"rows": [...]}: propositions(), of simulated logits, in the reproduction's folder
+//   ID/cross.json              of a run of the cross: accuracies by the name of a measurement
 #pragma once
+#include "experiment/t5/t5.h"
 #include "lab/papers/gap_shift/gap_shift.h"
 #include "lab/papers/models.h"
 
 namespace poslab::reproduce::chi2023 {
 
-// -- the source's tables and figures ---------------------------------------------------------------------------------
-
 const std::vector<ModelSize>& all_sizes();  // options of `poslab t5 train`; others: of `poslab lm train`, for table 3
 
-// What a size and --set make of it.
+// What a size and --set make of it. Tasks are as they are spelled.
 struct Setup {
   Settings t5, lm;
   int seeds;
-  int length() const;                // trained, in tokens
-  std::vector<int> longer() const;   // tested beyond it, rising
-  std::vector<int> lengths() const;  // that one, then these
-  // Retrieval tasks as they are spelled: those that the T5 learns together, and beside them what "topic" learns alone.
+  int length() const;               // trained, in tokens
+  std::vector<int> longer() const;  // tested beyond it, rising
+  // Retrieval tasks that the T5 learns together, and beside them what "topic" learns alone.
   std::vector<std::string> learned_together() const, tasks() const;
   std::string model_of(const std::string& task) const;  // the first model that learns it. Throws Failure if none does
 };
-std::vector<int> beyond(int length, std::vector<int> tested);  // those that are longer, rising
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
 
 // "t5", "topic", "documents", "passkey", "rope" ...; "lm": the language model.
 std::vector<Model> models(const Setup&);
-std::vector<std::string> learned(const Model&);  // tasks; of the language model none
-bool is_language(const std::string& model);
-const std::vector<std::pair<std::string, std::string>>& encoding_models();  // of table 2, and what it calls them
-std::string encoding_name(const std::string& model);                        // "T5's biases" of "t5"
-std::string short_task(const std::string& spelled);                         // "line" of "line:digits=3"
-
-// What a trained model is tested with: as it is, the log rule, or a temperature that `poslab align` finds.
-enum class Mode { original, log, pmax, entropy, prop1, prop2 };
-std::string name_of(Mode);  // "maximum probability"
-std::string word_of(Mode);  // "pmax", of `poslab align --mode`; "" of the original
-
-struct Test {
-  std::string model, task;  // task: "" of the language model
-  Mode mode;
-  bool tested;                    // else only aligned
-  std::string word() const;       // "line-pmax"
-  std::string alignment() const;  // its file in the run folder
-  std::string file() const;
-};
-// What a trial does for a test: it aligns, and then tests what that has left.
-std::vector<ModelTest> steps(const Setup&, const Test&);
-// Each task with each of these modes, of the model that learned it.
-std::vector<Test> of_tasks(const Setup&, const std::vector<Mode>&, bool tested);
-constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
-std::vector<double> grid();         // of algorithm 1: the source's, 1.0, 0.95, ..., 0.5, and on to 0.1
-
-// What is done so far, in FOLDER/runs.
-class Results {
- public:
-  Results(const Setup& setup, const std::string& folder)
-      : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
-  const Setup& setup() const { return setup_; }
-  const Models& trained() const { return trained_; }
-
-  // By seed, of those that are done. Throws Failure for a damaged file. part: of the context in which the answer stood,
-  // from 0, or -1 for all. Of the language model the loss in nats a token.
-  BySeed accuracy(const Test&, int length, int part = -1) const;
-  BySeed loss(const Test&, int length) const;
-  // A number of an alignment: at the short length (0) or at a long one.
-  BySeed figure(const Test&, int length, const std::string& name, bool first_layer) const;
-  BySeed temperature(const Test&, int length) const;
-
- private:
-  const nlohmann::json& alignment(const Trial&, const std::string& path) const;
-  Setup setup_;
-  Models trained_;
-  mutable std::map<std::string, nlohmann::json> read_;
-};
-
 ModelSource source(const ModelRequest&);  // throws as setup()
 
-Section dispersed(const Results&), encodings(const Results&), perplexity(const Results&), retrieval(const Results&),
-    temperatures(const Results&), documents(const Results&), largest_logits(const Results&), biases(const Results&),
-    quantiles(const Results&), curves(const Results&);
-Section propositions();
+// Accuracy of answers at random: any of those in the context or, where that has one, any of its form.
+double guess(const std::string& task, int length);
+Json biases(const T5&);
+Json logits(t5::State&);  // of each of its tasks; the last is then all that the state has
+// Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: of each variance, largest
+// logit and number of keys what is predicted and what the rows have; null where no temperature has it.
+Json propositions();
 
 // -- the cross: the second source's temperatures on the first source's models and tasks ------------------------------
 
 Trials of_cross(const Choices& defaults);
-Section cross(const Outcomes&, const Choices& defaults);
+Json cross(const Outcomes&, const Choices& defaults, const std::string& folder);  // Artifact::measured
 
 // What is measured of a trained model, without training. Lengths are those of inputs.
 // Mean accuracy over the lengths beyond the trained ones, as range evaluation has it, with a policy at test: "log",

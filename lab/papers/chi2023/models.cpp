@@ -1,73 +1,116 @@
-// What is trained at each size, and with what each trained model is tested.
+// What is trained at each size, with what each trained model is tested, and what Python is told.
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "autograd/tape.h"
+#include "encodings/picture.h"
+#include "encodings/samplers.h"
 #include "experiment/language/options.h"
+#include "experiment/t5/inside.h"
+#include "experiment/t5/learner.h"
 #include "experiment/t5/options.h"
 #include "lab/files/shell.h"
 #include "lab/papers/chi2023/chi2023.h"
-#include "tasks/retrieval/retrieval.h"
+#include "lab/runs/run.h"
+#include "lab/runs/values.h"
+#include "tasks/retrieval/symbols.h"
 
 namespace poslab::reproduce::chi2023 {
 namespace {
 
-struct ModeName {
-  Mode mode;
-  const char *name, *word;
+constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
+
+std::string short_task(const std::string& spelled) { return choose_retrieval(spelled).thing.name; }  // without options
+
+bool is_language(const std::string& model) { return model == "lm"; }
+
+std::vector<std::string> learned(const Model& m) {
+  return is_language(m.name) ? std::vector<std::string>() : split(t5::configure(m.settings)["tasks"], '/');
+}
+
+// With what an artifact tests these models, or none: of each task the one that learned it. Modes are those of
+// `poslab align`; "": as it is trained. Without `tested` they are aligned alone.
+struct Tests {
+  std::vector<std::string> models, modes;
+  bool tested;
+  std::string record = {};  // of each model
+  std::string only = {};    // of the tasks
 };
-const ModeName mode_names[] = {{Mode::original, "original", ""},
-                               {Mode::log, "log rule", "log"},
-                               {Mode::pmax, "maximum probability", "pmax"},
-                               {Mode::entropy, "entropy", "entropy"},
-                               {Mode::prop1, "proposition 1", "prop1"},
-                               {Mode::prop2, "proposition 2", "prop2"}};
-const ModeName& known(Mode mode) {
-  return *std::find_if(std::begin(mode_names), std::end(mode_names), [&](auto& m) { return m.mode == mode; });
+const std::map<std::string, Tests> all_tests = {
+    {"chi2023:table1", {{}, {"pmax"}, false}},
+    {"chi2023:table2", {{"t5", "rope", "alibi", "learned"}, {"", "pmax"}, true}},
+    {"chi2023:table3", {{"lm"}, {"", "pmax", "entropy"}, true}},
+    {"chi2023:table4", {{}, {"", "log", "pmax", "entropy"}, true}},
+    {"chi2023:table5", {{}, {"pmax", "entropy"}, false}},
+    {"chi2023:table6", {{"documents"}, {"", "pmax", "entropy"}, true, "", "documents"}},
+    {"chi2023:table7", {{}, {"pmax"}, false}},
+    {"chi2023:fig1", {{"t5"}, {""}, true, "biases.json"}},
+    {"chi2023:fig2", {{}, {""}, true, "logits.json"}},
+    {"chi2023:fig3", {{}, {"pmax", "entropy", "prop1", "prop2"}, false}}};
+
+std::vector<int> beyond(int length, std::vector<int> tested) {  // those that are longer, rising
+  std::erase_if(tested, [&](int n) { return n <= length; });
+  std::sort(tested.begin(), tested.end());
+  return tested;
 }
 
-// Each of these tasks with each of these modes.
-std::vector<Test> of_model(const std::string& model, const std::vector<std::string>& tasks,
-                           const std::vector<Mode>& modes, bool tested) {
-  std::vector<Test> all;
-  for (const std::string& task : tasks)
-    for (const Mode mode : modes) all.push_back({model, task, mode, tested});
+// Of algorithm 1: the source's, 1.0, 0.95, ..., 0.5, and on to 0.1.
+std::vector<double> grid() {
+  std::vector<double> all;
+  for (int hundredths = 100; hundredths >= 10; hundredths -= 5) all.push_back(hundredths / 100.);
   return all;
 }
-std::vector<Test> of_encodings(const Setup& s) {
-  std::vector<Test> all;
+
+// What a trial does for a test: it aligns, and then tests what that has left. task: "" of the language model.
+void add_steps(std::vector<ModelTest>& all, const Setup& s, const std::string& model, const std::string& task,
+               const std::string& mode, bool tested) {
+  if (mode.empty()) return all.push_back({model, {own_test, {}}});
+  const Choices lm = language::configure(s.lm);
+  const bool language = is_language(model);
+  const std::string name = task.empty() ? mode : short_task(task) + "-" + mode, aligned = "aligned/" + name + ".json",
+                    file = "tests/" + name + ".csv";
+  const int shortest = language ? lm.whole("train_length") : s.length();
+  std::vector<std::string> align = {"align",
+                                    "{run}",
+                                    "--mode=" + mode,
+                                    fmt::format("--short={}", shortest),
+                                    fmt::format(
+                                        "--long={}",
+                                        fmt::join(language ? beyond(shortest, language::eval_lengths(lm)) : s.longer(),
+                                                  ",")),
+                                    fmt::format("--samples={}", aligned_samples),
+                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
+                                    "--out={run}/" + aligned},
+                           test = {language ? "lm" : "t5", "eval", "{run}", "--out={run}/" + file,
+                                   "--temperature=aligned:{run}/" + aligned};
+  if (!task.empty())
+    for (auto* words : {&align, &test}) words->push_back("--tasks=" + task);
+  all.push_back({model, {aligned, align}});
+  if (tested) all.push_back({model, {file, test}});
+}
+
+std::vector<ModelTest> tests_of(const Artifact& a, const Setup& s) {
+  std::vector<ModelTest> all;
+  const auto found = all_tests.find(a.name);
+  if (found == all_tests.end()) return all;
+  const Tests& tests = found->second;
+  std::vector<std::pair<std::string, std::string>> of;  // model and task
+  for (const std::string& task : s.tasks())
+    if (tests.models.empty()) of.emplace_back(s.model_of(task), task);
   const std::vector<Model> trained = models(s);
-  for (const auto& [model, name] : encoding_models())
-    for (const Test& t : of_model(model, learned(find("model", trained, model)), {Mode::original, Mode::pmax}, true))
-      all.push_back(t);
+  for (const std::string& model : tests.models) {
+    std::vector<std::string> tasks = learned(find("model", trained, model));
+    if (is_language(model)) tasks = {""};
+    for (const std::string& task : tasks)
+      if (tests.only.empty() || tests.only == short_task(task)) of.emplace_back(model, task);
+  }
+  for (const auto& [model, task] : of) {
+    for (const std::string& mode : tests.modes) add_steps(all, s, model, task, mode, tests.tested);
+    if (!tests.record.empty()) all.push_back({model, {tests.record, {}}});
+  }
   return all;
-}
-
-std::vector<Test> of_largest(const Setup& s) { return of_tasks(s, {Mode::pmax}, false); }
-std::vector<Test> of_perplexity(const Setup&) {
-  return of_model("lm", {""}, {Mode::original, Mode::pmax, Mode::entropy}, true);
-}
-std::vector<Test> of_retrieval(const Setup& s) {
-  return of_tasks(s, {Mode::original, Mode::log, Mode::pmax, Mode::entropy}, true);
-}
-std::vector<Test> of_temperatures(const Setup& s) { return of_tasks(s, {Mode::pmax, Mode::entropy}, false); }
-std::vector<Test> of_documents(const Setup&) {
-  return of_model("documents", {"documents"}, {Mode::original, Mode::pmax, Mode::entropy}, true);
-}
-std::vector<Test> of_biases(const Setup& s) { return of_model("t5", s.learned_together(), {Mode::original}, true); }
-std::vector<Test> of_quantiles(const Setup& s) { return of_tasks(s, {Mode::original}, true); }
-std::vector<Test> of_curves(const Setup& s) {
-  return of_tasks(s, {Mode::pmax, Mode::entropy, Mode::prop1, Mode::prop2}, false);
-}
-
-// Lengths in tokens beyond the trained one.
-std::vector<int> longer(const Setup& s, const std::string& model) {
-  if (!is_language(model)) return s.longer();
-  const Choices c = language::configure(s.lm);
-  return beyond(c.whole("train_length"), language::eval_lengths(c));
-}
-int shortest(const Setup& s, const std::string& model) {
-  return is_language(model) ? language::configure(s.lm).whole("train_length") : s.length();
 }
 
 std::string how(const Setup& s) {
@@ -79,78 +122,58 @@ std::string how(const Setup& s) {
       c["train_length"], c["eval_samples"], aligned_samples);
 }
 
-// What an artifact tests (null: nothing is trained), and how it is drawn.
-struct Drawing {
-  std::vector<Test> (*tests)(const Setup&);
-  Section (*draw)(const Results&);
-};
-const Drawing& drawing(const Artifact& a) {
-  static const std::map<std::string, Drawing> all = {
-      {"chi2023:table1", {of_largest, dispersed}},
-      {"chi2023:table2", {of_encodings, encodings}},
-      {"chi2023:table3", {of_perplexity, perplexity}},
-      {"chi2023:table4", {of_retrieval, retrieval}},
-      {"chi2023:table5", {of_temperatures, temperatures}},
-      {"chi2023:table6", {of_documents, documents}},
-      {"chi2023:table7", {of_largest, largest_logits}},
-      {"chi2023:fig1", {of_biases, biases}},
-      {"chi2023:fig2", {of_quantiles, quantiles}},
-      {"chi2023:fig3", {of_curves, curves}},
-      {"chi2023:propositions", {nullptr, [](const Results&) { return propositions(); }}}};
-  return all.at(a.name);
+// What the tables are of; tasks are without their options, and in the order of rows.
+Json about(const Setup& s) {
+  const Choices lm = language::configure(s.lm);
+  Json all = {{"seeds", s.seeds},        {"length", s.length()},     {"longer", s.longer()},
+              {"grid", grid()},          {"lm", config_json(lm)},    {"lm_lengths", language::eval_lengths(lm)},
+              {"tasks", Json::object()}, {"together", Json::array()}};
+  for (const std::string& task : s.tasks()) all["tasks"][short_task(task)] = s.model_of(task);
+  for (const std::string& task : s.learned_together()) all["together"].push_back(short_task(task));
+  std::vector<int> lengths = s.longer();
+  lengths.insert(lengths.begin(), s.length());
+  for (const Model& m : models(s))
+    for (const std::string& task : learned(m))
+      for (const int length : lengths) all["guess"][short_task(task)][fmt::format("{}", length)] = guess(task, length);
+  return all;
 }
 
 }  // namespace
 
-std::vector<ModelTest> steps(const Setup& s, const Test& t) {
-  if (t.mode == Mode::original) return {{t.model, {own_test, {}}}};
-  std::vector<std::string> align = {"align",
-                                    "{run}",
-                                    "--mode=" + word_of(t.mode),
-                                    fmt::format("--short={}", shortest(s, t.model)),
-                                    fmt::format("--long={}", fmt::join(longer(s, t.model), ",")),
-                                    fmt::format("--samples={}", aligned_samples),
-                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
-                                    "--out={run}/" + t.alignment()},
-                           test = {is_language(t.model) ? "lm" : "t5", "eval", "{run}", "--out={run}/" + t.file(),
-                                   "--temperature=aligned:{run}/" + t.alignment()};
-  if (!t.task.empty())
-    for (auto* words : {&align, &test}) words->push_back("--tasks=" + t.task);
-  std::vector<ModelTest> all = {{t.model, {t.alignment(), align}}};
-  if (t.tested) all.push_back({t.model, {t.file(), test}});
-  return all;
+double guess(const std::string& task, int length) {
+  Rng rng(stream(0, Purpose::test_tokens, 0));
+  const SymbolQuestion q = draw(choose_retrieval(task), length, {}, rng);
+  const auto ask = std::find(q.tokens.begin(), q.tokens.end(), symbols::ask);
+  const auto answers = std::count(q.tokens.begin(), ask, *(ask + 1));
+  return answers > 1 ? 1. / double(answers) : std::pow(symbols::base, -double(q.answer.size()));
 }
 
-std::vector<Test> of_tasks(const Setup& s, const std::vector<Mode>& modes, bool tested) {
-  std::vector<Test> all;
-  for (const std::string& task : s.tasks())
-    for (const Test& t : of_model(s.model_of(task), {task}, modes, tested)) all.push_back(t);
-  return all;
+Json biases(const T5& net) {
+  const NoGrad still;
+  const int reach = 160, T = 2 * reach + 1;  // beyond the last bucket, whose first distance is 91
+  const Tensor all = position_matrix(net.encoding(), net.spec().shape(false),
+                                     Positions::of_tokens(1, even_steps(0, 1, T)));  // (H, T, T)
+  Json made;
+  for (int j = 0; j < T; ++j) made["distance"].push_back(j - reach);
+  for (int h = 0; h < all.dim(0); ++h) {
+    const real* row = all.data() + (int64_t(h) * T + reach) * T;
+    made["bias"].push_back(std::vector<double>(row, row + T));
+  }
+  return made;
 }
 
-std::vector<double> grid() {
-  std::vector<double> all;
-  for (int hundredths = 100; hundredths >= 10; hundredths -= 5) all.push_back(hundredths / 100.);
-  return all;
-}
-
-std::string name_of(Mode mode) { return known(mode).name; }
-std::string word_of(Mode mode) { return known(mode).word; }
-std::string Test::word() const { return task.empty() ? word_of(mode) : short_task(task) + "-" + word_of(mode); }
-std::string Test::alignment() const { return "aligned/" + word() + ".json"; }
-std::string Test::file() const { return mode == Mode::original ? own_test : "tests/" + word() + ".csv"; }
-std::string short_task(const std::string& spelled) { return choose_retrieval(spelled).thing.name; }
-bool is_language(const std::string& model) { return model == "lm"; }
-
-const std::vector<std::pair<std::string, std::string>>& encoding_models() {
-  static const std::vector<std::pair<std::string, std::string>> all = {
-      {"t5", "T5's biases"}, {"rope", "RoPE"}, {"alibi", "ALiBi"}, {"learned", "learned positions"}};
-  return all;
-}
-
-std::string encoding_name(const std::string& model) {
-  const auto& all = encoding_models();
-  return std::find_if(all.begin(), all.end(), [&](auto& one) { return one.first == model; })->second;
+Json logits(t5::State& state) {
+  constexpr int points = 41, questions = 4;
+  const NoGrad still;
+  const std::vector<int> longer = beyond(state.config.whole("train_length"), t5::eval_lengths(state.config));
+  Json made = {{"questions", questions}};
+  for (const std::string& task : split(std::string(state.config["tasks"]), '/')) {
+    state.config.set("tasks", task);
+    for (const int length : {state.config.whole("train_length"), longer[std::min<size_t>(longer.size() - 1, 2)]})
+      made["tasks"][short_task(task)][fmt::format("{}", length)] =
+          sorted_logits(t5::probed(state, questions), length, points, questions);
+  }
+  return made;
 }
 
 // Topics alone, which are easier, have half of the steps.
@@ -166,11 +189,6 @@ std::vector<Model> models(const Setup& s) {
           with("alibi", {{"encoding", "alibi:mode=differences"}}),
           with("learned", {{"encoding", "learned"}}),
           {"lm", &language_kind(), s.lm}};
-}
-
-std::vector<std::string> learned(const Model& m) {
-  if (is_language(m.name)) return {};
-  return split(t5::configure(m.settings)["tasks"], '/');
 }
 
 std::string Setup::model_of(const std::string& task) const {
@@ -222,29 +240,21 @@ int Setup::length() const { return t5::configure(t5).whole("train_length"); }
 
 std::vector<int> Setup::longer() const { return beyond(length(), t5::eval_lengths(t5::configure(t5))); }
 
-std::vector<int> Setup::lengths() const {
-  std::vector<int> all = longer();
-  all.insert(all.begin(), length());
-  return all;
-}
-
-std::vector<int> beyond(int length, std::vector<int> tested) {
-  std::erase_if(tested, [&](int n) { return n <= length; });
-  std::sort(tested.begin(), tested.end());
-  return tested;
-}
-
 ModelSource source(const ModelRequest& request) {
-  const Results results(setup(request.size, request.sets), request.folder);
-  const auto tests = [s = results.setup()](const Artifact& a) {
-    std::vector<ModelTest> all;
-    if (const Drawing& d = drawing(a); d.tests)
-      for (const Test& t : d.tests(s))
-        for (ModelTest& step : steps(s, t)) all.push_back(std::move(step));
-    return all;
-  };
-  return {results.trained(), tests, [results](const Artifact& a) { return drawing(a).draw(results); },
-          how(results.setup())};
+  const Setup s = setup(request.size, request.sets);
+  return {.models = {models(s), s.seeds},
+          .tests = [s](const Artifact& a) { return tests_of(a, s); },
+          .how = how(s),
+          .about = about(s),
+          .about_artifact =
+              [path = request.folder + "/propositions.json"](const Artifact& a) {
+                return a.name == "chi2023:propositions" ? record(path, propositions) : Json::object();
+              },
+          .measure =
+              [](const std::string& file, const std::string& run) {
+                const auto of = open_as<t5::QuestionLearner>(t5_kind(), run);
+                return file == "biases.json" ? biases(of.learner->state.net) : logits(of.learner->state);
+              }};
 }
 
 }  // namespace poslab::reproduce::chi2023

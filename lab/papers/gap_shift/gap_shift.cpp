@@ -45,7 +45,7 @@ std::vector<Setting> settings(const Outcomes& outcomes, const Choices& defaults)
         const Which these = [&](const Choices& c) {
           return c["task"] == task && c["encoding"] == encoding && c["positions"] == t.positions;
         };
-        if (outcomes.plans(these)) all.push_back({task, encoding, t, outcomes.summary(these)});
+        if (outcomes.plans(these)) all.push_back({task, encoding, t, outcomes.by_seed(these)});
       }
   return all;
 }
@@ -70,16 +70,6 @@ int strings(const Choices& c) { return std::min(512, 16 * c.whole("eval_samples"
 Scale scale(const Choices& c, int length) {
   constexpr int samples = 2000;
   return {baselines(task(c["task"]), length, samples, 0).majority};
-}
-
-BySeed average(const std::vector<BySeed>& all) {
-  std::map<int64_t, std::vector<double>> of_seed;
-  for (const BySeed& one : all)
-    for (const auto& [seed, x] : one) of_seed[seed].push_back(x);
-  BySeed averages;
-  for (const auto& [seed, x] : of_seed)
-    if (x.size() == all.size()) averages[seed] = poslab::mean(x);
-  return averages;
 }
 
 }  // namespace poslab::reproduce::gap_shift

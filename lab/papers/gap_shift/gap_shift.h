@@ -3,8 +3,8 @@
 // neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and the pool are tied by that:
 // a longer string with the gaps of a shorter one needs a larger pool.
 #pragma once
+#include "lab/papers/artifact.h"
 #include "lab/papers/measured.h"
-#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::gap_shift {
 
@@ -24,7 +24,7 @@ Trials of_matched(const Choices& defaults);  // the same with every sampler of t
 struct Setting {
   std::string task, encoding;
   Training training;
-  Summary models;
+  std::vector<const Outcome*> models;
 };
 std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // of its plan, in the order of tables
 Choices on_task(Choices defaults, const std::string& task);
@@ -41,8 +41,6 @@ struct Scale {
   double operator()(double accuracy) const { return (accuracy - majority) / (1 - majority); }
 };
 Scale scale(const Choices& on_task, int length);
-
-BySeed average(const std::vector<BySeed>&);  // of the seeds that all have
 
 // Artifact::measured, a function for each artifact: the gaps of samplers, and the accuracies of trained models by seed,
 // on other positions than they were trained with. The measurements of a model are kept in its run folder, in gaps.json.

@@ -30,7 +30,7 @@ template <class TestsOf>
 Json measure(const Outcomes& outcomes, const Choices& defaults, int strings, const TestsOf& tests_of) {
   const std::vector<Setting> all = settings(outcomes, defaults);
   int64_t models = 0;
-  for (const Setting& s : all) models += int64_t(s.models.at_lr.size());
+  for (const Setting& s : all) models += int64_t(s.models.size());
   Measured measured("gaps.json", models);
   Json made = {{"strings", strings}, {"settings", Json::array()}};
   for (const Setting& s : all) {
@@ -51,8 +51,8 @@ Json measure(const Outcomes& outcomes, const Choices& defaults, int strings, con
                 {"tests", Json::array()}};
     for (size_t n = 0; n < tests.size(); ++n) {
       Json test = tests[n].about;
-      test["length"] = tests[n].length, test["positions"] = tests[n].positions, test["accuracy"] = Json::object();
-      for (const auto& [seed, x] : accuracies[n]) test["accuracy"][fmt::format("{}", seed)] = x;
+      test["length"] = tests[n].length, test["positions"] = tests[n].positions;
+      test["accuracy"] = by_seed(accuracies[n]);
       one["tests"].push_back(std::move(test));
     }
     made["settings"].push_back(std::move(one));

@@ -123,9 +123,8 @@ ModelSource source(const ModelRequest& request) {
     for (const Method& m : methods(a, s)) all.push_back(m.test());
     return all;
   };
-  return {.models = {models(s), s.seeds, request.folder},
+  return {.models = {models(s), s.seeds},
           .tests = tests,
-          .draw = nullptr,
           .how = how(s),
           .about = {{"seeds", s.seeds},
                     {"note", s.note},

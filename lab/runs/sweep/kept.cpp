@@ -67,6 +67,17 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
   return text;
 }
 
+bool is_record(const std::string& file) { return file.ends_with(".json"); }
+
+// Without the path that `poslab align` writes into it, which is that of a run on some machine.
+Json record(const std::string& text, const std::string& path) {
+  Json all = try_json(text);
+  if (!all.is_object() || all.empty())
+    failure("{} is damaged: it is no object with fields; remove it, and the same command makes it again", path);
+  all.erase("run");
+  return all;
+}
+
 std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
 
 std::string checksum_of(const std::string& id, const Kept& kept) {
@@ -122,9 +133,11 @@ std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& know
   }
   line["tested"] = transposed(kept.tested, t.id, known);
   for (const TrialTest& test : t.tests)
-    if (const std::string csv = if_there(run + "/" + test.file); !csv.empty()) {
-      kept.tests[test.file] = csv;
-      line["tests"][test.file] = transposed(csv, fmt::format("{} {}", t.id, test.file), known);
+    if (const std::string path = run + "/" + test.file, text = if_there(path); !text.empty()) {
+      const Json one =
+          is_record(path) ? record(text, path) : transposed(text, fmt::format("{} {}", t.id, test.file), known);
+      kept.tests[test.file] = is_record(path) ? one.dump(1) + "\n" : text;
+      line["tests"][test.file] = one;
     }
   line["checksum"] = checksum_of(t.id, kept);
   return line.dump() + "\n";
@@ -151,7 +164,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
       if (!tests.is_object()) failure("its \"tests\" is no object with tables");
       for (const auto& [file, test] : tests.items()) {
         if (!test.is_object() || test.empty()) failure("its test {} is no object with columns", file);
-        kept.tests[file] = csv_of(test, fmt::format("{} {}", id, file), known);
+        kept.tests[file] = is_record(file) ? test.dump(1) + "\n" : csv_of(test, fmt::format("{} {}", id, file), known);
       }
       if (const Json sum = said.value("checksum", Json()); !sum.is_null() && sum != checksum_of(id, kept))
         failure("its checksum is {} and should be {}: the id, the result or a table was changed or is of another trial",
@@ -172,7 +185,8 @@ size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path
   if (!text.empty()) there = read_kept(path);
   for (const auto& [id, kept] : there) {
     transposed(kept.tested, id, known);
-    for (const auto& [file, csv] : kept.tests) transposed(csv, fmt::format("{} {}", id, file), known);
+    for (const auto& [file, csv] : kept.tests)
+      if (!is_record(file)) transposed(csv, fmt::format("{} {}", id, file), known);
   }
   size_t added = 0;
   const std::vector<TrialState> all = states(plan, folder);

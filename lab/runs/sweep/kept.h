@@ -5,9 +5,9 @@
 //    "tested": {"length": "1 2 3", "accuracy": "1.000000 0.968750 0.937500", "majority": "= 41b884... majority"}}
 //
 // "= ID COLUMN" is the column of a line before: baselines do not depend on the encoding. A trial with further tests
-// has "tests", too: tables like "tested", by the name of their file. "checksum" binds id, result and tables together;
-// older lines lack it. The plan has the options, by id. Weights, curves over steps and pictures are not kept: a look
-// inside a model requires training it again.
+// has "tests", too, by the name of their file: tables like "tested", and records, which are the objects of JSON files.
+// "checksum" binds id, result and tests together; older lines lack it. The plan has the options, by id. Weights, curves
+// over steps and pictures are not kept: a look inside a model requires training it again.
 #pragma once
 #include <map>
 #include <string>
@@ -18,7 +18,7 @@ namespace poslab::sweep {
 
 struct Kept {
   std::string result, tested;  // result.json without its config and its files, or ""; eval.csv
-  std::map<std::string, std::string> tests;  // further ones, by their file
+  std::map<std::string, std::string> tests;  // further ones and records, by their file
 };
 // By id. Throws BadInput where there is no such file, Failure with the line where it is damaged, or where an id has the
 // result or a table of another.

@@ -19,7 +19,8 @@ namespace poslab::sweep {
 // planned by this program alone: a plan's file has none, as it may come from anywhere and must start nothing.
 struct TrialTest {
   std::string file;                // "tests/yarn.csv"
-  std::vector<std::string> words;  // {"lm", "eval", "{run}", "--out={run}/tests/yarn.csv"}; {run} is that folder
+  std::vector<std::string> words;  // {"lm", "eval", "{run}", "--out={run}/tests/yarn.csv"}; {run} is that folder.
+                                   // None: its file is a record that drawing measures (lab/papers/measured.h)
 };
 
 struct Trial {

@@ -32,7 +32,7 @@ class SweepFolder {
   // changed. "": it is, or there is none.
   std::string misfit(const Trial&) const;
   bool settled(const Trial&) const;  // done, failed or a misfit: nobody works on it
-  std::vector<const TrialTest*> untested(const Trial&) const;  // tests that have left no file yet
+  std::vector<const TrialTest*> untested(const Trial&) const;  // commands that have left no file yet
   size_t steps_left(const Trial& t) const { return size_t(!trained(t)) + untested(t).size(); }  // 0: it is done
   std::string log(const Trial& t) const { return run(t) + ".log"; }
   std::string failed(const Trial& t) const { return run(t) + ".failed"; }

@@ -7,7 +7,7 @@ import pandas as pd
 
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import accuracy_axes, titled
-from .seeds import NAN, difference, interval, mean, number, span
+from .seeds import NAN, average, by_seed, difference, interval, mean, number, span
 from .setting import Setting, difference_cell, strong, tasks, worth
 from .sweep import BASELINES, how_many
 
@@ -16,15 +16,6 @@ SOURCES = (
     "Another way to meet longer ranges: Randomized YaRN, Mehta, Yin and Durrett 2026 (arXiv 2606.23687)."
 )
 NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
-
-
-def by_seed(test):
-    return pd.Series({int(seed): x for seed, x in test["accuracy"].items()}, dtype=float)
-
-
-def average(all):
-    """Of the seeds that all have."""
-    return pd.concat(all, axis=1, join="inner").apply(mean, axis=1) if all else pd.Series(dtype=float)
 
 
 def columns(x, name):
@@ -42,7 +33,7 @@ def tested(trials, artifact):
 
 def test_of(setting, length, **fields):
     (found,) = [t for t in setting["tests"] if t["length"] == length and all(t[f] == x for f, x in fields.items())]
-    return by_seed(found)
+    return by_seed(found["accuracy"])
 
 
 # -- the gaps themselves: nothing is trained ---------------------------------------------------------------------------
@@ -137,7 +128,7 @@ def spacing_cells(tests):
     """One number in a column, or two where spacing is random and even: the second stands below."""
     cells = {}
     for test in tests:
-        text = number(mean(by_seed(test))) + "†" * (not test["inside"])
+        text = number(mean(by_seed(test["accuracy"]))) + "†" * (not test["inside"])
         if test["column"] in cells:
             cells[test["column"]].below.append(f"even {text}")
         else:
@@ -198,7 +189,7 @@ def grid(trials, artifact):
             rows += [
                 {"task": task, "encoding": encoding, "length": length, "spacing": test["kind"],
                  "test_positions": test["positions"], "mean_gap": test["gap"], "within_pool": test["inside"]}
-                | columns(by_seed(test), "accuracy") | {"majority": majority}
+                | columns(by_seed(test["accuracy"]), "accuracy") | {"majority": majority}
                 for test in tests
             ]  # fmt: skip
             if length == home:
@@ -409,7 +400,7 @@ def matched_row(one, trained_length, far):
     yield "", [trained_length], "same", test_of(one, trained_length, rule="as trained")
     for rule in RULES:
         tests = [t for t in one["tests"] if t["rule"] == rule and t["length"] in far]
-        yield rule, far, tests[0]["positions"], average(list(map(by_seed, tests)))
+        yield rule, far, tests[0]["positions"], average([by_seed(test["accuracy"]) for test in tests])
 
 
 def matched(trials, artifact):

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -23,6 +24,17 @@ def interval(x):
 def mean(x):
     """Added in their order, as the program does; NaN of none."""
     return float(np.cumsum(np.asarray(x))[-1] / len(x)) if len(x) else NAN
+
+
+def by_seed(found):
+    """Numbers as a record has them, {"0": 0.5, ...}."""
+    return pd.Series({int(seed): x for seed, x in found.items()}, dtype=float)
+
+
+def average(all):
+    """Of the seeds that all have."""
+    whole = pd.concat(all, axis=1, join="inner") if all else pd.DataFrame()
+    return pd.Series({seed: mean(row) for seed, row in whole.iterrows()}, dtype=float)
 
 
 def difference(first, second):

@@ -22,10 +22,11 @@ def printed(table, row, column):
 
 
 def tests(lines):
-    """Each test of each line: (trial, file, columns). "= ID COLUMN" is a column of a test before."""
+    """Each table of each line: (trial, file, columns). "= ID COLUMN" is a column of a table before."""
     known = {}
     for line in lines:
-        for file, columns in {"eval.csv": line["tested"], **line.get("tests", {})}.items():
+        tables = {file: one for file, one in line.get("tests", {}).items() if not file.endswith(".json")}
+        for file, columns in {"eval.csv": line["tested"], **tables}.items():
             of = line["id"] if file == "eval.csv" else f"{line['id']} {file}"
             for name, cells in columns.items():
                 known[f"{of} {name}"] = known[cells[2:]] if cells.startswith("= ") else cells
@@ -38,6 +39,7 @@ class Trials:
     def __init__(self, about, lines):
         self.about, self.tables, self.frames = about, list(tests(lines)), {}
         self.results = {line["id"]: line.get("result", {}) for line in lines}  # "seconds", ..., by id
+        self.kept = {line["id"]: line.get("tests", {}) for line in lines}  # by id and file
         trials = pd.DataFrame([about.get("common", {}) | trial for trial in about["trials"]] or {"id": []})
         self.asked = trials.set_index("id").assign(done=lambda all: all.index.isin(self.results))
 
@@ -58,8 +60,11 @@ class Trials:
 
     @functools.cached_property
     def tested(self):
-        """Of models: a row for each test at each length, on each set of texts, with each seed."""
-        frames = [pd.DataFrame(columns).assign(id=id, file=file) for id, file, columns in self.tables]
+        """Of models: a row for each test at each length, on each set of texts or task, with each seed."""
+        frames = [
+            pd.DataFrame(columns).rename(columns={"task": "set"}).assign(id=id, file=file)
+            for id, file, columns in self.tables
+        ]
         if not frames:
             return pd.DataFrame()
         all = pd.concat(frames).join(self.asked[["model", "seed"]], on="id", how="inner").drop(columns="id")
@@ -72,6 +77,11 @@ class Trials:
             rows = {id: dict(zip(map(int, all["length"]), map(float, all[column]))) for id, _, all in self.tables}
             self.frames[column] = pd.DataFrame.from_dict(rows, orient="index", dtype=float).sort_index(axis=1)
         return self.frames[column]
+
+    def records(self, model, file):
+        """What was measured of a model (lab/papers/measured.h), by rising seed."""
+        seeds = self.asked.loc[self.asked["model"] == model, "seed"].sort_values()
+        return {seed: self.kept[id][file] for id, seed in seeds.items() if file in self.kept.get(id, {})}
 
     def by_seed(self, model, file, length, set, column="accuracy"):
         """A number of a test, by seed."""

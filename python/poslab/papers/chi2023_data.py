@@ -1,0 +1,145 @@
+"""What the trainings of chi2023 have left, by seed: answers, losses, alignments. And the verdicts of its tables, with
+the cells and sentences that they fill."""
+
+import pandas as pd
+
+from .page import Cell, Grid
+from .seeds import NAN, average, difference, interval, mean, number, span
+from .setting import strong
+from .trials import published
+
+MODES = {"original": "", "log rule": "log", "maximum probability": "pmax", "entropy": "entropy",
+         "proposition 1": "prop1", "proposition 2": "prop2"}  # fmt: skip
+UNLEARNED = "neither side is above guesses by more than its interval"
+
+
+def file(task, mode, folder, ending):
+    return f"{folder}/{'-'.join(filter(None, [task, MODES[mode]]))}.{ending}"
+
+
+def answers(trials, model, task, mode, length, column="accuracy"):
+    """Of a test of a model, as it is or with a temperature that aligns it. The language model has no task."""
+    test = file(task, mode, "tests", "csv") if MODES[mode] else "eval.csv"
+    return trials.by_seed(model, test, length, task or "plain", column)
+
+
+def of_task(trials, task, mode, length):
+    """The same of the model that learned the task."""
+    return answers(trials, trials.about["tasks"][task], task, mode, length)
+
+
+def over_all(trials, tasks, lengths, mode, model=""):
+    """Of each seed, the mean over tasks and lengths; without a model, of the one that learned each task."""
+    models = {task: model or trials.about["tasks"][task] for task in tasks}
+    return average([answers(trials, models[task], task, mode, length) for task in tasks for length in lengths])
+
+
+def guess(trials, tasks, lengths):
+    """The mean accuracy of answers at random."""
+    return mean([trials.about["guess"][task][str(length)] for task in tasks for length in lengths])
+
+
+def at_length(record, length):
+    return next((one for one in record["long"] if one["length"] == length), None)
+
+
+def temperature(trials, task, mode, length):
+    """What algorithm 1 or another rule has found for a task."""
+    records = trials.records(trials.about["tasks"][task], file(task, mode, "aligned", "json"))
+    found = {seed: at_length(record, length) for seed, record in records.items()}
+    return pd.Series({seed: one["temperature"][0] for seed, one in found.items() if one}, dtype=float)
+
+
+def attention(trials, task, length, name, first_layer):
+    """A figure of attention before it is aligned: mean over the encoder, or of its first layer."""
+    found = {}
+    records = trials.records(trials.about["tasks"][task], file(task, "maximum probability", "aligned", "json"))
+    for seed, record in records.items():
+        at = record["short"]["measured"] if length == trials.about["length"] else at_length(record, length)
+        measured = at.get("before", at) if at else {name: [None, None]}
+        found[seed] = measured[name][int(first_layer)]
+    return pd.Series(found, dtype=float).dropna()
+
+
+def above(x, baseline):
+    """Whether a mean is above a baseline by more than its interval, which one seed does not have."""
+    low = interval(x)[0]
+    return bool((mean(x) if pd.isna(low) else low) > baseline)
+
+
+def standing(trials, task):
+    """Whether the model that learns a task answers above guesses at the trained length: "learned", "not learned", or
+    "untested"."""
+    length = trials.about["length"]
+    ours = of_task(trials, task, "original", length)
+    if not len(ours):
+        return "untested"
+    return "learned" if above(ours, guess(trials, [task], [length])) else "not learned"
+
+
+def verdict_on(trials, task, verdict):
+    """A verdict on the model of a task, in place of which it is not learned or untested."""
+    return verdict if (of := standing(trials, task)) == "learned" else of
+
+
+def guarded(trials, text):
+    """A sentence on the tasks that are learned, and one on the others."""
+    count = [standing(trials, task) for task in trials.about["tasks"]].count
+    n, why = count("not learned"), "answers at the trained length are not above guesses by more than their interval."
+    if not count("learned"):
+        return f"None of {n} tested tasks is learned: {why}" if n else "No model is tested yet."
+    return text + (f" {n} more task{' is' if n == 1 else 's are'} not learned: {why}" if n else "")
+
+
+def columns(x, source=NAN):
+    """How many seeds, their mean, its interval and the source's number."""
+    low, high = interval(x)
+    return {"seeds": len(x), "value": mean(x), "interval_low": low, "interval_high": high, "source": source}
+
+
+def change(more, sides, baseline, words=("better", "worse")):
+    """A difference by seed and its verdict: the first word where it is above zero with its interval, the second below,
+    inconclusive, or not learned where neither of its sides is above the baseline."""
+    low, high = interval(more)
+    if any(above(x, baseline) for x in sides):
+        verdict = words[0] if low > 0 else words[1] if high < 0 else "inconclusive"
+    else:
+        verdict = "not learned"
+    return {"seeds": len(more), "mean": mean(more), "interval_low": low, "interval_high": high, "verdict": verdict}
+
+
+def points(x, ends):
+    """ "+3.1 points [+1.0, +5.2]" """
+    return " ".join([number(x, sign="+"), "points", *span(ends, sign="+")])
+
+
+def stated(row):
+    says = {"inconclusive": "which is inconclusive", "not learned": f"not learned: {UNLEARNED}"}
+    ends = row["interval_low"], row["interval_high"]
+    return f"{points(row['mean'], ends)}, {says.get(row['verdict'], row['verdict'])}"
+
+
+def accuracy_cell(ours, reference=None):
+    """Accuracy in %, below it its interval or how far it is ahead of a reference, bold where that excludes zero."""
+    if reference is None:
+        return Cell(number(mean(ours)), span(interval(ours)))
+    more = difference(ours, reference)
+    ends = interval(more)
+    ahead = [" ".join([number(mean(more), sign="+"), *span(ends, sign="+")])] if len(more) else []
+    return Cell(number(mean(ours)), ahead, strong(ends))
+
+
+def value_cell(x, digits=2, source=NAN):
+    below = span(interval(x), digits=digits, scale=1)
+    return Cell(number(mean(x), digits, 1), below + ([] if pd.isna(source) else [f"source {source:.2f}"]))
+
+
+def length_names(lengths, trained):
+    return [f"{length}{' (trained)' * (length == trained)}" for length in lengths]
+
+
+def source_grid(table, caption, corner, rows, digits):
+    """The source's own numbers. rows: those of its table, by the names that they have here."""
+    frame = published(table)
+    cells = [[Cell(name), *(Cell(number(x, digits, 1)) for x in frame.loc[row])] for name, row in rows.items()]
+    return Grid(caption, [corner, *frame.columns], cells)

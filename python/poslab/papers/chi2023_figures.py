@@ -1,0 +1,200 @@
+"""Figures 1 to 3 of chi2023: biases of heads, quantiles of logits, temperatures against length. And the propositions
+beside simulated rows of logits."""
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from .chi2023_data import guarded, temperature, verdict_on
+from .page import Cell, Figure, Grid, Section
+from .seeds import NAN, mean
+
+NOT_YET = "The model of this figure is not trained yet."
+
+
+def first(trials, model, file):
+    """The record of the first seed, if there is one."""
+    return trials.records(model, file).get(0)
+
+
+def lines(data, by, x, y, labels, canvas):
+    axes = canvas.add_subplot()
+    for name, line in data.groupby(by, sort=False):
+        axes.plot(line[x], line[y], linewidth=1, label=str(name))
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    canvas.legend(loc="outside lower center", ncols=2)
+    return axes
+
+
+def biases(trials, artifact):
+    record, section = first(trials, "t5", "biases.json"), Section()
+    section.data = pd.DataFrame(columns=["head", "distance", "bias"])
+    if not record:
+        section.readings = [NOT_YET]
+        return section
+    heads, reach = np.array(record["bias"]), len(record["distance"]) // 2
+    section.data = pd.DataFrame([(h, *pair) for h, bias in enumerate(record["bias"], 1)
+                                 for pair in zip(record["distance"], bias)], columns=section.data.columns)  # fmt: skip
+    around, ends = heads[:, [reach - 1, reach + 1]].sum(axis=1) / 2, heads[:, [0, -1]].sum(axis=1) / 2
+    near, far = (around > ends).sum(), (around < ends).sum()
+    section.readings = [
+        f"Heads that add more to the logits of neighbours than to those of far keys: {near} of {len(heads)}; less: "
+        f"{far}."
+    ]
+    each = "; ".join(f"head {n}: {a:.2f} beside the query, {b:.2f} {reach} tokens away"
+                     for n, (a, b) in enumerate(zip(around, ends), 1))  # fmt: skip
+    draw = functools.partial(lines, section.data.assign(head="head " + section.data["head"].astype(str)), "head",
+                             "distance", "bias", ("key minus query, in tokens", "bias"))  # fmt: skip
+    caption = "The bias of each head by distance. One table for all layers of the encoder. The first of the seeds."
+    section.figures = [Figure("biases", caption, f"Bias by distance. {each}.", draw, section.data)]
+    section.notes = [
+        "The source shows two heads of Flan-T5-XL at query 7,500 of 15,000 tokens: one that prefers near keys and one "
+        "that prefers far ones. Beyond the last bucket all keys of a side get the same bias."
+    ]
+    return section
+
+
+def against_normal(data, canvas):
+    axes = canvas.add_subplot()
+    axes.axline((0, 0), slope=1, color="grey", linewidth=1, linestyle="--", label="y = x")
+    axes.plot(data["normal"], data["logit"], linewidth=1, label="logits")
+    axes.set(xlabel="quantile of the normal distribution", ylabel="averaged sorted logit")
+    canvas.legend(loc="outside lower center", ncols=2)
+
+
+def quantiles(trials, artifact):
+    section, questions, frames = Section(), 4, []
+    for task, model in trials.about["tasks"].items():
+        record = first(trials, model, "logits.json")
+        for length, logits in (record or {"tasks": {task: {}}})["tasks"][task].items():
+            questions, points, title = record["questions"], len(logits), f"{task}, {length} tokens"
+            logits = np.array(logits)
+            variance = mean(logits**2)
+            normal = math.sqrt(variance) * stats.norm.ppf((np.arange(points) + 0.5) / points)
+            off = mean((logits - normal) ** 2) / variance
+            frames.append(pd.DataFrame({"task": task, "length": int(length), "normal": normal, "logit": logits}))
+            says = f"standard deviation {math.sqrt(variance):.2f}; {100 * off:.1f} % of the variance is off the line."
+            section.readings.append(f"{title}: {says}")
+            section.figures.append(
+                Figure(f"quantiles-{task}-{length}", f"{title.capitalize()}. On the line the logits are normal.",
+                       f"Quantiles of logits against normal ones, {title}: {says}",
+                       functools.partial(against_normal, frames[-1]), frames[-1])
+            )  # fmt: skip
+    section.data = pd.concat(frames) if frames else pd.DataFrame(columns=["task", "length", "normal", "logit"])
+    section.readings = section.readings or [NOT_YET]
+    section.notes = [
+        "Logits of the first layer, less their mean, sorted for each query and then averaged over queries and heads, "
+        f"of {questions} questions; the first of the seeds. The source draws them at 512 and 15,000 tokens of "
+        "Flan-T5-XL."
+    ]
+    return section
+
+
+RULES = ("maximum probability", "entropy", "proposition 1", "proposition 2")
+ALGORITHM = {"proposition 1": "maximum probability", "proposition 2": "entropy"}
+
+
+def against_length(data, trained, canvas):
+    start = data.drop_duplicates("rule").assign(length=trained, temperature=1.0)
+    axes = lines(pd.concat([start, data]), "rule", "length", "temperature", ("tokens", "temperature"), canvas)
+    axes.set_xscale("log", base=2)
+    lengths = [trained, *data["length"].unique()]
+    axes.set_xticks(lengths, lengths)
+    axes.minorticks_off()
+    axes.set_ylim(0, 1)
+
+
+def curves(trials, artifact):
+    section, frames, longer = Section(), [], trials.about["longer"]
+    verdicts = []
+    for task in trials.about["tasks"]:
+        found = {(rule, n): temperature(trials, task, rule, n) for rule in RULES for n in longer}
+        rows = [{"task": task, "rule": rule, "length": n, "seeds": len(x), "temperature": mean(x)}
+                for (rule, n), x in found.items() if len(x)]  # fmt: skip
+        for (rule, n), x in found.items():
+            algorithm = found.get((ALGORITHM.get(rule), n), ())
+            if len(x) and len(algorithm):
+                low = "lower" if mean(x) < mean(algorithm) else "not lower"
+                verdicts.append({"task": task, "rule": rule, "length": n, "temperature": mean(x),
+                                 "algorithm": mean(algorithm), "verdict": verdict_on(trials, task, low)})  # fmt: skip
+        rows += [{"task": task, "rule": "log rule", "length": n, "seeds": NAN,
+                  "temperature": math.log(trials.about["length"]) / math.log(n)} for n in longer]  # fmt: skip
+        frames.append(pd.DataFrame(rows))
+        at_last = "; ".join(f"{row['rule']} {row['temperature']:.2f}" for row in rows if row["length"] == longer[-1])
+        draw = functools.partial(against_length, frames[-1], trials.about["length"])
+        section.figures.append(
+            Figure(f"temperatures-{task}", f"Temperature against length, {task}. Mean over the seeds.",
+                   f"Temperatures at {longer[-1]} tokens, {task}: {at_last}.", draw, frames[-1])
+        )  # fmt: skip
+    count = [row["verdict"] for row in verdicts].count
+    lower = count("lower")
+    section.data, section.more = pd.concat(frames), {"verdicts": pd.DataFrame(verdicts)}
+    text = (
+        f"The propositions, from the first layer alone, give lower temperatures than algorithm 1 in {lower} of "
+        f"{lower + count('not lower')} cells; in the source they do in all, as its first layer is flatter than the "
+        "others."
+    )
+    section.readings = [guarded(trials, text)]
+    section.notes = [
+        "Where no temperature reaches the maximum probability of the short inputs, proposition 1 gives the one that "
+        "comes nearest."
+    ]
+    return section
+
+
+def beside(predicted, measured, digits=3, holds=False, after=""):
+    """A prediction, below it what the rows have."""
+    below = "none reaches it"
+    if measured is not None:
+        below = f"{measured:.{digits}f}, {100 * (predicted / measured - 1):+.1f} %"
+    return Cell(f"{predicted:.{digits}f}{' *' * holds}{after}", [below])
+
+
+def proposition_row(row):
+    unreachable = "" if row["reachable"] else ", not reachable"
+    return [Cell(f"{row['variance']:g}, {row['largest_logit']:g}"), beside(row["weight_predicted"], row["weight"], 4),
+            beside(row["entropy_predicted"], row["entropy"]),
+            beside(row["tau1_predicted"], row["tau1"], 3, row["assumed1"], unreachable),
+            beside(row["tau2_predicted"], row["tau2"], 3, row["assumed2"]), Cell(f"{row['log_rule']:.3f}")]  # fmt: skip
+
+
+def worst(rows, n, holds):
+    """The largest relative error in % of a proposition, in the rows in which what it assumes does hold or does not; and
+    how many these are."""
+    errors = [abs(row[f"tau{n}_predicted"] / row[f"tau{n}"] - 1) for row in rows
+              if row[f"assumed{n}"] == holds and row[f"tau{n}"] is not None]  # fmt: skip
+    return 100 * max(errors, default=0), f"{len(errors)} row{'s' * (len(errors) != 1)}"
+
+
+def propositions(trials, artifact):
+    rows, short, within = artifact["rows"], artifact["keys_short"], artifact["within"]
+    head = ["variance, largest logit", "weight, short", "entropy, short", "tau by proposition 1",
+            "tau by proposition 2", "log rule"]  # fmt: skip
+    grids = [
+        Grid(f"Predicted, and below it measured on {artifact['samples']} rows; {short} and {keys} keys", head,
+             [proposition_row(row) for row in rows if row["keys"] == keys])
+        for keys in dict.fromkeys(row["keys"] for row in rows)
+    ]  # fmt: skip
+    (first_error, first_rows), (second_error, second_rows) = worst(rows, 1, True), worst(rows, 2, True)
+    readings = [
+        f"Proposition 1 is within {first_error:.1f} % of the temperature that keeps the weight, in the {first_rows} in "
+        f"which the largest logit is larger than all others will be and sigma / tau is below {within} sqrt(2 ln L).",
+        f"Proposition 2 is within {second_error:.1f} % of the temperature that keeps the entropy, in the {second_rows} "
+        "in which the largest logit has less than a tenth of the weight at that temperature, and sigma / tau is so "
+        "small too.",
+        f"In the other rows they are up to {worst(rows, 1, False)[0]:.0f} and {worst(rows, 2, False)[0]:.0f} % off: "
+        "where the largest logit has much of the weight, the source's sum leaves it out.",
+    ]
+    notes = [
+        "Both propositions assume logits from N(0, variance), a largest one that is the same at both lengths, and a "
+        "denominator that is L exp(variance / (2 tau^2)), the mean over the normal distribution. At a low tau the "
+        "mean of exp(s / tau) lives in the tail, where a finite row has no logits: with a large variance the "
+        "measured temperatures part from the predicted ones.",
+        f"*: what the proposition assumes holds, as above. Below {within} sqrt(2 ln L) the denominator of a row "
+        "differs from its mean by less than a part in the fourth root of L (its standard deviation).",
+        "Not reachable: no temperature gives the weight of the short rows; then the one that comes nearest.",
+    ]
+    return Section(readings, grids, notes=notes, data=pd.DataFrame(rows))
