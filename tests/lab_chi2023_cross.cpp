@@ -1,5 +1,6 @@
 // The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, and what it measures of
 // a model.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -64,5 +65,20 @@ TEST_CASE("chi2023: what can be moved, and what moving nothing or everything giv
     const double beyond = chi2023::accuracy_beyond(s, policy);
     CHECK(beyond >= 0);
     CHECK(beyond <= 1);
+  }
+}
+
+TEST_CASE("chi2023: trials that other tables ask for, too, name the records of each") {
+  const Plan cross = all_trials(plan({{"chi2023:cross"}, "tiny", {"bucket_sort"}, {"rope"}, {}}));
+  REQUIRE(cross.size() == 3 * 2 * 3);  // without a temperature, log n and SSMax, with plain and random positions
+  const Plan all =
+      all_trials(plan({{"ruoss2023", "gap_shift", "chi2023:cross"}, "tiny", {"bucket_sort"}, {"rope"}, {}}));
+  for (const Trial& of : cross) {
+    const auto t = std::find_if(all.begin(), all.end(), [&](const Trial& one) { return one.id == of.id; });
+    REQUIRE(t != all.end());
+    std::set<std::string> files;
+    for (const TrialTest& test : t->tests) CHECK(files.insert(test.file).second);
+    const bool uniform = of.config()["positions"] == "randomized" && of.config()["temperature"] == "none";
+    CHECK(files == (uniform ? std::set<std::string>{"cross.json", "gaps.json"} : std::set<std::string>{"cross.json"}));
   }
 }
