@@ -123,12 +123,16 @@ TEST_CASE("chi2023: records are kept, without the path of a run") {
   make_folder(of + "/aligned");
   write_file(of + "/eval.csv", "length,accuracy\n128,1\n");
   write_file(of + "/biases.json", R"({"distance": [-1, 0, 1], "bias": [[0.1, 1e-7, 3]]})");
-  write_file(of + "/aligned/line-pmax.json", R"({"mode": "pmax", "run": "/some/where"})");
+  write_file(of + "/aligned/line-pmax.json", Json{{"mode", "pmax"}, {"run", "/some/where/" + t.id}}.dump());
   write_file(folder / "kept.jsonl", kept_lines(plans, runs));
   CHECK(restore(plans[0], again, folder / "kept.jsonl") == 1);
   CHECK(again.untested(t).size() == 1);  // the alignment on passkeys
   CHECK(parse_json(read_file(again.run(t) + "/aligned/line-pmax.json"), "it") == Json{{"mode", "pmax"}});
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
   write_file(of + "/biases.json", "[]");
-  CHECK(holds(refusal([&] { kept_lines(plans, runs); }), "biases.json is damaged: it is no object with fields"));
+  CHECK(holds(refusal([&] { kept_lines(plans, runs); }), "biases.json is damaged: it is not an object with fields"));
+  for (const Json& other : {Json{{"run", "/some/where/0123456789abcdef"}}, Json{{"id", "0123456789abcdef"}}}) {
+    write_file(of + "/biases.json", other.dump());
+    CHECK(holds(refusal([&] { kept_lines(plans, runs); }), "biases.json is of the trial 0123456789abcdef, and this is"));
+  }
 }

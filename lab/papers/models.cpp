@@ -149,7 +149,11 @@ void measure(const ModelSource& source, const std::vector<Plan>& plans, const Sw
       for (const TrialTest& test : t.tests)
         if (test.words.empty() && runs.trained(t)) {
           runs.must_fit(t);
-          record(runs.run(t) + "/" + test.file, [&] { return source.measure(test.file, runs.run(t)); });
+          record(runs.run(t) + "/" + test.file, [&] {
+            Json found = source.measure(test.file, runs.run(t));
+            found["id"] = t.id;
+            return found;
+          });
         }
 }
 

@@ -69,11 +69,15 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 
 bool is_record(const std::string& file) { return file.ends_with(".json"); }
 
-// Without the path that `poslab align` writes into it, which is that of a run on some machine.
-Json record(const std::string& text, const std::string& path) {
+// Of a trial, whose id it has, or the path that `poslab align` writes into it: of the run on some machine. Without that.
+Json record(const std::string& text, const std::string& path, const std::string& id) {
   Json all = try_json(text);
   if (!all.is_object() || all.empty())
-    failure("{} is damaged: it is no object with fields; remove it, and the same command makes it again", path);
+    failure("{} is damaged: it is not an object with fields; remove it, and the same command makes it again", path);
+  std::string of = all.value("id", Json(id)).get<std::string>();
+  if (all.contains("run")) of = fs::path(all["run"].get<std::string>()).filename();
+  if (of != id)
+    failure("{} is of the trial {}, and this is {}; remove it, and the same command makes it again", path, of, id);
   all.erase("run");
   return all;
 }
@@ -135,7 +139,7 @@ std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& know
   for (const TrialTest& test : t.tests)
     if (const std::string path = run + "/" + test.file, text = if_there(path); !text.empty()) {
       const Json one =
-          is_record(path) ? record(text, path) : transposed(text, fmt::format("{} {}", t.id, test.file), known);
+          is_record(path) ? record(text, path, t.id) : transposed(text, fmt::format("{} {}", t.id, test.file), known);
       kept.tests[test.file] = is_record(path) ? one.dump(1) + "\n" : text;
       line["tests"][test.file] = one;
     }
