@@ -31,7 +31,7 @@ def drawn(tmp_path_factory):
     (at / "texts").mkdir()
     for name in ("a.txt", "b.txt", "c.txt"):
         (at / "texts" / name).write_text(TEXT * 400)
-    poslab(at, "lm", "train", "--text", "texts", *model, "--key-heads", "2", "--d-ff", "16",
+    poslab(at, "lm", "train", "--text", "texts", "--layers", "3", *model[2:], "--key-heads", "2", "--d-ff", "16",
            "--eval-times", "1/2", "--eval-samples", "2", "--out", EVIL + "lm")
     poslab(at, "report", EVIL, EVIL + "2", "-o", "report.html")
     poslab(at, "report", EVIL + "lm", "-o", "lm.html")
