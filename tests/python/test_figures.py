@@ -110,6 +110,19 @@ def test_lines_are_told_apart_in_grey():
     assert len({dashes for dashes, _ in eight}) == len({marker for _, marker in eight}) == 8
 
 
+def test_axes_double_or_are_logarithmic_with_plain_numbers():
+    curves = [{"name": "loss", "color": "c0", "points": [[x, 1 / x] for x in (16, 32, 64, 128)]}]
+    ends = dict(x_low=16, x_high=128, y_low=0.005, y_high=0.1)
+    chart = made_up(curves=curves, percent=False, log=True, doubling=True, **ends)
+    with matplotlib.rc_context(style.settings()):
+        drawn = draw.canvas([chart], 84)
+        drawn.draw_without_rendering()
+    axes = drawn.axes[0]
+    assert axes.get_xscale() == axes.get_yscale() == "log" and axes.get_xlim() == (16, 128)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["16", "32", "64", "128"]
+    assert {"0.01", "0.05", "0.1"} <= {label.get_text() for label in axes.get_yticklabels()}
+
+
 def test_a_figure_has_the_numbers_of_the_csv(runs, tmp_path):
     assert poslab("report", *runs, "-o", tmp_path / "x.csv").returncode == 0
     assert poslab("report", *runs, "-o", tmp_path / "x.html").returncode == 0
