@@ -50,6 +50,7 @@ json run_json(const std::string& path) {
     bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
               run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
   const State state = run.load();
+  const json log = log_of(run);  // first: it names a damaged line, and a test only the file
   const Results tested = read_test(run.path()).rows;
   json config, baselines;
   for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];
@@ -57,7 +58,7 @@ json run_json(const std::string& path) {
   return {{"name", fs::path(run.path()).filename().string()},
           {"config", config},
           {"step", state.adam.step},
-          {"log", log_of(run)},
+          {"log", log},
           {"curve", curve_of(tested, "accuracy")},
           {"baselines", baselines},
           {"checkpoint", data_uri("application/octet-stream", read_file(run.checkpoint()))}};
