@@ -216,6 +216,12 @@ def alignment():
     yield f"In {sum(t <= 0.5 for t in taus)} of {len(taus)} cases alignment takes the lowest temperature of its grid"
 
 
+def at_2048(method):
+    """Of repeated and of other texts."""
+    return " and ".join(points(one("su2023-tiny/far.csv", "accuracy", method=method, length="2048", set=kind))
+                        for kind in ("repeated", "plain"))  # fmt: skip
+
+
 def rerope():
     def accuracy(method, length, kind):
         return points(one("su2023-tiny/lengths.csv", "accuracy", method=method, length=length, set=kind))
@@ -225,8 +231,22 @@ def rerope():
         f"{accuracy('Baseline', '512', 'repeated')} % on texts that repeat themselves and from "
         f"{accuracy('Baseline', '64', 'plain')} to {accuracy('Baseline', '512', 'plain')} % on others. ReRoPE with a "
         f"window of 32, on the same weights, is at {accuracy('ReRoPE-w32', '512', 'repeated')} and "
-        f"{accuracy('ReRoPE-w32', '512', 'plain')} % at 512."
+        f"{accuracy('ReRoPE-w32', '512', 'plain')} % at 512. At 2048 tokens, 32 times the trained length, it is at "
+        f"{at_2048('ReRoPE-w32')} %, and RoPE at {at_2048('Baseline')}."
     )
+    ntk = max((r for r in table("su2023-tiny/far.csv", length="2048", set="repeated") if "NTK" in r["method"]),
+              key=lambda r: float(r["accuracy"]))["method"]  # fmt: skip
+    yield (
+        f"ReRoPE is one of several at 8 times and at 32: at 2048 tokens Leaky ReRoPE has "
+        f"{at_2048('LeakyReRoPE-w16-k64')} % and SelfExtend {at_2048('SelfExtend-w32-g64')}, where their steps and "
+        f"groups were chosen for that length. With those for 512 they have {at_2048('LeakyReRoPE-w16-k16')}, and "
+        f"{at_2048('SelfExtend-w32-g16')}. YaRN has {at_2048('YaRN')} and the best NTK {at_2048(ntk)}. ReRoPE has no "
+        "such number to choose."
+    )
+    tests = 15 * 3 * float(row("costs.csv", what="su2023:far, a test")["seconds"])
+    few, many = table("costs.csv", what=REROPE[0])
+    step = (float(many["seconds"]) - float(few["seconds"])) / (int(many["steps"]) - int(few["steps"])) / 5
+    yield f"su2023:far --size tiny # 6 trainings, about {(tests + 6 * 1500 * step) / 3600:.1f} core-hours"
     def unit(length, trained=64):  # of repeated texts, as experiment/language/language.cpp cuts them
         return min(2 * trained, length // 2)
 
@@ -237,14 +257,14 @@ def rerope():
         "is far away."
     )
 
-    def at_test(method):
+    def at_512(method):
         return " and ".join(points(one("su2023-tiny/methods.csv", "accuracy", method=method, length="512", set=kind))
                             for kind in ("repeated", "plain"))  # fmt: skip
 
     yield (
-        f"YaRN has {at_test('YaRN')} %, SelfExtend {at_test('SelfExtend-w32-g16')}, Leaky ReRoPE "
-        f"{at_test('LeakyReRoPE-w16-k16')}, and the Lambda mask, which forgets what is far, "
-        f"{at_test('LambdaMask-w32')}."
+        f"YaRN has {at_512('YaRN')} %, SelfExtend {at_512('SelfExtend-w32-g16')}, Leaky ReRoPE "
+        f"{at_512('LeakyReRoPE-w16-k16')}, and the Lambda mask, which forgets what is far, "
+        f"{at_512('LambdaMask-w32')}."
     )
     claim = "ReRoPE is above the best NTK"  # of the source: "mixed"
     ahead = [row("su2023-tiny/claims.csv", claim=claim, set=kind) for kind in ("repeated", "plain")]
@@ -263,7 +283,10 @@ def rerope():
         return f"{far[kind == 'plain'] - float(points(float(best['accuracy']))):.1f} ({name})"
 
     yield f"and of the form of NTK that is best here by {behind('repeated')} and {behind('plain')}."
-    yield f"has {accuracy('HFWA', '512', 'repeated')} and {accuracy('HFWA', '512', 'plain')} %"
+    yield (
+        f"has {accuracy('HFWA', '512', 'repeated')} and {accuracy('HFWA', '512', 'plain')} %, and {at_2048('HFWA')} at "
+        "2048."
+    )
     count = [r["verdict"] for r in table("su2023-tiny/claims.csv")].count
     rows = table("su2023-tiny/claims.csv")
     yield (

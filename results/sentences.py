@@ -13,6 +13,7 @@ import statistics
 import sys
 
 import findings
+import in_short
 import limits
 import pictures
 import readme
@@ -95,7 +96,7 @@ def demo():
 SENTENCES = {
     "README.md": (demo, speed, rerope, table1),
     "docs/compare.md": (compared,),
-    FINDINGS: findings.ALL,
+    FINDINGS: (in_short.in_short, *findings.ALL),
     LIMITS: limits.ALL,
 }
 
@@ -110,7 +111,7 @@ SETTINGS = (
     r"3 layers|width 64|3,000 steps|10,001( steps)?|2 million steps|2,000,000 steps|32 questions|200 questions",
     r"100 points are|100 all right|above 100 % ends|where 100 %|unseen lengths, 21 to 100",
     r"length 10 become|of length 80|best of 30|100 million parameters|these 0\.6",
-    r"10-million-parameter",
+    r"10-million-parameter|32 times",
 )
 
 

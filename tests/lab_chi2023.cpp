@@ -121,7 +121,11 @@ TEST_CASE("chi2023: records are kept, without the path of a run") {
   const Trial& t = plans[0][0];
   const std::string of = runs.run(t);
   make_folder(of + "/aligned");
-  write_file(of + "/eval.csv", "length,accuracy\n128,1\n");
+  std::string table = "task,length,accuracy\n";
+  std::map<int, int> tasks;
+  for (const int length : kind_of(t.run).tested_lengths(t.run))
+    table += fmt::format("task{},{},1\n", tasks[length]++, length);
+  write_file(of + "/eval.csv", table);
   write_file(of + "/biases.json", R"({"distance": [-1, 0, 1], "bias": [[0.1, 1e-7, 3]]})");
   write_file(of + "/aligned/line-pmax.json", Json{{"mode", "pmax"}, {"run", "/some/where/" + t.id}}.dump());
   write_file(folder / "kept.jsonl", kept_lines(plans, runs));

@@ -88,11 +88,13 @@ std::string SweepFolder::reason(const Trial& t, TrialState s) const {
 }
 
 Results read_test(const Trial& t, const TrialTest& test, const std::string& run) {
-  const std::string path = run + "/" + test.file, tasks = "--tasks=";
+  const std::pair<std::string, const char*> of_rows[] = {{"--tasks=", "tasks"}, {"--times=", "eval_times"}};
+  const std::string path = run + "/" + test.file;
   Results rows = read_results(path, poslab::kind_of(t.run));
   Choices tested = t.run;
   for (const std::string& word : test.words)
-    if (word.starts_with(tasks)) tested.set("tasks", word.substr(tasks.size()));  // no other word changes the rows
+    for (const auto& [begin, option] : of_rows)
+      if (word.starts_with(begin)) tested.set(option, word.substr(begin.size()));
   check_rows(rows, tested, path);
   return rows;
 }
