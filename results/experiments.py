@@ -131,8 +131,8 @@ def best_temperature():
 
 def cross():
     yield (
-        f"With randomized positions no temperature adds more than {points(best_temperature())} points in the mean, and alignment "
-        f"costs {points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
+        f"With randomized positions no temperature adds more than {points(best_temperature())} points in the mean, "
+        f"and alignment costs {points(-adds('randomized', 'maximum probability'))} (by the maximum probability) and "
         f"{points(-adds('randomized', 'entropy'))} (by entropy). With counted positions scale-invariant attention adds "
         f"{points(adds('sequential', 'scale-invariant, trained'))} points."
     )

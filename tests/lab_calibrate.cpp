@@ -89,7 +89,8 @@ TEST_CASE("calibrated and given without numbers of their own: a training says th
   const std::string biases = "calibrated has the biases of an example, all -1:0.6 0:0.3, as none are given; `poslab ";
   CHECK(holds(output("one", "rope|calibrated", "sequential"), biases));
   CHECK(!holds(output("two", "calibrated:of=all -1:0.5 0:0.3", "sequential"), "of an example"));
-  CHECK(holds(output("three", "rope", "given"), "given has the positions of an example, 0 1 2 4 8 16 32 64, as none are given"));
+  CHECK(holds(output("three", "rope", "given"),
+              "given has the positions of an example, 0 1 2 4 8 16 32 64, as none are given"));
 }
 
 TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what comes of it needs no file") {

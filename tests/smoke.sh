@@ -401,6 +401,8 @@ check 'which needs a token to begin with' refuses 2 'no token that begins a text
   "$program" lm generate --hf exported --prompt ''
 language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page
+strings_page() { page language.html straight twenty && [[ ! -e language-lengths.csv ]]; }
+check 'a report of other runs under that name leaves no such table' strings_page
 inside_language() {
   "$program" inspect language --text '12 13' --samples 2 -o inside_language &&
     grep -q '"symbols":\["12"\|"symbols":\["1"' inside_language/index.html

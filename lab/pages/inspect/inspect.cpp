@@ -228,6 +228,8 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
       write_file(to + "/pca.npz", npz(points));
       write_file(to + "/attention.npz", npz(weights));
       write_file(to + "/coverage.csv", coverage_text);
+    } else {  // those of an earlier inspection of other runs
+      for (const char* name : {"pca.csv", "pca.npz", "attention.npz", "coverage.csv"}) fs::remove(to + "/" + name);
     }
   });
 }

@@ -113,8 +113,12 @@ void check(const std::string& out, const std::string& width, const char* csv) {
 }
 
 // NAME-lengths.csv beside a page of language models.
+std::string lengths_of(const std::string& out) {
+  return std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
+}
+
 std::string lengths_beside(const std::string& out) {
-  const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
+  const std::string csv = lengths_of(out);
   check_output("beside -o", csv, {csv_output(lengths_begin)});
   return csv;
 }
@@ -130,6 +134,9 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
   const std::string csv = lengths ? lengths_beside(out) : "";
   write_file(out, slides ? as_slides(d.text) : d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
+  const std::string other = lengths_of(out);  // of an earlier page of this name, of other runs
+  if (!lengths && !is_figure(out) && std::filesystem::exists(other) && read_file(other).starts_with(lengths_begin))
+    std::filesystem::remove(other);
   return d.passed;
 }
 

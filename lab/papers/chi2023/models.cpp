@@ -81,10 +81,10 @@ void add_steps(std::vector<ModelTest>& all, const Setup& s, const std::string& m
                                         fmt::join(language ? beyond(shortest, language::eval_lengths(lm)) : s.longer(),
                                                   ",")),
                                     fmt::format("--samples={}", aligned_samples),
-                                    fmt::format("--grid={}", fmt::join(grid(), ",")),
                                     "--out={run}/" + aligned},
                            test = {language ? "lm" : "t5", "eval", "{run}", "--out={run}/" + file,
                                    "--temperature=aligned:{run}/" + aligned};
+  if (mode == "pmax" || mode == "entropy") align.push_back(fmt::format("--grid={}", fmt::join(grid(), ",")));
   if (!task.empty())
     for (auto* words : {&align, &test}) words->push_back("--tasks=" + task);
   all.push_back({model, {aligned, align}});

@@ -204,7 +204,8 @@ def far(trials, artifact):
         section.data[name] = [ahead.get(key, (NAN,) * 3)[n] if l else NAN for key, l in zip(keys, last)]
     section.notes += [
         f"PI, NTK and YaRN have the factor {times[-1]} here; Leaky ReRoPE's k and SelfExtend's groups of g tokens are "
-        f"those for {times[-1]} times ({2 * times[-1]}) and for {times[1]} ({2 * times[1]}). ReRoPE has no such number.",
+        f"those for {times[-1]} times ({2 * times[-1]}) and for {times[1]} ({2 * times[1]}). ReRoPE has no such "
+        "number.",
         about_intervals(trials.about["seeds"]),
     ]
     return section
