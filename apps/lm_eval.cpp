@@ -12,6 +12,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_run.h"
+#include "lab/hub/stored_tensors.h"
 #include "lab/pages/page/print.h"
 #include "lab/pages/report/compared.h"
 #include "lab/pages/report/report.h"
@@ -21,6 +22,7 @@
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/text_source.h"
 #include "lab/runs/unreached.h"
 
 namespace poslab {
@@ -118,7 +120,7 @@ void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
   if (!keep.name.empty() && !keep.file.empty())
     bad_input("-o {} and --name {}: -o writes a file of your own, --name one in the folder; give one of them",
               keep.file, keep.name);
-  if (!keep.name.empty()) find_name(w.hf, test);
+  if (!keep.name.empty()) test.text = checksum_of_text(w.text), find_name(w.hf, test);
   if (keep.file.empty()) return;
   if (encodings > 1 || is_drawn(keep.file))
     report::check_tests_output(keep.file);
@@ -160,9 +162,11 @@ void eval_command(const LmEvalWords& w) {
   const Tests t = test_all(model_of(w, asked, device), encodings, asked, again, w.eval.force);
   std::string where = keep.file;
   if (!keep.name.empty()) {
+    Values files = checksums_of_hf(folder);
+    files["text"] = kept.text;
     write_other_test(folder, kept, t.results[0],
                      {.encoding = t.tested[0]["encoding"], .positions = t.tested[0]["positions"],
-                      .repeats = t.repeats}, t.tested[0]);
+                      .files = std::move(files), .repeats = t.repeats}, t.tested[0]);
     where = fmt::format("{}/{}; `poslab report {} -o report.html` draws it", folder, csv_of_test(kept.name),
                         shell_path(folder));
   } else if (t.names.size() > 1 || is_drawn(keep.file)) {

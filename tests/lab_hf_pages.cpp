@@ -234,3 +234,34 @@ TEST_CASE("hf: inspect and view draw a checkpoint, and report the tests that are
   const Results kept = read_results(model + "/eval-rerope.csv", language_kind());
   CHECK(holds(page, fmt::format("{:.4f}", kept[1]["loss"])));
 }
+
+TEST_CASE("hf: a kept test is tied to the checkpoint and the text that it is of") {
+  const TemporaryFolder folder;
+  const std::string model = copy_of_qwen(folder), text = folder / "t.txt", page = folder / "page.html";
+  write_file(text, read_file(a_text));
+  const std::string words =
+      fmt::format("lm eval --hf {} --text {} --length 16 --times 1 --samples 2 --name ", model, text);
+  told_by(folder, words + "one"), told_by(folder, words + "one");
+  write_file(text, read_file(a_text) + "The end.\n");
+  Program other(folder, words + "one");
+  CHECK(other.status() == 2);
+  CHECK(holds(other.output(), "--name one: " + model + "/eval-one.csv is a test under other options or of another text"));
+  told_by(folder, words + "two");
+  CHECK(report::write({model}, page).empty());
+  CHECK(holds(read_file(folder / "page-lengths.csv"), text + " (checksum "));
+
+  std::string weights = read_file(model + "/model.safetensors");
+  weights[weights.size() - 2] ^= 1;
+  write_file(model + "/model.safetensors", weights);
+  CHECK(holds(refusal([&] { report::write({model}, page); }),
+              model + "/eval-one.csv is a test of another checkpoint: the checksum of its weights is "));
+  told_by(folder, words + "three");
+  const std::vector<std::string> passed = report::write({model}, page);
+  REQUIRE(passed.size() == 2);
+  CHECK(holds(passed[1], "/eval-two.csv is a test of another checkpoint"));
+
+  auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // as of an older program
+  record.erase("files");
+  write_file(model + "/eval-one.json", record.dump());
+  CHECK(report::write({model}, page).size() == 1);
+}

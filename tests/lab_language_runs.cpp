@@ -8,6 +8,7 @@
 #include "tests/lab_learners.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
+#include "lab/runs/text_source.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;
@@ -157,6 +158,29 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
                            "64 tokens", "poslab lm train", "How positions are encoded"})
     CHECK_MESSAGE(holds(html, part), part);
   for (const char* wrong : {"{{", "src=\"http", ">nan", "paper score"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
+}
+
+TEST_CASE("report: language models that read different texts at one path are drawn apart") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int n = 0; n < 400; ++n) text += fmt::format("line {} of the text\n", n);
+  const std::string file = folder / "t.txt";
+  const auto train_on = [&](const std::string& content, const std::string& name, int seed) {
+    write_file(file, content);
+    Program run(folder, fmt::format("lm train{} --text {} --merges 0 --steps 2 --seed {} --out {}", without_text(), file,
+                                    seed, folder / name));
+    REQUIRE_MESSAGE(run.status() == 0, run.output());
+  };
+  train_on(text, "0", 0), train_on(text, "1", 1);
+  const std::string page = folder / "page.html", csv = folder / "page-lengths.csv";
+  report::write({folder / "0", folder / "1"}, page);
+  CHECK(holds(read_file(page), "seeds 0 to 1"));
+  CHECK(!holds(read_file(csv), "(checksum "));
+  train_on(text + "the end\n", "2", 2);
+  report::write({folder / "0", folder / "1", folder / "2"}, page);
+  CHECK(!holds(read_file(page), "seeds 0 to 2"));
+  for (const char* name : {"0", "2"})
+    CHECK(holds(read_file(csv), fmt::format("{} (checksum {}),", file, text_of(folder / name).checksum())));
 }
 
 TEST_CASE("a language model records what trained it, and is tested before it is complete") {

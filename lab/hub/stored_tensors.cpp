@@ -132,6 +132,13 @@ std::string weights_checksum(const StoredTensors& all) {
   return sum.digits();
 }
 
+std::map<std::string, std::string> checksums_of_hf(const std::string& folder) {
+  const std::string config = read_input(folder + "/config.json");
+  Checksum sum;
+  sum.add(config.data(), config.size());
+  return {{"config.json", sum.digits()}, {"weights", weights_checksum(map_weights(folder))}};
+}
+
 StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {
   StoredMatrix m{.rows = t.shape.size() == 1 ? 1 : t.shape[0], .columns = t.shape.back(), .keep = t.file};
   if (t.dtype == "BF16")

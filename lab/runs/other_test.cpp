@@ -47,7 +47,9 @@ bool is_free(const std::string& folder, const OtherTest& test) {
   if (!fs::exists(folder + "/" + csv_of_test(test.name))) return true;  // a JSON alone is of a test that failed
   if (!fs::exists(json)) return false;
   try {
-    return read_record(json).test == test.options;
+    RunRecord there = read_record(json);
+    const std::string text = there.files["text"];  // "": the record is older than this
+    return there.test == test.options && (test.text.empty() || text.empty() || text == test.text);
   } catch (const Failure&) { return false; }
 }
 
@@ -76,8 +78,8 @@ void find_name(const std::string& folder, OtherTest& test) {
     bad_input("--name {}: it becomes a part of a file's name; use up to {} letters, digits and - _ .", test.name,
               longest_name);
   if (!is_free(folder, test))
-    bad_input("--name {}: {}/{} is a test under other options; choose another name, or remove it", test.name, folder,
-              csv_of_test(test.name));
+    bad_input("--name {}: {}/{} is a test under other options{}; choose another name, or remove it", test.name, folder,
+              csv_of_test(test.name), test.text.empty() ? "" : " or of another text");
 }
 
 void write_other_test(const std::string& folder, const OtherTest& test, const Results& all, RunRecord record,

@@ -3,7 +3,8 @@
 //   eval-NAME.csv     what eval.csv is to the run's own test
 //   eval-NAME.json    what result.json is to it, with "test": the options that differ from config.toml
 //
-// An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed.
+// An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed, and "files" the
+// checksums of "text", which was read, and of the checkpoint's "weights" and "config.json".
 #pragma once
 #include <string>
 #include <vector>
@@ -16,12 +17,13 @@ namespace poslab {
 struct OtherTest {
   std::string name;  // NAME, as the user says it; "": made from the options
   Values options;    // of test_options(), if they differ
+  std::string text = {};  // of a checkpoint's test, the checksum of what it reads (lab/runs/text_source.h)
 };
 
 Values differing(const Choices& own, const Choices& tested);  // of test_options()
 
 // Gives it a name under which nothing else is lost. Throws BadInput: a name that no file can have, or that a test under
-// other options has already, or a name where no option differs.
+// other options or of another text has already, or a name where no option differs.
 void find_name(const std::string& folder, OtherTest&);
 // Completes the record with the training's program and machine from result.json. tested: the options of run and test.
 void write_other_test(const std::string& folder, const OtherTest&, const Results&, RunRecord, const Choices& tested);

@@ -148,6 +148,16 @@ int64_t TextRecord::bytes() const {
   return all;
 }
 
+std::string TextRecord::checksum() const {
+  std::string all;
+  for (const File& f : files) all += fmt::format("{}\n{} {}\n", f.path, f.bytes, f.checksum);
+  return checksum_of_bytes(all);
+}
+
+std::string checksum_of_text(const std::string& path) {
+  return record_of(open_corpus(path.empty() ? compilers_headers() : path), "").checksum();
+}
+
 TextRecord text_of(const std::string& folder) {
   const std::string path = folder + "/text.json";
   const auto damaged = [&] { failure("{} is damaged; restore it from a copy, or train again", path); };

@@ -33,7 +33,11 @@ struct TextRecord {
   std::vector<File> files;
   std::string vocabulary;                        // checksum of vocabulary.json; "" of a run that is older than this
   int64_t bytes() const;
+  std::string checksum() const;                  // core/checksum.h over names and contents of the files
 };
 TextRecord text_of(const std::string& folder);
+// As TextRecord::checksum() of what lies there, and of the compiler's headers for "". Reads all of it. Throws as
+// open_corpus().
+std::string checksum_of_text(const std::string& path);
 
 }  // namespace poslab

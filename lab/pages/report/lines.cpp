@@ -94,13 +94,21 @@ std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
     group.lines.push_back(
         {std::move(called), color, members, mean_of(members, &TestedRun::tested), mean_of(members, &TestedRun::all)});
   };
+  // The content of a text may have changed at its path. A test that does not record it parts no others.
+  std::map<std::string, std::set<std::string>> texts;
+  for (const TestedRun& run : runs)
+    if (!run.checksum.empty()) texts[run.task].insert(run.checksum);
+  const auto task_of = [&](const TestedRun& run) {
+    const bool several = texts[run.task].size() > 1 && !run.checksum.empty();
+    return several ? fmt::format("{} (checksum {})", run.task, run.checksum) : run.task;
+  };
   std::vector<std::string> tasks;
   for (const TestedRun& run : runs)
-    if (std::find(tasks.begin(), tasks.end(), run.task) == tasks.end()) tasks.push_back(run.task);
+    if (std::find(tasks.begin(), tasks.end(), task_of(run)) == tasks.end()) tasks.push_back(task_of(run));
   for (const std::string& task : tasks) {
     std::vector<std::vector<const TestedRun*>> alike;
     for (const TestedRun& run : runs) {
-      if (run.task != task) continue;
+      if (task_of(run) != task) continue;
       auto same = std::find_if(alike.begin(), alike.end(), [&](auto& a) {
         return a[0]->setting == run.setting && a[0]->other_test == run.other_test;
       });

@@ -23,7 +23,7 @@ struct Line {
   std::string seeds() const;        // "seeds 0 to 9"
 };
 struct Group {       // the lines of one task or text, which share charts
-  std::string task;  // or text
+  std::string task;  // or text; of several that lie at one path, each with its checksum
   std::vector<Line> lines;
   const Kind& kind() const { return *lines.front().first().kind; }
   bool has_seeds() const;           // several, of some line

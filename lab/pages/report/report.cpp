@@ -1,9 +1,10 @@
 #include "lab/pages/report/report.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
+#include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/page/print.h"
@@ -93,6 +94,7 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out, const 
   d.passed = inputs.passed;
   for (const std::string& folder : inputs.runs)
     for (TestedRun& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
+  if (d.runs.empty()) bad_input("report: {}", fmt::join(d.passed, "; "));
   d.groups = by_task(d.runs);
   d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out);
   return d;

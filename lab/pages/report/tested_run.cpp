@@ -13,6 +13,7 @@
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_model.h"
+#include "lab/hub/stored_tensors.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_folder.h"
@@ -119,7 +120,7 @@ void describe_text(TestedRun& run) {
     return;
   }
   const TextRecord text = text_of(run.folder);
-  run.task = run.config["text"] = text.path;
+  run.task = run.config["text"] = text.path, run.checksum = text.checksum();
   run.text = fmt::format("{} of {:.1f} MB, of which {} is of the test", counted(text.files.size(), "file"),
                          double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
@@ -148,15 +149,30 @@ std::vector<TestedRun> read_of(TestedRun run) {
   return of_tasks;
 }
 
-// eval-NAME.json has all options of a checkpoint's test, and among "test" those that were typed.
-std::vector<TestedRun> tests_of_checkpoint(const std::string& folder) {
+// eval-NAME.json has all options of a checkpoint's test, and among "test" those that were typed. Tests of another
+// checkpoint are passed over.
+std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vector<std::string>& passed) {
   std::vector<TestedRun> all;
+  Values own;
   for (const std::string& name : other_tests(folder)) {
     auto [rows, record] = read_test(folder, name);
+    if (own.empty() && !record.files.empty()) own = checksums_of_hf(folder);
+    const auto other = std::find_if(own.begin(), own.end(), [&](const auto& file) {
+      const auto then = record.files.find(file.first);
+      return then != record.files.end() && then->second != file.second;
+    });
+    if (other != own.end()) {
+      passed.push_back(fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of {} "
+                                   "is {}; remove it, or test again with `{}`",
+                                   folder, csv_of_test(name), other->first, record.files[other->first], folder,
+                                   other->second, test_command(language_kind(), folder, {name, record.test})));
+      continue;
+    }
     const Choices tested = config_of(language_kind(), record.config);
     all.push_back(tested_run(folder, tested, std::move(rows),
                              test_command(language_kind(), folder, {name, record.test})));
     all.back().test = name, all.back().record = std::move(record);
+    all.back().checksum = all.back().record.files["text"];
   }
   return all;
 }
@@ -180,7 +196,7 @@ std::string TestedRun::place() const { return test.empty() ? folder : folder + "
 
 std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
-  if (is_hf_folder(folder)) return tests_of_checkpoint(folder);
+  if (is_hf_folder(folder)) return tests_of_checkpoint(folder, passed);
   TestedRun run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();

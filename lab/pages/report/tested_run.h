@@ -32,6 +32,7 @@ struct TestedRun {
   Results all;        // what eval.csv has of the task
   Results tested;     // of these the curve of accuracy, by rising length: of a text, what is not repeated
   std::string text;   // of a language model: what there is of its text, for prose
+  std::string checksum;  // of that text (lab/runs/text_source.h); "" of a test that is older than this, and of no text
   RunRecord record;
   std::string again;  // of a test alone, without the training of a run: the command that does it once more; else ""
   nlohmann::json pictures;    // null if the run has none
