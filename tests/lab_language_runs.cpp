@@ -167,8 +167,8 @@ TEST_CASE("report: language models that read different texts at one path are dra
   const std::string file = folder / "t.txt";
   const auto train_on = [&](const std::string& content, const std::string& name, int seed) {
     write_file(file, content);
-    Program run(folder, fmt::format("lm train{} --text {} --merges 0 --steps 2 --seed {} --out {}", without_text(), file,
-                                    seed, folder / name));
+    Program run(folder, fmt::format("lm train{} --text {} --merges 0 --steps 2 --seed {} --out {}", without_text(),
+                                    file, seed, folder / name));
     REQUIRE_MESSAGE(run.status() == 0, run.output());
   };
   train_on(text, "0", 0), train_on(text, "1", 1);
@@ -181,6 +181,49 @@ TEST_CASE("report: language models that read different texts at one path are dra
   CHECK(!holds(read_file(page), "seeds 0 to 2"));
   for (const char* name : {"0", "2"})
     CHECK(holds(read_file(csv), fmt::format("{} (checksum {}),", file, text_of(folder / name).checksum())));
+}
+
+TEST_CASE("a sweep of language models whose text changes goes no further, and its kept lines know the text") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int n = 0; n < 400; ++n) text += fmt::format("line {} of the text\n", n);
+  const std::string file = folder / "t.txt", plan_file = folder / "plan.jsonl", out = folder / "runs",
+                    kept = folder / "kept.jsonl", differs = "differs from the one that trial ";
+  write_file(file, text);
+  std::string toml = tiny_models;
+  toml.replace(toml.find("copy_grammar"), 12, file);
+  const Plan plan = make_plan(toml + "merges = 0\nsteps = 2\nseeds = 2\n", "sweep.toml");
+  write_file(plan_file, plan_lines(plan));
+  const auto does = [&](int status, const std::string& words) {
+    Program p(folder, words);
+    CHECK_MESSAGE(p.status() == status, p.output());
+    return p.output();
+  };
+  const auto sweep = [&](const std::string& to) { return fmt::format("sweep run {} --out {} ", plan_file, to); };
+  does(0, sweep(out) + "--shard 0/2");
+  does(0, fmt::format("sweep collect {} --out {} --kept {}", plan_file, out, kept));
+  const std::string sum = checksum_of_text(file), id = plan[0].id;
+  CHECK(text_read(read_kept(kept).at(id)) == sum);
+
+  write_file(file, text + "the end\n");
+  does(1, sweep(out));
+  CHECK(holds(read_file(SweepFolder(out).failed(plan[1])), differs + id + " has read: its checksum is "));
+  CHECK(holds(does(2, sweep(folder / "other") + "--kept " + kept), differs + id + " of " + kept));
+  CHECK(holds(does(2, fmt::format("rerun {}#{} --out {}", folder.path, id, folder / "again")), differs + id));
+
+  // Of two folders that were put together.
+  fs::remove(SweepFolder(out).failed(plan[1]));
+  does(0, sweep(folder / "other") + "--shard 1/2");
+  fs::rename(folder / "other/" + plan[1].id, SweepFolder(out).run(plan[1]));
+  CHECK(holds(does(2, fmt::format("sweep collect {} --out {} --csv {}", plan_file, out, folder / "all.csv")),
+              " have read different texts at the path " + file));
+
+  write_file(file, text);
+  fs::remove_all(SweepFolder(out).run(plan[1]));
+  does(0, sweep(out));
+  fs::remove_all(folder / "other");
+  does(0, sweep(folder / "other") + "--kept " + kept);
+  CHECK(text_read(read_kept(kept).at(id)) == SweepFolder(folder / "other").text_read(plan[0]));
 }
 
 TEST_CASE("a language model records what trained it, and is tested before it is complete") {

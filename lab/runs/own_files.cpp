@@ -10,6 +10,7 @@
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/run_folder.h"
+#include "lab/runs/text_source.h"
 
 namespace poslab {
 namespace {
@@ -79,6 +80,7 @@ Values own_files(const std::string& folder) {
   Values all;
   for (const auto& [name, remedy] : names_and_remedies(folder))
     if (const std::string path = folder + "/" + name; fs::exists(path)) all[name] = checksum_of_bytes(read_file(path));
+  if (all.count("text.json")) all["text"] = text_of(folder).checksum();
   return all;
 }
 

@@ -162,8 +162,8 @@ std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vecto
       return then != record.files.end() && then->second != file.second;
     });
     if (other != own.end()) {
-      passed.push_back(fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of {} "
-                                   "is {}; remove it, or test again with `{}`",
+      passed.push_back(fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of "
+                                   "{} is {}; remove it, or test again with `{}`",
                                    folder, csv_of_test(name), other->first, record.files[other->first], folder,
                                    other->second, test_command(language_kind(), folder, {name, record.test})));
       continue;

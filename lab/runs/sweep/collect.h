@@ -34,8 +34,8 @@ struct Collected {
   Table trials, lengths;
 };
 
-// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder, or if
-// one in it is of another trial.
+// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder, if
+// one in it is of another trial, or if trials have read different texts at one path.
 Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_json_lines(const Table&);  // an object for each row

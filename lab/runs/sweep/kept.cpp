@@ -13,6 +13,7 @@
 #include "lab/files/shell.h"
 #include "lab/runs/own_files.h"
 #include "lab/runs/results_csv.h"
+#include "lab/runs/text_source.h"
 
 namespace poslab::sweep {
 namespace {
@@ -134,6 +135,7 @@ std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& know
   if (const std::string result = if_there(folder.result(t)); !result.empty()) {
     line["result"] = parse_json(result, folder.result(t));
     line["result"].erase("config"), line["result"].erase("files");
+    if (const std::string text = folder.text_read(t); !text.empty()) line["result"]["files"] = {{"text", text}};
     kept.result = line["result"].dump();
   }
   line["tested"] = transposed(kept.tested, t.id, known);
@@ -149,6 +151,12 @@ std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& know
 }
 
 }  // namespace
+
+std::string text_read(const Kept& kept) {
+  const Json result = try_json(kept.result), files = result.is_object() ? result.value("files", Json()) : Json(),
+             text = files.is_object() ? files.value("text", Json()) : Json();
+  return text.is_string() ? text.get<std::string>() : "";
+}
 
 std::map<std::string, Kept> read_kept(const std::string& path) {
   std::map<std::string, Kept> all;
@@ -229,9 +237,18 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
   const std::map<std::string, Kept> all = read_kept(path);
   make_folder(folder.path());
   size_t restored = 0;
+  std::map<std::string, std::string> texts;  // checksums by path; "" where there is none, so that none can differ
   for (const Trial& t : plan) {
     const auto kept = all.find(t.id);
     if (kept == all.end() || fs::exists(folder.run(t))) continue;
+    if (const std::string then = text_read(kept->second), at = then.empty() ? "" : t.run["text"]; !at.empty()) {
+      const auto [now, fresh] = texts.emplace(at, "");
+      if (fresh && fs::exists(at)) now->second = checksum_of_text(at);
+      if (!now->second.empty() && now->second != then)
+        bad_input("the text {} differs from the one that trial {} of {} has read: its checksum is {}, and was {}; "
+                  "restore it, or leave out --kept",
+                  at, t.id, path, now->second, then);
+    }
     const std::optional<Claim> claim = Claim::take(folder.path(), t.id);
     if (!claim || fs::exists(folder.run(t))) continue;  // another process trains it
     const std::string making = folder.run(t) + ".partial";

@@ -6,6 +6,7 @@
 //
 // "= ID COLUMN" is the column of a line before: baselines do not depend on the encoding. A trial with further tests
 // has "tests", too, by the name of their file: tables like "tested", and records, which are the objects of JSON files.
+// The result of a trial that read a text has "files": {"text": checksum of the text}; older lines lack it.
 // "checksum" binds id, result and tests together; older lines lack it. The plan has the options, by id. Weights, curves
 // over steps and pictures are not kept: a look inside a model requires training it again.
 #pragma once
@@ -17,9 +18,10 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without its config and its files, or ""; eval.csv
+  std::string result, tested;  // result.json without config, of its files "text" alone, or ""; eval.csv
   std::map<std::string, std::string> tests;  // further ones and records, by their file
 };
+std::string text_read(const Kept&);  // the checksum of the text; "": it read none, or the line is older than this
 // By id. Throws BadInput where there is no such file, Failure with the line where it is damaged, or where an id has the
 // result or a table of another.
 std::map<std::string, Kept> read_kept(const std::string& path);
@@ -32,7 +34,8 @@ void check_replaceable(const std::string& path, const std::vector<Plan>&, const 
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
 // Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.
 // Returns how many. Throws Failure where a trial's rows are not those of its test, its scores not those of its rows, or
-// its result not of its options. A test of which the line has some columns alone is checked in these.
+// its result not of its options. Throws BadInput where a trial read another text than lies at its path. A test of
+// which the line has some columns alone is checked in these.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);
 
 }  // namespace poslab::sweep

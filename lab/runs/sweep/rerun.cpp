@@ -7,6 +7,7 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
+#include "lab/runs/text_source.h"
 #include "lab/runs/sweep/run.h"
 
 namespace poslab::sweep {
@@ -66,6 +67,10 @@ Repeated rerun(const std::string& trial, const std::string& out, int threads) {
   const auto all = read_kept(folder + "/kept.jsonl");
   const auto before = all.find(one[0].id);
   if (before == all.end()) bad_input("{}/kept.jsonl has no trial {}: it is not done yet", folder, one[0].id);
+  if (const std::string then = text_read(before->second); !then.empty())
+    if (const std::string& text = one[0].run["text"], now = checksum_of_text(text); now != then)
+      bad_input("the text {} differs from the one that trial {} has read: its checksum is {}, and was {}; restore it",
+                text.empty() ? "of the compiler's headers" : text, one[0].id, now, then);
   const SweepFolder runs(out);
   if (runs.steps_left(one[0]) == 0)
     bad_input("{} is there already, and was trained before; remove it, or choose another -o", runs.run(one[0]));

@@ -80,7 +80,8 @@ bool ended_well(End end) { return end.status == 0 && end.signal == 0; }
 class Worker {
  public:
   Worker(const Plan& plan, const SweepFolder& folder, const Work& work)
-      : folder_(folder),
+      : plan_(plan),
+        folder_(folder),
         work_(work),
         journal_(folder.journal()),
         board_(plan, folder, work.shard.of == 1 ? "sweep" : "whole sweep") {
@@ -135,6 +136,10 @@ class Worker {
         continue;
       }
       if (folder_.settled(*t)) continue;  // while we claimed it
+      if (const std::string why = folder_.other_text(plan_, *t); !why.empty()) {
+        fail(*t, why);
+        continue;
+      }
       return Claimed{t, *claim};
     }
     return {};
@@ -269,6 +274,7 @@ class Worker {
     for (const pid_t process : processes) ::kill(process, SIGUSR1);
   }
 
+  const Plan& plan_;
   const SweepFolder& folder_;
   Work work_;
   Journal journal_;

@@ -1,6 +1,7 @@
 #include "lab/runs/sweep/state.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "core/error.h"
@@ -10,6 +11,7 @@
 #include "lab/runs/config_toml.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/results_csv.h"
+#include "lab/runs/text_source.h"
 
 namespace poslab::sweep {
 namespace fs = std::filesystem;
@@ -54,6 +56,43 @@ std::string SweepFolder::misfit(const Trial& t) const {
   } catch (const BadInput& e) {
     return fmt::format("{}; {}", e.what(), remedy);
   } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
+}
+
+std::string SweepFolder::text_read(const Trial& t) const {
+  if (!t.run.has("text") || !trained(t)) return "";
+  try {
+    if (fs::exists(run(t) + "/text.json")) return poslab::text_of(run(t)).checksum();
+    return fs::exists(result(t)) ? read_record(result(t)).files["text"] : "";
+  } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
+}
+
+std::string SweepFolder::other_text(const Plan& plan, const Trial& t) const {
+  if (!t.run.has("text") || t.run["text"] == "copy_grammar") return "";
+  for (const Trial& done : plan) {
+    const std::string then = done.run["text"] == t.run["text"] ? text_read(done) : "";
+    if (then.empty()) continue;
+    try {
+      const std::string now = checksum_of_text(t.run["text"]);
+      if (now == then) return "";
+      return fmt::format("the text {} differs from the one that trial {} has read: its checksum is {}, and was {}; "
+                         "restore it and run the sweep again with --retry, or choose another --out",
+                         t.run["text"], done.id, now, then);
+    } catch (const BadInput&) { return ""; }  // the training names a text that cannot be read
+  }
+  return "";
+}
+
+void check_texts(const Plan& plan, const SweepFolder& folder) {
+  std::map<std::string, std::pair<std::string, std::string>> read;  // by path: the checksum, and the first trial
+  for (const Trial& t : plan) {
+    const std::string is = folder.text_read(t);
+    if (is.empty()) continue;
+    const auto& [first, id] = read.emplace(t.run["text"], std::pair(is, t.id)).first->second;
+    if (first != is)
+      bad_input("the trials {} and {} of {} have read different texts at the path {}, of checksums {} and {}; remove "
+                "the folders of those that read the wrong one, and run the sweep again",
+                id, t.id, folder.path(), t.run["text"], first, is);
+  }
 }
 
 bool SweepFolder::settled(const Trial& t) const {

@@ -41,10 +41,19 @@ class SweepFolder {
   TrialState state(const Trial&, const Claims&) const;
   std::string reason(const Trial&, TrialState) const;  // of a failed or impossible one; "" of others
   void must_fit(const Trial&) const;                   // throws BadInput for a misfit
+  // Checksum of the text that a trial has read (lab/runs/text_source.h); "" of one that is not trained, is older than
+  // this or reads none.
+  std::string text_read(const Trial&) const;
+  // Why this trial, which has steps left, cannot go on: its text is not the one that a trained trial of the plan has
+  // read at the same path. "": it can.
+  std::string other_text(const Plan&, const Trial&) const;
 
  private:
   std::string path_;
 };
+
+// Throws BadInput where trained trials have read different texts at one path.
+void check_texts(const Plan&, const SweepFolder&);
 
 // The rows of a further test of a trial, in its run folder. Throws as read_results(), and Failure where they are not
 // those of the test.
