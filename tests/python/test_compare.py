@@ -105,6 +105,21 @@ def test_one_that_failed_on_a_task_is_not_ranked_and_keeps_no_other_from_it(plan
     )
 
 
+def test_a_drawing_of_less_leaves_no_table_of_the_drawing_before(plan, tmp_path):
+    out = tmp_path / "out"
+    drawn(tmp_path, map(result, plan))
+    assert (out / "ranking.csv").exists()
+    for name, text in {"mine.md": "## Mine", "mine.csv": "a,b"}.items():
+        (out / name).write_text(text)
+    (out / "former.md").write_text("## Of another artifact\n")
+    (out / "README.md").write_text((out / "README.md").read_text() + "## Of another artifact\n")
+    words = ["--task", "even_pairs", "--encodings", "none", "--size", "example", "--draw"]
+    done = reproduce(out, *words, command="compare")
+    assert done.returncode == 0 and "0 of " in done.stdout, done.stderr
+    assert {f.name for f in out.glob("*.csv")} == {"mine.csv", "trials.csv"}
+    assert {f.name for f in out.glob("*.md")} == {"mine.md", "ranking.md", "README.md"}
+
+
 def test_the_program_trains_takes_more_encodings_into_the_same_folder_and_draws(tmp_path):
     def compare(*words):
         tasks = ["--task", "even_pairs,reverse_string"]

@@ -14,6 +14,8 @@ from matplotlib.figure import Figure as Canvas
 
 from ..figures import style
 
+NUMBERS = "- The numbers: "
+
 
 @dataclass
 class Cell:
@@ -84,7 +86,7 @@ def markdown(name, artifact, section):
     pictures = "; the pictures are on the page index.html, which the command above makes" if section.figures else ""
     text += "".join(f"- {note}\n" for note in section.notes)
     files = ", ".join(filter(None, [*section.files(name), section.arrays]))
-    return text + (f"- The numbers: {files}{pictures}\n\n" if files else "\n")
+    return text + (f"{NUMBERS}{files}{pictures}\n\n" if files else "\n")
 
 
 def table(grid):
@@ -141,13 +143,27 @@ def write_file(path, data):
     beside.replace(path)
 
 
+def earlier(folder):
+    """The tables of the drawing before: those that its README.md names, and each NAME.md that is a part of it."""
+    readme = folder / "README.md"
+    text = readme.read_bytes() if readme.exists() else b""
+    lists = [line.split(";")[0] for line in text.decode(errors="replace").splitlines() if line.startswith(NUMBERS)]
+    files = {file for line in lists for file in line.removeprefix(NUMBERS).split(", ") if file.endswith(".csv")}
+    sections = {f.name: f.read_bytes() for f in folder.glob("*.md") if f != readme}
+    return files | {name for name, part in sections.items() if part.startswith(b"## ") and part in text}
+
+
 def write(folder, about, sections):
     title = f"{about['title']}: size {about['size']}"
     texts = {name: markdown(name, *both) for name, both in sections.items()}
+    before = earlier(folder)  # trials that are not drawn leave no tables beside the new page
     for name, (_, section) in sections.items():
         for file, table in section.files(name).items():
             write_file(folder / file, csv(table))
         write_file(folder / f"{name}.md", texts[name])
+    made = {file for name, (_, section) in sections.items() for file in [f"{name}.md", *section.files(name)]}
+    for file in before - made:
+        (folder / pathlib.Path(file).name).unlink(missing_ok=True)
     write_file(
         folder / "README.md",
         f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values()),
