@@ -179,6 +179,26 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
   CHECK(run.kept_steps().size() == 5);
 }
 
+TEST_CASE("view: a kept checkpoint of another run, or of another step than its name says, is refused by name") {
+  const TemporaryFolder folder;
+  Choices c = tiny_config({{"steps", "20"}});
+  c.set("keep_checkpoints", "on");
+  State state(c);
+  const RunFolder run = RunFolder::create(folder / "run", state);
+  train(run, state);
+  const std::string zero = run.kept_checkpoint(0), own = read_file(zero), out = folder / "out";
+  const auto says = [&](const std::string& bytes) {
+    write_file(zero, bytes);
+    return refusal([&] { write({run.path()}, {}, out); });
+  };
+  CHECK(says(read_file(run.kept_checkpoint(10))) ==
+        "2: " + zero + " is of step 10 and should be of 0 by its name; restore the file from a copy, or remove it");
+  CHECK(holds(says(checkpoint_bytes(State(tiny_config({{"steps", "20"}, {"seed", "7"}})))),
+              "2: " + zero + " is of another run: it has seed = 7, and this run "));
+  CHECK_FALSE(fs::exists(out));
+  CHECK(says(own) == "");
+}
+
 TEST_CASE("view: two runs, what does not fit together, and a folder that is complete or not there") {
   const TemporaryFolder folder;
   RunFolder::create(folder / "a", State(long_config()));

@@ -97,7 +97,7 @@ export function read_checkpoint(bytes, name, format) {
     const t = header[wanted];
     if (!t || t.shape?.join() !== shape.join())
       throw new Error(`${name} has no tensor ${wanted} of shape (${shape.join(', ')}): ` +
-        'another version of poslab wrote it; train again');
+        'it is of another model; restore it from a copy, or train again');
     if (t.dtype !== 'F32')
       throw new Error(`${name} holds ${t.dtype} numbers and this page computes with F32; use the other build`);
     const [from, to] = t.data_offsets ?? [];

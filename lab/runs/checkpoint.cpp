@@ -99,14 +99,19 @@ Checkpoint::~Checkpoint() = default;
 
 std::string Checkpoint::config() const { return parsed_->word("config"); }
 
+int64_t Checkpoint::step() const {
+  const Parsed& p = *parsed_;
+  return prefix_errors(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
+}
+
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
   const Parsed& p = *parsed_;
-  adam.step = prefix_errors(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
+  adam.step = step();
   for (const NamedTensor& wanted : parts(params, adam)) {
     const auto found = p.tensors.find(wanted.name);
     if (found == p.tensors.end() || found->second->shape != wanted.values.shape())
-      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", p.path, wanted.name,
-                to_string(wanted.values.shape()));
+      bad_input("{} has no tensor {} of shape {}: it is of another model; restore it from a copy, or train again",
+                p.path, wanted.name, to_string(wanted.values.shape()));
     std::vector<real> values(size_t(wanted.values.size()));
     std::memcpy(values.data(), p.bytes.data() + p.header.numbers + found->second->from, values.size() * sizeof(real));
     wanted.values.set(values.data());

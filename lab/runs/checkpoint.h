@@ -29,6 +29,7 @@ class Checkpoint {
   Checkpoint(std::string bytes, std::string path, const Kind& = strings_kind());
   ~Checkpoint();
   std::string config() const;                    // as TOML
+  int64_t step() const;
   // While it lives, a model that is made on this thread may have no more weights than the file: Failure before it takes
   // their memory (core/params.h).
   void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes

@@ -37,13 +37,6 @@ int64_t last_step(std::string_view lines) {
   return last.is_object() && last.value("step", Json()).is_number_integer() ? int64_t(last["step"]) : 0;
 }
 
-// The first option in which two runs differ; "" if they are the same run.
-std::string difference(const Choices& a, const Choices& b) {
-  for (const Option& o : kept_options(kind_of(a)))
-    if (o.name != "device" && a[o.name] != b[o.name]) return o.name;
-  return "";
-}
-
 
 std::optional<Witness> witness(const std::string& file, const std::string& remedy,
                                const std::function<Choices()>& config) {
@@ -98,6 +91,12 @@ void check_own_files(const std::string& folder, const RunRecord& record) {
             other.empty() ? "was changed or is of another run" : "is that of " + other, checksum_of_bytes(bytes),
             folder, sum->second, remedy);
   }
+}
+
+std::string difference(const Choices& a, const Choices& b) {
+  for (const Option& o : kept_options(kind_of(a)))
+    if (o.name != "device" && a[o.name] != b[o.name]) return o.name;
+  return "";
 }
 
 Witness witness_of_config(const std::string& folder, const Kind& kind) {

@@ -21,6 +21,9 @@ Values own_files(const std::string& folder);
 // judge.
 void check_own_files(const std::string& folder, const RunRecord&);
 
+// The first option in which two runs of a kind differ, but for the device, as a run may move; "": they are the same.
+std::string difference(const Choices&, const Choices&);
+
 // A file that says which configuration its run has, and what to do if it is not that of the folder's run.
 struct Witness {
   std::string file;

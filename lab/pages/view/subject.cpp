@@ -11,11 +11,25 @@
 #include "lab/files/files.h"
 #include "lab/pages/page/heading.h"
 #include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
 #include "lab/runs/naming.h"
+#include "lab/runs/own_files.h"
 #include "lab/runs/run.h"
 
 namespace poslab::view {
 namespace {
+
+// Throws BadInput where a file of checkpoints/ is of another run, or of another step than its name says.
+void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, const Choices& own) {
+  const Kind& kind = kind_of(own);
+  const std::string remedy = "restore the file from a copy, or remove it";
+  const Choices its = kind.configure(read_toml(kept.config(), path, kind));
+  if (const std::string option = difference(own, its); !option.empty())
+    bad_input("{} is of another run: it has {} = {}, and this run {}; {}", path, option, its[option], own[option],
+              remedy);
+  if (kept.step() != step)
+    bad_input("{} is of step {} and should be of {} by its name; {}", path, kept.step(), step, remedy);
+}
 
 // The kept checkpoints of a run and the newest one, which the learner has, and what reads them into it. Others may go
 // on with the run meanwhile.
@@ -26,7 +40,9 @@ void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Le
   s.load = [paths, learner](int64_t step) {
     if (learner->adam().step == step) return;
     const std::string& path = paths.at(step);
-    Checkpoint(read_file(path), path, kind_of(learner->config())).read_into(learner->params(), learner->adam());
+    const Checkpoint kept(read_file(path), path, kind_of(learner->config()));
+    check_kept(kept, path, step, learner->config());
+    kept.read_into(learner->params(), learner->adam());
   };
 }
 
