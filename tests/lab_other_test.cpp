@@ -224,6 +224,19 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   CHECK(refusal([&] { resume_run(run, {}); }) == "");
 }
 
+TEST_CASE("report: a file of a test whose other file is lost is named, and the rest is drawn") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r", page = folder / "page.html";
+  run_in(folder, "train" + tiny_options({{"steps", "1"}}) + " --out " + run);
+  for (const char* name : {"far", "wide"}) run_in(folder, "eval " + run + " --lengths 7:12 --name " + name);
+  CHECK(report::write({run}, page).empty());
+  fs::remove(run + "/eval-far.json"), fs::remove(run + "/eval-wide.csv");
+  const std::string remedy = " beside it; restore that, or repeat the test";
+  CHECK(report::write({run}, page) ==
+        std::vector<std::string>{run + "/eval-far.csv has no eval-far.json" + remedy,
+                                 run + "/eval-wide.json has no eval-wide.csv" + remedy});
+}
+
 TEST_CASE("a file of another run in a run's folder is refused by name, with the name of that run") {
   const TemporaryFolder folder;
   const std::string run = folder / "r", other = folder / "s", config = run + "/config.toml",

@@ -103,16 +103,36 @@ bool is_of_a_test(const std::string& file) {
   return file.starts_with("eval-") && (file.ends_with(".csv") || file.ends_with(".json"));
 }
 
+namespace {
+
+std::vector<std::string> files_of_tests(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code none;
+  for (const auto& at : fs::directory_iterator(folder, none))
+    if (const std::string file = at.path().filename(); is_of_a_test(file)) files.push_back(file);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::string other_half(const std::string& file) {
+  return file.ends_with(".csv") ? file.substr(0, file.size() - 4) + ".json" : file.substr(0, file.size() - 5) + ".csv";
+}
+
 std::vector<std::string> other_tests(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& at : fs::directory_iterator(folder, none)) {
-    const std::string file = at.path().filename();
-    if (is_of_a_test(file) && file.ends_with(".json") && fs::exists(fs::path(at.path()).replace_extension(".csv")))
+  for (const std::string& file : files_of_tests(folder))
+    if (file.ends_with(".json") && fs::exists(folder + "/" + other_half(file)))
       names.push_back(file.substr(5, file.size() - 5 - 5));
-  }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<std::string> halves_of_tests(const std::string& folder) {
+  std::vector<std::string> files = files_of_tests(folder);
+  std::erase_if(files, [&](const std::string& file) { return fs::exists(folder + "/" + other_half(file)); });
+  return files;
 }
 
 std::string test_command(const Kind& kind, const std::string& folder, const OtherTest& test) {

@@ -31,7 +31,10 @@ void write_other_test(const std::string& folder, const OtherTest&, const Results
 std::string csv_of_test(const std::string& name);   // "eval-NAME.csv"; of "", the run's own: "eval.csv"
 std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": "result.json"
 bool is_of_a_test(const std::string& file);         // eval-NAME.csv or eval-NAME.json
+std::string other_half(const std::string& file);    // of such a file: the other of the two
 std::vector<std::string> other_tests(const std::string& folder);  // names, in their order
+// Files of such a test that lack the other of the two, in their order.
+std::vector<std::string> halves_of_tests(const std::string& folder);
 
 // The file of its own test that a run lacks, eval.csv or result.json; "": it has been tested.
 std::string missing_of_test(const std::string& folder, const Kind&);

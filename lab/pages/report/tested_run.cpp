@@ -196,6 +196,9 @@ std::string TestedRun::place() const { return test.empty() ? folder : folder + "
 
 std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"{}", folder, run_near(folder));
+  for (const std::string& half : halves_of_tests(folder))
+    passed.push_back(fmt::format("{}/{} has no {} beside it; restore that, or repeat the test", folder, half,
+                                 other_half(half)));
   if (is_hf_folder(folder)) return tests_of_checkpoint(folder, passed);
   TestedRun run;
   run.folder = folder;
