@@ -181,6 +181,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
       counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry, m.force}));
     } while (second_stages());
   catch_signals();  // drawing can be stopped too
+  tell(stderr, "{}", note_of_damage(trials, runs));
   const std::string summary = reproduce::write(planned, request, m.out, command, m.figures, python);
   say_what_is_drawn(m, summary);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])

@@ -117,9 +117,10 @@ void run_command(const SweepWords& w) {
     restore(plan, folder, w.kept);
   }
   keep_plan(plan, folder);
-  const std::vector<TrialState> all = run_shard(
+  std::vector<TrialState> all = run_shard(
       plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
   link_names(names, folder);
+  for (const auto& [line, why] : damaged(plan, folder)) all[line] = TrialState::failed;
   std::vector<TrialState> mine;
   for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of)) mine.push_back(all[line]);
   const Counts counts = count(mine);
@@ -153,6 +154,7 @@ void collect_command(const SweepWords& w) {
   if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "", "{\"id\":", "\"tested\":"}});
   const auto [plan, path] = sweep_of(w);
   const Collected all = collect(plan, SweepFolder(path));
+  tell(stderr, "{}", note_of_damage(plan, SweepFolder(path)));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
   if (!w.jsonl.empty()) write_file(w.jsonl, to_json_lines(all.lengths));

@@ -147,6 +147,8 @@ TEST_CASE("sweep: the pair of files of another trial's test is refused in a tabl
     write_file(runs.run(a) + "/" + name, read_file(runs.run(b) + "/" + name));
   const std::string table = to_csv(collect(sweep.plan, runs).trials);
   CHECK(holds(table, fmt::format("or {}/result.json is that of {}: seed = 0 and 1", runs.run(a), runs.run(b))));
+  CHECK(holds(status(sweep.plan, runs), "2 trials: 1 done, 1 failed\n"));
+  CHECK(holds(note_of_damage(sweep.plan, runs), "1 trial is damaged and counted as failed, the first " + a.id + ": "));
   CHECK(holds(refusal([&] { keep(sweep.plan, runs, folder / "kept.jsonl"); }), "/result.json is that of "));
 }
 
@@ -163,6 +165,34 @@ TEST_CASE("sweep: a trial that lost its eval.csv is stopped in every command, an
   CHECK_MESSAGE(again.status() == 0, again.output());
   CHECK(read_file(csv) == before);
   CHECK(to_string(count(states(sweep.plan, runs))) == "1 done");
+}
+
+TEST_CASE("sweep: a trial whose eval.csv is cut has failed in every command, and --retry tests it again") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
+  const SweepFolder runs(folder / "runs");
+  CHECK(Program(folder, sweep.run(runs.path())).status() == 0);
+  CHECK(note_of_damage(sweep.plan, runs) == "");
+  const std::string csv = runs.run(sweep.plan[0]) + "/eval.csv", before = read_file(csv);
+  write_file(csv, before.substr(0, before.size() / 2));
+  const std::string said = status(sweep.plan, runs);
+  CHECK(holds(said, "2 trials: 1 done, 1 failed\n"));
+  CHECK(holds(said, csv + " "));
+  Program all(folder, "sweep collect " + runs.path());
+  CHECK(all.status() == 0);
+  CHECK(holds(all.output(), "1 trial is damaged and counted as failed, the first " + sweep.plan[0].id));
+  Program again(folder, sweep.run(runs.path()));
+  CHECK(again.status() == 1);
+  CHECK(holds(again.output(), "--retry tries them again"));
+  Program retried(folder, sweep.run(runs.path()) + " --retry");
+  CHECK_MESSAGE(retried.status() == 0, retried.output());
+  CHECK(read_file(csv) == before);
+  const SweepFolder other(folder / "other");  // as --kept restores a trial, without weights
+  make_up(other, sweep.plan[0]);
+  write_file(other.run(sweep.plan[0]) + "/eval.csv", before.substr(0, before.size() / 2));
+  Program trained(folder, sweep.run(other.path()) + " --retry");
+  CHECK_MESSAGE(trained.status() == 0, trained.output());
+  CHECK(read_file(other.run(sweep.plan[0]) + "/eval.csv") == before);
 }
 
 TEST_CASE("sweep: a folder that is of another trial is named, and nothing of it is taken") {

@@ -119,9 +119,23 @@ class Worker {
 
  private:
   void forget_failures() {
-    for (const Trial* t : open_)
-      if (fs::exists(folder_.failed(*t)))
-        if (const auto claim = Claim::take(folder_.path(), t->id)) fs::remove(folder_.failed(*t));
+    for (const Trial* t : open_) {
+      const bool damaged = !folder_.damage(*t).empty();
+      if (!damaged && !fs::exists(folder_.failed(*t))) continue;
+      const auto claim = Claim::take(folder_.path(), t->id);
+      if (!claim) continue;
+      fs::remove(folder_.failed(*t));
+      if (damaged) forget_test(*t);
+    }
+  }
+
+  // A run is tested again; a trial that --kept restored has no weights, and is trained again.
+  void forget_test(const Trial& t) {
+    if (!fs::exists(folder_.run(t) + "/config.toml")) {
+      fs::remove_all(folder_.run(t));
+    } else {
+      for (const std::string file : {"eval.csv", "result.json"}) fs::remove(folder_.run(t) + "/" + file);
+    }
   }
 
   // The next trial that is neither finished nor claimed, if there is one.

@@ -95,6 +95,14 @@ void check_texts(const Plan& plan, const SweepFolder& folder) {
   }
 }
 
+std::string SweepFolder::damage(const Trial& t) const {
+  if (steps_left(t) || !misfit(t).empty()) return "";
+  try {
+    poslab::read_test(run(t), t.run);
+  } catch (const std::exception& e) { return e.what(); }
+  return "";
+}
+
 bool SweepFolder::settled(const Trial& t) const {
   return fs::exists(failed(t)) || !misfit(t).empty() || steps_left(t) == 0;
 }
@@ -158,8 +166,25 @@ std::vector<TrialState> states(const Plan& plan, const SweepFolder& folder) {
   return all;
 }
 
+std::map<size_t, std::string> damaged(const Plan& plan, const SweepFolder& folder) {
+  std::map<size_t, std::string> all;
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (const std::string why = folder.damage(plan[i]); !why.empty()) all[i] = why;
+  return all;
+}
+
+std::string note_of_damage(const Plan& plan, const SweepFolder& folder) {
+  const std::map<size_t, std::string> all = damaged(plan, folder);
+  if (all.empty()) return "";
+  return fmt::format("{} damaged and counted as failed, the first {}: {}; run the sweep with --retry to test {} again\n",
+                     all.size() == 1 ? "1 trial is" : fmt::format("{} trials are", all.size()),
+                     plan[all.begin()->first].id, printable(all.begin()->second), all.size() == 1 ? "it" : "them");
+}
+
 std::string status(const Plan& plan, const SweepFolder& folder) {
-  const std::vector<TrialState> all = states(plan, folder);
+  std::vector<TrialState> all = states(plan, folder);
+  const std::map<size_t, std::string> lost = damaged(plan, folder);
+  for (const auto& [i, why] : lost) all[i] = TrialState::failed;
   const Counts counts = count(all);
   std::string text = fmt::format("{}: {}\n", counted(plan.size(), "trial"), to_string(counts));
   for (size_t s = 0; s < state_names.size(); ++s)
@@ -171,7 +196,7 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
         text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id,
-                            printable(names.name(values_of(plan[i].run))), printable(folder.reason(plan[i], s)));
+                            printable(names.name(values_of(plan[i].run))), printable(lost.count(i) ? lost.at(i) : folder.reason(plan[i], s)));
   return text;
 }
 

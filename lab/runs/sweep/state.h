@@ -9,6 +9,7 @@
 //   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
 #pragma once
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class SweepFolder {
   // Why its folder is not that of this trial, with the remedy: another one was moved there, or its configuration was
   // changed. "": it is, or there is none.
   std::string misfit(const Trial&) const;
+  // Of a trial that is done, why its own test is damaged or of another trial. "": it is neither, or not done.
+  std::string damage(const Trial&) const;
   bool settled(const Trial&) const;  // done, failed or a misfit: nobody works on it
   std::vector<const TrialTest*> untested(const Trial&) const;  // commands that have left no file yet
   size_t steps_left(const Trial& t) const { return size_t(!trained(t)) + untested(t).size(); }  // 0: it is done
@@ -67,8 +70,12 @@ struct Counts {
 Counts count(const std::vector<TrialState>&);
 std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do", without zeros
 
-// The states of a plan, and the table of `poslab sweep status`. Where there is no folder yet, all is to do.
+// The states of a plan, and the table of `poslab sweep status`. Where there is no folder yet, all is to do. states()
+// looks for the files of a test; whether these are whole says damaged(), which reads them.
 std::vector<TrialState> states(const Plan&, const SweepFolder&);
+std::map<size_t, std::string> damaged(const Plan&, const SweepFolder&);  // by index: why
+// "2 trials are damaged, the first 4a8dbb: ...; --retry ..." with a newline; "": none is.
+std::string note_of_damage(const Plan&, const SweepFolder&);
 std::string status(const Plan&, const SweepFolder&);
 
 }  // namespace poslab::sweep
