@@ -184,14 +184,14 @@ TEST_CASE("view: a kept checkpoint of another run, or of another step than its n
   Choices c = tiny_config({{"steps", "20"}});
   c.set("keep_checkpoints", "on");
   State state(c);
-  const RunFolder run = RunFolder::create(folder / "run", state);
-  train(run, state);
-  const std::string zero = run.kept_checkpoint(0), own = read_file(zero), out = folder / "out";
+  train(RunFolder::create(folder / "run", state), state);
+  const std::string run = folder / "run", zero = run + "/checkpoints/0.safetensors", own = read_file(zero),
+                    out = folder / "out";
   const auto says = [&](const std::string& bytes) {
     write_file(zero, bytes);
-    return refusal([&] { write({run.path()}, {}, out); });
+    return refusal([&] { write({run}, {}, out); });
   };
-  CHECK(says(read_file(run.kept_checkpoint(10))) ==
+  CHECK(says(read_file(run + "/checkpoints/10.safetensors")) ==
         "2: " + zero + " is of step 10 and should be of 0 by its name; restore the file from a copy, or remove it");
   CHECK(holds(says(checkpoint_bytes(State(tiny_config({{"steps", "20"}, {"seed", "7"}})))),
               "2: " + zero + " is of another run: it has seed = 7, and this run "));
