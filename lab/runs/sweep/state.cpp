@@ -176,9 +176,11 @@ std::map<size_t, std::string> damaged(const Plan& plan, const SweepFolder& folde
 std::string note_of_damage(const Plan& plan, const SweepFolder& folder) {
   const std::map<size_t, std::string> all = damaged(plan, folder);
   if (all.empty()) return "";
-  return fmt::format("{} damaged and counted as failed, the first {}: {}; run the sweep with --retry to test {} again\n",
-                     all.size() == 1 ? "1 trial is" : fmt::format("{} trials are", all.size()),
-                     plan[all.begin()->first].id, printable(all.begin()->second), all.size() == 1 ? "it" : "them");
+  const bool one = all.size() == 1;
+  return fmt::format("{} {} damaged and counted as failed, the first {}: {}; run the sweep with --retry to test {} "
+                     "again\n",
+                     counted(all.size(), "trial"), one ? "is" : "are", plan[all.begin()->first].id,
+                     printable(all.begin()->second), one ? "it" : "them");
 }
 
 std::string status(const Plan& plan, const SweepFolder& folder) {
@@ -196,7 +198,8 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
         text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id,
-                            printable(names.name(values_of(plan[i].run))), printable(lost.count(i) ? lost.at(i) : folder.reason(plan[i], s)));
+                            printable(names.name(values_of(plan[i].run))),
+                            printable(lost.count(i) ? lost.at(i) : folder.reason(plan[i], s)));
   return text;
 }
 
