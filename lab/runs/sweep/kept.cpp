@@ -70,8 +70,8 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 
 bool is_record(const std::string& file) { return file.ends_with(".json"); }
 
-// Of a trial: it has its id, or the path of its run on some machine, which `poslab align` writes. It is kept without the
-// path.
+// Of a trial: it has its id, or the path of its run on some machine, which `poslab align` writes. It is kept without
+// the path.
 Json record(const std::string& text, const std::string& path, const std::string& id) {
   Json all = try_json(text);
   if (!all.is_object() || all.empty())
