@@ -1,4 +1,4 @@
-// What is measured of trained models before a page is drawn. It is kept in their run folders, and not measured again;
+// Measurements of trained models before a page is drawn. They are kept in the run folders, and not repeated;
 // trials name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) has it, too.
 #pragma once
 #include "experiment/state.h"
@@ -8,11 +8,11 @@
 
 namespace poslab::reproduce {
 
-// The object in a file; where there is none, what `measure` finds, which is then written there. Throws Failure for a
+// The object in a file; without a file, the result of `measure`, which is then written there. Throws Failure for a
 // damaged file; a signal throws Interrupted.
 Json record(const std::string& path, const std::function<Json()>& measure);
 
-// A number that a model has, and what it is called where it is kept. The state is its own: it may be changed.
+// A number that a model has, and its name in the file. The state is its own: it may be changed.
 struct Measure {
   std::string name;
   std::function<double(State)> of;

@@ -1,5 +1,5 @@
 // A source that trains a few models, language models or T5s, and tests each of them many times. A model with a seed is
-// a trial of a sweep in FOLDER/runs, and what it is tested with beside its own eval.csv are the trial's tests.
+// a trial of a sweep in FOLDER/runs, and the model's tests beside its own eval.csv are the trial's tests.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,27 +8,27 @@
 
 namespace poslab::reproduce {
 
-// A size of such a source: options of all its models, and of those of a second sort.
+// A size of such a source: options of all its models, and of the models of a second sort.
 struct ModelSize {
   std::string name, summary;
   int seeds;
   Settings options, others;
-  std::string note = {};  // what the page says of it
+  std::string note = {};  // the page's remark on it
 };
 
 struct ModelRequest {
   std::string size;
   std::vector<std::string> sets;  // KEY=VALUE
-  std::string folder;             // runs stand in FOLDER/runs
+  std::string folder;             // runs are in FOLDER/runs
 };
 
-// What the texts KEY=VALUE set: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
-// `prefix` are those of other runs, and come without it.
+// Values of KEY=VALUE texts: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
+// `prefix` belong to other runs, and come without it.
 struct Sets {
   std::optional<int> seeds;
   Settings options, prefixed;
 };
-// chosen: options which the tables choose for themselves, beside those that they choose in all sources. Throws BadInput
+// chosen: options which the tables choose for themselves, beside the common ones of all sources. Throws BadInput
 // for these, and for a text that is not KEY=VALUE.
 Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
 Settings options(const std::string& words);               // "layers=3 heads=4"
@@ -73,10 +73,10 @@ struct ModelSource {
   std::vector<Plan> plans(const std::vector<const Artifact*>&) const;
 };
 
-// Does what is left, and tries again what failed. Returns how many trials failed.
+// Runs the remaining trials, and failed ones again. Returns how many trials failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
-// Measures the records that are missing, and writes what lab/papers/reproduce.h's write() does, from what is done.
-// Returns how much that is. This interpreter draws (python.h).
+// Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the done trials.
+// Returns how much is done. This interpreter draws (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
                   const std::string& folder, const std::string& command, const FigureFiles&, const std::string& python);
 

@@ -28,7 +28,7 @@ Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
     }
     try {
       done_.push_back(outcome(t, folder));
-    } catch (const std::exception& e) {  // a file that somebody removed or damaged
+    } catch (const std::exception& e) {  // a removed or damaged file
       missing_.push_back({&t, TrialState::failed, e.what()});
     }
   }

@@ -33,7 +33,7 @@ using Which = std::function<bool(const Choices&)>;
 
 class Outcomes {
  public:
-  // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive
+  // Reads the results of done trials; one that cannot be read is missing, and says why. `plan` must outlive
   // this.
   Outcomes(const Plan& plan, const SweepFolder&);
   const Plan& plan() const { return plan_; }
@@ -42,7 +42,7 @@ class Outcomes {
   size_t planned() const { return done_.size() + missing_.size(); }
   bool plans(const Which&) const;
   // Of one setting, by rising seed, the runs with the learning rate that tables show (python/poslab/papers/setting.py):
-  // that with the highest mean score, of those that have the most seeds done.
+  // the one with the highest mean score, among those with the most seeds done.
   std::vector<const Outcome*> by_seed(const Which&) const;
   std::vector<std::string> tasks() const;  // of the plan, in its order
 

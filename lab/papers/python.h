@@ -1,4 +1,4 @@
-// The analysis of a source in Python, python/poslab/papers: it draws from FOLDER/about.json, which says what was asked,
+// The analysis of a source in Python, python/poslab/papers: it draws from FOLDER/about.json, which has the request,
 // and FOLDER/kept.jsonl (lab/runs/sweep/kept.h), which has the results.
 #pragma once
 #include <string>
@@ -10,7 +10,7 @@ struct FigureFiles;
 // An interpreter with the packages that the analysis imports: python3 beside this program, or the first on the PATH.
 // Throws BadInput, which says how to get one, so ask before anything is trained.
 std::string python_for_papers();
-// Draws what is in a folder. Throws Failure unless it ends with 0; a signal throws Interrupted.
+// Draws the contents of a folder. Throws Failure unless it ends with 0; a signal throws Interrupted.
 void draw_in_python(const std::string& python, const std::string& folder, const FigureFiles&);
 
 }  // namespace poslab::reproduce

@@ -61,14 +61,14 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
   return said;
 }
 
-// What is said below an artifact: how much is done, and why the rest is not.
+// The notes below an artifact: how much is done, and why the rest is not.
 std::vector<std::string> notes(const Outcomes& outcomes, const Plan& plan) {
   std::vector<std::string> all = reasons(outcomes, plan);
   if (outcomes.planned()) all.insert(all.begin(), standing(outcomes));
   return all;
 }
 
-// All options of each trial, what they have in common once: "common": {...}, "trials": [{"id": ..., ...}, ...].
+// All options of each trial, the common ones once: "common": {...}, "trials": [{"id": ..., ...}, ...].
 void add_trials(Json& about, const Plan& plan) {
   std::vector<Json> all;
   for (const Trial& t : plan) {

@@ -1,4 +1,4 @@
-// A source's tables and figures, made anew, beside its own numbers if it has any: plan, runs, and what Python draws of
+// A source's tables and figures, reproduced beside its own numbers if it has any: plan, runs, and Python's drawings of
 // them.
 #pragma once
 #include <string>
@@ -14,10 +14,10 @@ struct Request {
   std::vector<std::string> what;              // ruoss2023:table1, gap_shift
   std::string size;                           // tiny, example, paper
   std::vector<std::string> tasks, encodings;  // only these; none: all
-  ValueLists settings;  // of every trial, in place of the size's; what an artifact studies counts before them
+  ValueLists settings;  // of every trial, in place of the size's; an artifact's own options count before them
 };
 
-// An artifact with its own trials; those that several have in common have one id, and so one run.
+// An artifact with its own trials; a trial that several have in common has one id, and so one run.
 struct Planned {
   const Artifact* artifact;
   Plan plan;
@@ -25,10 +25,10 @@ struct Planned {
 // Throws BadInput: an unknown word or key, nothing left.
 std::vector<Planned> plan(const Request&);
 Plan all_trials(const std::vector<Planned>&);  // each once
-// Adds the trials that second stages take by what is done. Returns whether there were any that the plan did not have.
+// Adds the trials of second stages, by the done ones. Returns whether any of them were new to the plan.
 bool add_second_stages(std::vector<Planned>&, const Request&, const SweepFolder& runs);
 
-// Whoever keeps the plan or draws holds it: one process at a time, of any host (lab/runs/sweep/claim.h); others
+// Held by the process that keeps the plan or draws: one at a time, of any host (lab/runs/sweep/claim.h); others
 // wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
@@ -47,8 +47,8 @@ std::string made_by();  // "Drawn by: commit ..., isa ..., ..."
 Json about_artifact(const Artifact&);
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
-// trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is
-// said in each. Returns how many of the trials are done. A signal throws Interrupted. This interpreter draws
+// trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; missing ones, and why, are
+// named in each. Returns how many of the trials are done. A signal throws Interrupted. This interpreter draws
 // (python.h).
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command,
                   const FigureFiles&, const std::string& python);

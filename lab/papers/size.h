@@ -24,7 +24,7 @@ const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
 // Throws BadInput where runs would have no score (experiment/evaluate.h), as tests begin too late or end too early.
 void check_scored(const Size&, const ValueLists& settings);
-// The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
+// The first trial of the size with these settings, whatever its encoding: the base of an artifact's own choices.
 Choices defaults(const Size&, const ValueLists& settings);
 
 }  // namespace poslab::reproduce

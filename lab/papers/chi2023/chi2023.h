@@ -3,7 +3,7 @@
 // models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its place one with
 // RoPE, ALiBi or a learned table.
 //
-// What is measured beside tests are records (lab/papers/measured.h), which kept.jsonl has, too:
+// Measurements beside tests are records (lab/papers/measured.h), which kept.jsonl has, too:
 //
 //   ID/aligned/TASK-MODE.json  what `poslab align` writes (lab/runs/align.h)
 //   ID/biases.json             {"distance": [-160, ..., 160], "bias": [[...], ...]}: what each head of the encoder adds
@@ -21,7 +21,7 @@ namespace poslab::reproduce::chi2023 {
 
 const std::vector<ModelSize>& all_sizes();  // options of `poslab t5 train`; others: of `poslab lm train`, for table 3
 
-// What a size and --set make of it. Tasks are as they are spelled.
+// The setup by a size and --set. Tasks have their full spelling.
 struct Setup {
   Settings t5, lm;
   int seeds;
@@ -42,8 +42,8 @@ ModelSource source(const ModelRequest&);  // throws as setup()
 double guess(const std::string& task, int length);
 Json biases(const T5&);
 Json logits(t5::State&);  // of each of its tasks; the last is then all that the state has
-// Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: of each variance, largest
-// logit and number of keys what is predicted and what the rows have; null where no temperature has it.
+// Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: for each variance, largest
+// logit and number of keys the predicted values and those in the rows; null where no temperature has them.
 Json propositions();
 
 // -- the cross: the second source's temperatures on the first source's models and tasks ------------------------------
@@ -51,7 +51,7 @@ Json propositions();
 Trials of_cross(const Choices& defaults);
 Json cross(const Outcomes&, const Choices& defaults, const std::string& folder);  // Artifact::measured
 
-// What is measured of a trained model, without training. Lengths are those of inputs.
+// Measurements of a trained model, without training. Lengths are lengths of inputs.
 // Mean accuracy over the lengths beyond the trained ones, as range evaluation has it, with a policy at test: "log",
 // "pmax" or "entropy". The last two are aligned with the longest trained length (experiment/align).
 double accuracy_beyond(State, const std::string& policy);

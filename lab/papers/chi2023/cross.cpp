@@ -1,5 +1,5 @@
 // Does sharper attention add to randomized positions? Every scheme with plain and with randomized positions, crossed
-// with seven temperatures. And what a longer string changes, one thing at a time.
+// with seven temperatures. And the effects of a longer string, one at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 const char* const varied[] = {"task", "encoding", "positions", "temperature"};
 const std::vector<std::string> tasks = {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"};
 
-// A scheme, as it is and with the scale-invariant factors. ReRoPE's window is half of what training spans.
+// A scheme, plain and with the scale-invariant factors. ReRoPE's window is half of what training spans.
 struct SchemeName {
   std::string name, plain, scaled;
 };

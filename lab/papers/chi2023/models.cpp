@@ -1,4 +1,4 @@
-// What is trained at each size, with what each trained model is tested, and what Python is told.
+// The models trained at each size, the tests of each, and the data for Python.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ std::vector<std::string> learned(const Model& m) {
   return is_language(m.name) ? std::vector<std::string>() : split(t5::configure(m.settings)["tasks"], '/');
 }
 
-// With what an artifact tests these models, or none: of each task the one that learned it. Modes are those of
-// `poslab align`; "": as it is trained. Without `tested` they are aligned alone.
+// An artifact's tests of these models, if any: for each task the model that learned it. Modes are as in
+// `poslab align`; "": as trained. Without `tested` the models are aligned alone.
 struct Tests {
   std::vector<std::string> models, modes;
   bool tested;
@@ -50,7 +50,7 @@ const std::map<std::string, Tests> all_tests = {
     {"chi2023:fig2", {{}, {""}, true, "logits.json"}},
     {"chi2023:fig3", {{}, {"pmax", "entropy", "prop1", "prop2"}, false}}};
 
-std::vector<int> beyond(int length, std::vector<int> tested) {  // those that are longer, rising
+std::vector<int> beyond(int length, std::vector<int> tested) {  // the longer ones, rising
   std::erase_if(tested, [&](int n) { return n <= length; });
   std::sort(tested.begin(), tested.end());
   return tested;
@@ -63,7 +63,7 @@ std::vector<double> grid() {
   return all;
 }
 
-// What a trial does for a test: it aligns, and then tests what that has left. task: "" of the language model.
+// The steps of a trial for a test: align, and then test the result. task: "" of the language model.
 void add_steps(std::vector<ModelTest>& all, const Setup& s, const std::string& model, const std::string& task,
                const std::string& mode, bool tested) {
   if (mode.empty()) return all.push_back({model, {own_test, {}}});
@@ -122,7 +122,7 @@ std::string how(const Setup& s) {
       c["train_length"], c["eval_samples"], aligned_samples);
 }
 
-// What the tables are of; tasks are without their options, and in the order of rows.
+// The subjects of the tables; tasks are without their options, and in the order of rows.
 Json about(const Setup& s) {
   const Choices lm = language::configure(s.lm);
   Json all = {{"seeds", s.seeds},        {"length", s.length()},     {"longer", s.longer()},

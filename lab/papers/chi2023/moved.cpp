@@ -1,4 +1,4 @@
-// What the cross measures of a trained model.
+// The cross's measurements of a trained model.
 #include <algorithm>
 
 #include "core/error.h"
@@ -49,7 +49,7 @@ double flattening(const State& s) {
   return low;
 }
 
-// Counted positions with one jump in the middle, which end where those of the longest strings do.
+// Counted positions with one jump in the middle, which end where the longest strings' positions do.
 std::string with_a_jump(const Choices& c) {
   const int now = slots(c, c.whole("train_length")), then = slots(c, longest_tested(c));
   std::string at;

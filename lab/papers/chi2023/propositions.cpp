@@ -1,4 +1,4 @@
-// Propositions 1 and 2 against what they are about: rows of logits from N(0, variance) and one largest logit. Nothing
+// Propositions 1 and 2 against their subject: rows of logits from N(0, variance) and one largest logit. Nothing
 // is trained.
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ struct LogitRow {
   double top;  // the largest of them
 };
 
-// `keys` logits of a row, of which the first is drawn to be the largest.
+// `keys` logits of a row; the first is drawn to be the largest.
 LogitRow row_of(int keys, double variance, double largest, uint64_t number) {
   Rng rng(stream(2023, Purpose::test_tokens, number, uint32_t(keys)));
   std::vector<double> s(1, largest);
@@ -73,7 +73,7 @@ Json row(int keys_long, double variance, double largest) {
   const double two = proposition2(keys_short, variance, keys_long, variance);
   const auto tau1 = temperature(many, m.weight, false, [](const Means& x) { return x.weight; });
   const auto tau2 = temperature(many, m.entropy, true, [](const Means& x) { return x.entropy; });
-  // Whether what the propositions assume holds. The sum of L normal logits' exp(s / tau) is L exp(v / 2) on average,
+  // Whether the propositions' assumption holds. The sum of L normal logits' exp(s / tau) is L exp(v / 2) on average,
   // v = variance / tau^2, with a relative standard deviation of sqrt((exp(v) - 1) / L): it is below L^-1/4 if
   // sigma / tau is below half of sqrt(2 ln L), where the largest of the logits is.
   const double deviation = std::sqrt(variance), tail = std::sqrt(2 * std::log(keys_long));

@@ -17,7 +17,7 @@ const std::vector<std::string> references = {"none", "rope", "alibi"};
 
 namespace {
 
-// The scheme of each trial that can be run, as it is spelled, and the windows of those that have one; the slots of the
+// The spelling of each runnable trial's scheme, and the windows of schemes that have one; the slots of the
 // longest string; and the trials that failed.
 Json about(const Outcomes& outcomes) {
   Json all = {{"schemes", Json::object()}, {"windows", Json::object()}, {"failed", Json::array()}};

@@ -10,7 +10,7 @@
 namespace poslab::compare {
 
 struct Options {
-  std::vector<std::string> tasks;                // none: those of the size
+  std::vector<std::string> tasks;                // none: the size's
   std::vector<std::string> encodings = {"all"};  // spelled as in core/choices.h, or "all"
   std::string size = "tiny";                     // lab/papers/size.h
   std::string positions = "sequential";
@@ -26,7 +26,7 @@ std::vector<reproduce::Planned> plan(const Options&);
 extern const std::vector<std::string> references;
 
 // Every trial that can be run once, in the order in which they should: whatever a cut leaves should be a whole
-// comparison. By seed; then schemes that fused attention runs before those that write out their logits, which take
+// comparison. By seed; then schemes that fused attention runs before schemes that write out their logits, which take
 // up to seven times as long; then by task.
 reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 

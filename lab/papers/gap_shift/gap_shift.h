@@ -13,7 +13,7 @@ struct Training {
   std::string name, positions;
 };
 std::vector<Training> trainings(const Choices& defaults);
-// Test positions in equal steps over what a run was trained with: for random floats their published test, else
+// Test positions in equal steps over a run's trained positions: for random floats their published test, else
 // evenly_spread.
 std::string even_positions(const Choices& run);
 

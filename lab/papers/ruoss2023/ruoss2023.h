@@ -1,5 +1,5 @@
 // The artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of Transformers"):
-// which trials they take, and what is measured of trained models. python/poslab/papers/ruoss2023.py draws them.
+// their trials, and the measurements of trained models. python/poslab/papers/ruoss2023.py draws them.
 #pragma once
 #include "lab/papers/artifact.h"
 

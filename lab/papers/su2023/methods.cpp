@@ -1,4 +1,4 @@
-// What is trained, and with what each trained model is tested.
+// The trained models, and the tests of each.
 #include <fmt/format.h>
 
 #include "experiment/language/options.h"

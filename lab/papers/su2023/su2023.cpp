@@ -15,7 +15,7 @@ namespace {
 const Settings tests = options("eval_times=1/2/4/8");
 const Settings tests_of_llama = options("eval_times=1/2/4");
 
-// What an artifact tests.
+// The methods that an artifact tests.
 std::vector<Method> methods(const Artifact& a, const Setup& s) {
   static const std::map<std::string, std::vector<Method> (*)(const Setup&)> all = {
       {"su2023:main", main_methods},       {"su2023:window", window_methods},     {"su2023:leaky", leaky_methods},

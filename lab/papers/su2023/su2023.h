@@ -5,12 +5,12 @@
 
 namespace poslab::reproduce::su2023 {
 
-// The tests are at so many trained lengths, those of su2023:far at `far`: k of PI and NTK.
+// The tests are at so many trained lengths, in su2023:far at `far`: k of PI and NTK.
 constexpr int stretch = 8, far = 32;
 
 const std::vector<ModelSize>& all_sizes();  // others: of the model with LLaMA's blocks
 
-// What a size and --set make of it.
+// The setup by a size and --set.
 struct Setup {
   Settings all, llama;
   int seeds;
