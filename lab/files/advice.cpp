@@ -42,14 +42,14 @@ size_t several(std::string name, const Names& known) {
   return n > 1 ? n : 0;
 }
 
-// The same of "none_rope", "none-rope": two names joined as one.
+// Two names joined as one: "none_rope", "none-rope".
 bool two_joined(const std::string& name, const Names& known) {
   for (size_t at = 0; (at = name.find_first_of("_-", at + 1)) != std::string::npos;)
     if (has(known, name.substr(0, at)) && has(known, name.substr(at + 1))) return true;
   return false;
 }
 
-// "randomized rope", "randomized_rope", as papers call them: a name of another list and one of this. What to say of it.
+// Advice for a name of another list beside one of this, as papers have it: "randomized rope", "randomized_rope".
 std::string of_two_lists(const std::string& name, const Names& known) {
   for (size_t at = 0; (at = name.find_first_of(" _-+", at + 1)) != std::string::npos;)
     for (const auto& [here, there] :

@@ -17,7 +17,7 @@ struct Corpus {
 };
 std::string checksum_of(const Text&, const TextFile&);   // core/checksum.h over all bytes of the file
 
-// Every byte counts as it is, whether or not the text is UTF-8. Files with a zero byte among their first 8192, as
+// All bytes are kept, whether or not the text is UTF-8. Files with a zero byte among their first 8192, as
 // pictures and programs have it, and files that cannot be read are passed over; so are empty ones, and names that begin
 // with a dot. Links to files are followed, links to folders are not.
 // Throws BadInput: there is no such file or folder, a file that is named is no text, a folder has no text.

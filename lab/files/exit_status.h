@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// 0 when work() returns. What it throws is told to say() on one line (lab/files/printable.h), and gives 2 for BadInput,
+// 0 when work() returns. An exception goes to say() as one line (lab/files/printable.h), and gives 2 for BadInput,
 // 128 + the signal for Interrupted (lab/files/interrupt.h) and Stopped (core/stop.h), and 1 for all else.
 int exit_status(const std::function<void()>& work, const std::function<void(const std::string&)>& say);
 

@@ -156,7 +156,7 @@ struct Opened {
   bool close() { return ::close(std::exchange(file, -1)) == 0; }
 };
 
-// What a path leads to, links followed: a file, there or not yet, or one that this process has open.
+// The target of a path, links followed: a file, there or not yet, or one that this process has open.
 struct Target {
   std::string path;
   int open = -1;  // of /dev/stdout and its like: its number
@@ -177,7 +177,7 @@ Target target_of(const std::string& path) {
   return {at.string()};
 }
 
-// Into what is no file that could be replaced: a device, a pipe, or what is open already. What stands there stays.
+// Writes into a file that cannot be replaced: a device, a pipe, or one that is open already. Old contents stay.
 void write_into(int file, const std::string& bytes, const std::string& path) {
   Opened out(file);
   if (file < 0) cannot("write", path);
@@ -185,9 +185,9 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
-// PATH.poslab.partial, as nobody else names a file, empty, and locked for as long as it is open: a second writer would
-// empty what the first one is about to give its name. Where there are no locks, as on some network file systems, nobody
-// waits.
+// PATH.poslab.partial, a name that no other file has, empty, and locked while it is open: a second writer would
+// empty the file that the first one is about to rename. Where there are no locks, as on some network file systems, no
+// writer waits.
 int open_partial(const std::string& partial, const std::string& path) {
   for (;;) {
     const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

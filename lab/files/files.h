@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// A file that is open to be read from beginning to end: a regular one, as nobody may have to wait for a pipe, or read a
+// A file that is open to be read from beginning to end: a regular one, so that reading never waits for a pipe or for a
 // device that never ends. Throws Failure for anything else.
 class InputFile {
  public:
@@ -36,10 +36,10 @@ void make_folder(const std::string& path);        // with those above it, where 
 // Throws Failure where no files can be made in this folder: before the work whose results it is to keep.
 void check_writable(const std::string& folder);
 // Writes PATH.poslab.partial, has the disk confirm it, renames it to PATH. Another process that writes the same PATH
-// waits; what a killed one has left is written over.
-// Throws and leaves an old PATH as it was: BadInput where the name cannot be one (no such folder, is a folder), Failure
-// where the disk would not. A link stays, and the file that it leads to is replaced. A device, a pipe and what is open
-// already, as /dev/stdout, are written to.
+// waits; the leftovers of a killed one are written over.
+// Throws and leaves an old PATH unchanged: BadInput where the name cannot be one (no such folder, is a folder), Failure
+// where the disk refuses. A link stays, and the file that it leads to is replaced. A device, a pipe and an open file,
+// as /dev/stdout, are written to.
 void write_file(const std::string& path, const std::string& bytes);
 void write_all(int file, const std::string& bytes, const std::string& path);  // to an open file; throws Failure
 void confirm(int file, const std::string& path);                              // fsync; throws Failure

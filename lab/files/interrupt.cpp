@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 std::atomic<int> caught = 0;      // a handler sets it, and all threads look at it
-constexpr unsigned patience = 1;  // seconds that the step or test at hand has to end by itself
+constexpr unsigned patience = 1;  // seconds that the current step or test has to end by itself
 }
 
 void catch_signals() {

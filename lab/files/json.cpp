@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t deepest = 64;  // ten are usual; a value is copied by a function that calls itself
 
-// Builds the value from what the parser meets. Keys are appended and compared once, at the end of their object: to look
+// Builds the value from the parser's events. Keys are appended and compared once, at the end of their object: to look
 // for each among those before it takes quadratic time, 46 s for the header of 100,000 tensors.
 class Builder final : public nlohmann::json_sax<Json> {
  public:

@@ -1,5 +1,5 @@
-// JSON, read in one place for the whole program. Files come from strangers, too: what is nested too deeply, and an
-// object that says one thing twice, is refused.
+// JSON, read in one place for the whole program. Files come from strangers, too: values nested too deeply, and objects
+// that have one key twice, are refused.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +11,7 @@ namespace poslab {
 using Json = nlohmann::ordered_json;             // objects keep their order
 // The value that a whole text is. Throws BadInput, which begins with `what`: "DIR/config.json".
 Json parse_json(std::string_view text, const std::string& what);
-// Of a line or a file that may be cut off or another's: discarded (is_discarded(), no object, no list) if it is none.
+// Text that may be cut off or of another program: discarded (is_discarded(), no object, no list) if it is not JSON.
 Json try_json(std::string_view text);
 // A value as a message shows it: of a long one the beginning.
 std::string in_short(const Json&);

@@ -9,7 +9,7 @@ namespace {
 
 struct Character {
   uint32_t code = 0;
-  size_t bytes = 0;  // 0: no UTF-8 stands there
+  size_t bytes = 0;  // 0: not UTF-8
 };
 
 // RFC 3629: 0xxxxxxx, 110xxxxx 10xxxxxx, 1110xxxx 10xxxxxx 10xxxxxx, ...; the shortest form alone, and no surrogates.

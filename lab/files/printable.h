@@ -1,12 +1,12 @@
-// Text of somebody else's, as a message may show it on a terminal.
+// Foreign text, made safe for a message on a terminal.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace poslab {
 
-// The text on one line: what would move a cursor, change a colour or turn the direction of writing is spelled out, as
-// \n, \x1b and \u202e, and so is each byte that is no UTF-8. What is printable stays, so doing it twice changes
+// The text on one line. Characters that move a cursor, change a colour or the direction of writing are spelled out,
+// as \n, \x1b and \u202e, and so is each byte that is not UTF-8. Printable characters stay, so a second pass changes
 // nothing.
 std::string printable(std::string_view text);
 

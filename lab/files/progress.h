@@ -18,13 +18,13 @@ size_t columns();                       // of the terminal at stderr; 80 if it d
 std::FILE* log_of_thread();
 class LogFile {
  public:
-  explicit LogFile(const std::string& path);   // written anew; throws Failure
+  explicit LogFile(const std::string& path);   // empties the file; throws Failure
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 };
 
-// Writes what somebody may read. Where nobody can, as the disk is full or the terminal gone, it is dropped: a bar is no
+// Writes text for people. Where that fails, as the disk is full or the terminal gone, the text is dropped: a bar is no
 // reason to lose a training.
 void tell_text(std::FILE* to, const std::string& text);
 template <class... Values>
@@ -32,7 +32,7 @@ void tell(std::FILE* to, fmt::format_string<Values...> text, Values&&... values)
   tell_text(to, fmt::format(text, std::forward<Values>(values)...));
 }
 // Where 0, 1 or 2 is closed, the next file that is opened would have that number, and be written into by mistake. After
-// this it is open, and what is written to it fails.
+// this call it is open, and writes to it fail.
 void reserve_standard_files();
 
 class Progress {
@@ -50,7 +50,7 @@ class Progress {
   int64_t from_, total_;
   bool terminal_;
   Clock::time_point start_ = Clock::now(), next_ = start_;
-  bool open_ = false;  // a bar stands on the current line
+  bool open_ = false;  // a bar is on the current line
 };
 
 }  // namespace poslab

@@ -49,7 +49,7 @@ int status_of(std::vector<std::string> words, const Files& files) {
   return WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
 }
 
-// Files without a name rather than pipes: nobody has to read while somebody writes.
+// Unnamed files rather than pipes: neither side has to read while the other writes.
 using Unnamed = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Unnamed unnamed() {
   Unnamed file(std::tmpfile(), std::fclose);

@@ -1,5 +1,5 @@
 // Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The form of Hugging
-// Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is believed only where all of it fits:
+// Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is believed only where everything fits:
 // kinds of numbers, shapes, and bytes that lie one tensor after the other, without a hole, to the end of the file.
 #pragma once
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SafetensorsHeader {
   uint64_t numbers = 0;                          // where they begin in the file
 };
 // Of a whole file; `path` is for messages. Throws BadInput if it is of another form, Failure, naming the tensor, if
-// bytes are missing or what it says cannot be.
+// bytes are missing or the header is impossible.
 SafetensorsHeader read_safetensors(std::string_view file, const std::string& path);
 
 int bytes_of_number(const std::string& dtype);   // 0 for one that is not known

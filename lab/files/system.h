@@ -1,4 +1,4 @@
-// What each operating system has a word of its own for. Linux is tried; what is for macOS compiles (tests/macos.sh) and
+// Calls that differ between operating systems. Linux is tested; the code for macOS compiles (tests/macos.sh) and
 // has not run.
 #pragma once
 #include <filesystem>
