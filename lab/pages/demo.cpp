@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings of both runs, which differ in their positions alone. Steps, batch and learning rate are those of the
+// The settings of both runs, which differ in their positions alone. Steps, batch and learning rate come from the
 // preset tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
 const Settings both = {{"task", "bucket_sort"}, {"encoding", "rope"},      {"layers", "3"},
                        {"train_length", "20"},  {"steps", "3000"},         {"batch", "32"},
@@ -39,7 +39,7 @@ struct DemoRun {
   Choices wanted;
 };
 
-// What the run of these positions is to be. One of other options that is there stays as it is.
+// The planned run of these positions. An existing one of other options is left alone.
 DemoRun planned(const std::string& folder, const std::string& positions, const Settings& more) {
   const Settings all = overlaid(all_choices(), both, overlaid(all_choices(), more,
                                                               {{"positions", positions}, {"out", folder}}));

@@ -1,4 +1,4 @@
-// A trained run asked about strings of one's own: what it says is printed, as text or as JSON, and may be kept for a
+// A trained run asked about strings of one's own: its answers are printed, as text or as JSON, and may be kept for a
 // page.
 #pragma once
 #include <map>
@@ -31,11 +31,11 @@ class Session {
  public:
   Session(std::string run, Respondent, const Options&);  // BadInput: no such layer or head
   std::string heading() const;                     // which model, under which positions
-  // BadInput if the string is none of the task's, or too long for the run, for its attention to be drawn, or for the
+  // BadInput if the string is not of the task, or too long for the run, for its attention to be drawn, or for the
   // memory.
   Tokens read(const std::string& text) const;
   Taken takes(const Tokens&) const;  // to answer it, besides the model
-  // What is printed for it. BadInput as read().
+  // The printed answer. BadInput as read().
   std::string reply(const std::string& text);
   size_t asked() const { return asked_.size(); }
   void write_page(const std::string& path) const;  // all that was asked; Failure if it cannot be written

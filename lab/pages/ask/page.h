@@ -1,4 +1,4 @@
-// What was asked and answered as an HTML page: each string with its answer, probabilities and attention maps.
+// Questions and answers as an HTML page: each string with its answer, probabilities and attention maps.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// A row for each node, in the order of the tape, which is a topological one: what a node reads stands above it. A line
-// joins neighbours, and an arc on the left what lies further apart.
+// A row for each node, in the order of the tape, which is a topological one: a node's inputs are above it. A line
+// joins neighbours, and an arc on the left nodes that lie further apart.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -24,7 +24,7 @@ struct Graph {
   std::vector<Node> nodes;           // in the order of the tape
 };
 
-// On the batch of the run's next step, on the CPU; the run stays as it is. Times are the least of five steps. Throws
+// On the batch of the run's next step, on the CPU; the run is not changed. Times are the least of five steps. Throws
 // BadInput as opening the run does and, unless `force`, if a step seems too large for the memory; Failure if it fails.
 Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);

@@ -1,5 +1,5 @@
 // How dispersed attention is, as charts: largest weights, entropy and largest logits against length, the sorted logits
-// of layer 1 against the normal distribution, and what a scheme adds to the logits.
+// of layer 1 against the normal distribution, and a scheme's addition to the logits.
 #include <fmt/format.h>
 
 #include <algorithm>

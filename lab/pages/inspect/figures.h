@@ -1,6 +1,6 @@
 // The inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds
-// to `data`, the page's JSON, what its script needs; `id` is unlike all others of the page, `name` what the run is
-// called.
+// to `data`, the page's JSON, the values for its script; `id` is unlike all others of the page, `name` is the run's
+// name.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

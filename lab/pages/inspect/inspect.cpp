@@ -58,7 +58,7 @@ std::string key_of(const std::string& folder) {
   return key;
 }
 
-// As a report does: by what they differ in, then by the seed, then by the folder.
+// As a report does: by their differences, then by the seed, then by the folder.
 void name_all(std::vector<Inspected>& runs, const Naming& naming) {
   std::map<std::string, std::set<int64_t>> seeds;
   std::map<std::string, int> of_one_name;
@@ -112,7 +112,7 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
   return runs;
 }
 
-// All models are in memory, and arrays of those that were looked at before; arrays.npz is made of them at the end.
+// All models are in memory, and the arrays of earlier ones; arrays.npz is made of them at the end.
 Use use_of_all(const std::vector<Inspected>& runs, const std::vector<int>& lengths) {
   Use all{.what = "inspecting", .with = "--lengths", .device = runs[0].use.device};
   if (!lengths.empty()) all.with += fmt::format(" to {}", *std::max_element(lengths.begin(), lengths.end()));
@@ -148,8 +148,8 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
   return text + ".</p>\n";
 }
 
-// Calls write(folder). A new folder has its name when all is in it: a part of it would be in the way of the next try.
-// Into a folder that is there each file is written, the page first, by which the next try knows its own.
+// Calls write(folder). A new folder gets its name when complete: a partial one would be in the way of the next try.
+// Into an existing folder each file is written, the page first, so that the next try knows its own.
 template <class Write>
 void write_whole(const std::string& out, const Write& write) {
   std::error_code error;
@@ -228,7 +228,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
       write_file(to + "/pca.npz", npz(points));
       write_file(to + "/attention.npz", npz(weights));
       write_file(to + "/coverage.csv", coverage_text);
-    } else {  // those of an earlier inspection of other runs
+    } else {  // files of an earlier inspection of other runs
       for (const char* name : {"pca.csv", "pca.npz", "attention.npz", "coverage.csv"}) fs::remove(to + "/" + name);
     }
   });

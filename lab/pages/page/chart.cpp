@@ -84,7 +84,7 @@ std::string area(const Frame& f, const std::vector<Band>& band, const std::strin
   return d.empty() ? "" : fmt::format("<path {} d=\"{}Z\"/>", attributes, d);
 }
 
-// Classes of svg.css, those of each curve; each baseline has dashes of its own.
+// Classes of svg.css for each curve; each baseline has dashes of its own.
 std::vector<std::string> styles(const Chart& c) {
   std::vector<std::string> all;
   int dashes = 0;
@@ -146,7 +146,7 @@ std::string direct_labels(const Frame& f) {
   return made;
 }
 
-// Whether two lines cannot be told apart in a picture of 400 pixels, of which a line is two high.
+// Whether two lines cannot be told apart in a picture of 400 pixels, where a line is two high.
 bool on_one_another(const Chart& c, const Curve& a, const Curve& b) {
   const Frame f{0, 400, 0, 400, 0, c};
   if (a.points.size() != b.points.size() || a.filled || b.filled) return false;

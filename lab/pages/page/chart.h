@@ -31,12 +31,12 @@ struct Chart {
   bool percent = false, log = false;  // of the y axis
   double shaded = 0;                  // x from x_low to here lies in the training range; 0: nothing is shaded
   std::vector<Curve> curves;
-  std::string unit = "length";  // what an x is called in the read-out
+  std::string unit = "length";  // the name of x in the read-out
   bool doubling = false;        // equal steps along the x axis double its value; ticks are at points of the curves
 };
 
 // The distance of ticks on every axis: 1, 2 or 5 times a power of ten, at least `least`. figures.js has the same for
-// what it draws itself.
+// its own charts.
 double tick_step(double least);
 
 // The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
@@ -51,7 +51,7 @@ std::string figure(const Chart&);         // legend, wide and narrow SVG
 std::string svg_file(const std::vector<Chart>&);
 std::string svg_shapes(const std::vector<Chart>&);
 std::pair<double, double> svg_size(const std::vector<Chart>&);   // width and height, in pixels
-// What the read-out needs, and python/poslab/figures: all but the lines behind.
+// The data for the read-out and for python/poslab/figures: all but the lines behind.
 nlohmann::json chart_json(const Chart&);
 nlohmann::json points_json(const std::vector<Point>&);  // [[x, y], ...], null for NaN
 

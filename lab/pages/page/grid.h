@@ -6,7 +6,7 @@
 namespace poslab::page {
 
 struct Cell {
-  std::string text, below = {};  // the figure, and what stands smaller below it, in lines
+  std::string text, below = {};  // the figure, and the smaller lines below it
   bool strong = false;
 };
 struct Grid {

@@ -1,4 +1,4 @@
-// What a run has learned, as the head of a page says it.
+// The subject of a run's training, for the head of a page.
 #pragma once
 #include <string>
 

@@ -5,7 +5,7 @@
 
 namespace poslab::page {
 
-// The numbers that the ends of the colours stand for. Of a matrix with numbers on both sides of 0, 0 is in the middle.
+// The numbers at the ends of the colour scale. Of a matrix with numbers on both sides of 0, 0 is in the middle.
 struct Shades {
   double low, high;
   bool two_sided() const { return low < 0 && high > 0; }
@@ -14,7 +14,7 @@ struct Shades {
 
 struct HeatMap {
   std::string name;      // "rerope:window=8, head 3"; unescaped
-  std::string row, col;  // what its rows and columns count: "query", "key"
+  std::string row, col;  // the units of its rows and columns: "query", "key"
   int rows, cols;
   int block;                  // how many slots a cell is the mean of, on a side
   std::vector<double> cells;  // (rows, cols); nothing is drawn of a NaN, as of a masked pair

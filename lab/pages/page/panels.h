@@ -1,4 +1,4 @@
-// Figures as data: what python/poslab/figures draws for papers, and what a table has of them.
+// Figures as data, for python/poslab/figures to draw for papers and for tables.
 #pragma once
 #include <string>
 #include <variant>

@@ -16,13 +16,13 @@ bool is_figure(const std::string& path);  // one of these, or .csv
 bool in_print(const std::string& path, const std::string& width);
 // "" or "column", "page", or millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
-// Throws BadInput where `width` is none, or where a page would have one; Failure, which says what to install, where
+// Throws BadInput where `width` is not one, or a page would have one; Failure, which says what to install, where
 // there is no Python with matplotlib and `path` takes it: before any work.
 void check_figure(const std::string& path, const std::string& width);
-// The same of files with these endings, "pdf", as --figures has them.
+// Checks the same for files with these endings, "pdf", as --figures has them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
-// What `path` holds of figures: their data (panels.h), or what matplotlib draws of it.
+// The bytes of `path`: the figures' data (panels.h), or matplotlib's picture of them.
 std::string figure_file(const std::string& path, const std::string& json, const std::string& width);
 
 }  // namespace poslab::page

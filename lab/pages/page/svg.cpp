@@ -47,7 +47,7 @@ Declarations declarations(std::string_view block) {
   return all;
 }
 
-// page.css's variables: of the first :root, and for the dark those of the second over them.
+// page.css's variables: of the first :root, and for the dark palette the second's over them.
 Declarations palette(bool dark) {
   const auto root = [](size_t after) {
     const size_t from = page_css.find(":root {", after) + 7;
@@ -93,7 +93,7 @@ bool is_shade(const std::string& name) {
          name.find_first_not_of("0123456789", 1) == name.npos;
 }
 
-// What the rules say of an element with these classes, without variables.
+// The declarations for an element with these classes, without variables.
 Declarations worked_out(const std::string& classes, const Declarations& palette) {
   const std::vector<std::string> its = parted(classes, ' ');
   Declarations all;

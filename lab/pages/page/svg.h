@@ -1,5 +1,5 @@
 // A picture as an SVG file of its own. A browser or an editor finds its colors in the elements themselves,
-// light ones; a browser whose reader prefers dark pages takes those of the dark page.
+// light ones; a browser whose reader prefers dark pages takes the dark page's.
 #pragma once
 #include <string>
 

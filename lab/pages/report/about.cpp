@@ -1,4 +1,4 @@
-// What the tasks ask and what the encodings do, in words.
+// The tasks and the encodings, described in words.
 #include "lab/pages/report/run_about.h"
 
 #include "lab/pages/report/sections.h"

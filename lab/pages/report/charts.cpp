@@ -11,7 +11,7 @@ namespace poslab::report {
 namespace {
 
 using namespace page;
-// The three baselines as curves; those that agree to half a point at every length share one.
+// The three baselines as curves; baselines that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Line& line) {
   const std::pair<const char*, const char*> kinds[] = {
       {"chance", "chance"}, {"majority", "majority"}, {"content only", "content_only"}};

@@ -1,4 +1,4 @@
-// One model under several encodings at test, side by side: what is lost at each length, and at each place of the
+// One model under several encodings at test, side by side: the loss at each length, and at each place of the
 // longest windows.
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-// What the runs were made with, and the commands that make them again.
+// The settings of the runs, and the commands that make them again.
 #include "lab/pages/report/sections.h"
 
 #include <fmt/ranges.h>
@@ -38,7 +38,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
     for (const TestedRun* run : line->runs)
       for (const auto& [key, value] : run->config) keys.insert(key);
   std::string head, rows, made, folders, trainings, tests;
-  // What the runs of a line have in common, or all that they have.
+  // The common value of a line's runs, or all their values.
   const auto row = [&](const std::string& key, auto&& value) {
     std::set<std::string> kinds;
     std::string cells;

@@ -25,7 +25,7 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml", error);
 }
 
-// Of JSON lines, but no plan: what a run or a sweep writes as it goes.
+// JSON lines, but no plan: the log that a run or a sweep writes as it goes.
 bool is_a_log(const fs::path& path) {
   const fs::path name = path.filename();
   return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||
@@ -62,7 +62,7 @@ class Finder {
   }
 
  private:
-  // An external checkpoint, with the tests of it that are kept.
+  // An external checkpoint, with its kept tests.
   void checkpoint(const std::string& text) {
     if (other_tests(text).empty())
       pass(

@@ -7,7 +7,7 @@ namespace poslab::report {
 
 struct Inputs {
   std::vector<std::string> runs;    // folders of finished runs, each once
-  std::vector<std::string> passed;  // what was passed over, and why: a sentence each
+  std::vector<std::string> passed;  // inputs passed over, and why: a sentence each
 };
 
 // A word is a run's folder, a sweep's folder, a folder of runs, or the plan of a sweep. Beside runs it passes over what

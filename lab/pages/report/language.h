@@ -1,4 +1,4 @@
-// The report of language models: what a page of these runs has in place of a task's sections. A group is the runs that
+// The report of language models: the sections of their page in place of a task's. A group is the runs that
 // read one text.
 #pragma once
 #include "lab/pages/report/sections.h"
@@ -15,7 +15,7 @@ constexpr Measure measures[] = {{"accuracy", "accuracy", "accuracy", true},
                                 {"bits per byte", "bits per byte", "bits_per_byte", false}};
 
 bool repeats(const Row&);                                 // a text that says its beginning again and again
-std::string language_reading(const Group&);               // what the numbers say, in words
+std::string language_reading(const Group&);               // the numbers in words
 std::string language_table(const std::vector<Group>&);    // trained and longest length
 std::string language_lengths(const std::vector<Group>&);  // every length, folded away
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);

@@ -28,7 +28,7 @@ std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeate
   return points;
 }
 
-// A part stands in the middle of its tokens. With eval_tail the parts are of the last tokens alone.
+// A part is drawn at the middle of its tokens. With eval_tail the parts are of the last tokens alone.
 std::vector<Point> positions_of(const Line& line, const Results& all, const Measure& m, bool repeated) {
   std::vector<Point> points;
   const Row* at = longest_of(all, repeated);
@@ -83,7 +83,7 @@ Chart against_length(const Group& g, const Measure& m, bool repeated, const std:
     c.curves.push_back(with_seeds(line, lengths_of(line.all, m, repeated),
                                   [&](const TestedRun& run) { return lengths_of(run.all, m, repeated); }));
   finish(c, g, "length");
-  c.x_low /= 2;  // so that there is room for what was trained
+  c.x_low /= 2;  // leaves room for the trained lengths
   return c;
 }
 

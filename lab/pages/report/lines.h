@@ -1,4 +1,4 @@
-// Lines: what has one curve, one row and one color on the page. Runs that differ in the seed only are one line.
+// Lines: each has one curve, one row and one color on the page. Runs that differ in the seed only are one line.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 namespace poslab::report {
 
 struct Line {
-  std::string name;                 // by what it differs in from the others (lab/runs/naming.h)
+  std::string name;                 // by its differences from the others (lab/runs/naming.h)
   int color;                        // one for all lines of this name (page::color_class)
   std::vector<const TestedRun*> runs;  // by rising seed, at least one
   Results tested;                   // means over the runs, at the lengths that all of them were tested at
-  Results all;                      // likewise, of all that eval.csv has
+  Results all;                      // as above, for all rows of eval.csv
   const TestedRun& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
   int longest() const { return tested.back().length(); }

@@ -45,7 +45,7 @@ std::string tasks_page(const std::vector<Group>& groups, const std::string& note
     loss += figures.losses(g, fmt::format("{}", i), loss_caption(g));
     for (const Line& line : g.lines) {
       if (!line.first().test.empty()) continue;  // the same model as the run's own line
-      // What it looks like inside is drawn of its first seed.
+      // The inside of a line is drawn from its first seed.
       figures.data["runs"].push_back(
           {{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name},
            {"task", g.task},

@@ -11,7 +11,7 @@ namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
 // made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own.
-// A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` is no
+// A word names runs as lab/pages/report/inputs.h says; inputs passed over are returned, a sentence each. If `out` is no
 // page it is the charts of accuracy against length alone: .svg for other pages, .pdf, .png, .pgf and, with a `width`,
 // .svg for papers (lab/pages/page/print.h), .json and .csv their numbers. `slides`: the page is one for a lecture.
 //
@@ -19,17 +19,17 @@ namespace poslab::report {
 // of all eval.csv.
 //
 // Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models
-// are mixed, Failure where a file is damaged or `out` cannot be written; then whatever stood at `out` still stands
-// there.
+// are mixed, Failure where a file is damaged or `out` cannot be written; then an old file at `out` is
+// unchanged.
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
                                const std::string& width = "", bool slides = false);
 
-// The same of tests that no run keeps (tested_run), all of one model at equal lengths, as `poslab lm eval --encoding
+// The same for tests that no run keeps (tested_run), all of one model at equal lengths, as `poslab lm eval --encoding
 // a,b -o` has them. A .csv then has the rows of all tests. The check comes before the tests are done.
 void check_tests_output(const std::string& out);
 void write_tests(const std::vector<TestedRun>&, const std::string& out);
 
-// What it would write into `out`, without the CSV.
+// The contents of `out`, without the CSV.
 std::string text(const std::vector<std::string>& words, const std::string& out);
 
 }  // namespace poslab::report

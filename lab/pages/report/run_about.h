@@ -1,4 +1,4 @@
-// What a task asks and what an encoding does, in words for pages: the same fields as `poslab explain` prints.
+// A task and an encoding, described in words for pages: the same fields as `poslab explain` prints.
 #pragma once
 #include <string>
 #include <vector>

@@ -16,7 +16,7 @@ struct Figures {
   nlohmann::json data = {{"charts", nlohmann::json::array()}};
   std::string show(const page::Chart&);
   std::string captioned(const page::Chart&, const std::string& words);  // below it its title, then these words
-  // The loss of training on a linear axis and on a logarithmic one, of which the page shows one. The ids of the charts:
+  // The loss of training on a linear axis and on a logarithmic one; the page shows one. The ids of the charts:
   // loss and log, with `suffix` appended.
   std::string losses(const Group&, const std::string& suffix, const std::string& caption);
 };
@@ -29,10 +29,10 @@ std::string cell(const char* name, const char* kind, const std::string& text);
 page::Curve with_seeds(const Line&, std::vector<page::Point> mean,
                        const std::function<std::vector<page::Point>(const TestedRun&)>& of);
 std::string title(const std::vector<Group>&);  // plain text
-std::string reading(const Group&);             // what the numbers say, in words
+std::string reading(const Group&);             // the numbers in words
 double best_baseline(const Line&);             // the mean of the best baseline at each unseen length
 std::string table(const std::vector<Group>&);
-std::string about(const std::vector<Group>&);  // what tasks ask, and what the encodings do
+std::string about(const std::vector<Group>&);  // tasks and encodings, described
 page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
 std::string paired_differences(const std::vector<Group>&);  // "" where no two lines have several seeds in common

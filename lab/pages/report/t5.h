@@ -5,7 +5,7 @@
 
 namespace poslab::report {
 
-std::string t5_reading(const Group&);            // what the numbers say, in words
+std::string t5_reading(const Group&);            // the numbers in words
 std::string t5_page(const std::vector<Group>&, const std::string& notes, const std::string& out);
 
 }  // namespace poslab::report

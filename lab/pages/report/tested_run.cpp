@@ -68,7 +68,7 @@ void read_config(TestedRun& run) {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
     if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
-  } catch (const BadInput&) {  // of a class that this process lacks: as it is there
+  } catch (const BadInput&) {  // of a class that this process lacks: as in the file
   }
   run.setting = setting_of(std::move(run.setting));
   run.train_length = table["train_length"].value_or(0);
@@ -125,7 +125,7 @@ void describe_text(TestedRun& run) {
                          double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
 
-// The run as it was tested under run.test: once for each task, where it learns several.
+// The run as tested under run.test: once for each task, where it learns several.
 std::vector<TestedRun> read_of(TestedRun run) {
   if (const std::string missing = missing_of_test(run.folder, *run.kind); !missing.empty())
     bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, missing, run.kind->command("resume"),
@@ -149,7 +149,7 @@ std::vector<TestedRun> read_of(TestedRun run) {
   return of_tasks;
 }
 
-// eval-NAME.json has all options of a checkpoint's test, and among "test" those that were typed. Tests of another
+// eval-NAME.json has all options of a checkpoint's test, and among "test" the typed ones. Tests of another
 // checkpoint are passed over.
 std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vector<std::string>& passed) {
   std::vector<TestedRun> all;

@@ -24,14 +24,14 @@ struct TestedRun {
   std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
   int train_length = 0;
   int64_t seed = 0;
-  Values config;           // what config.toml says, as it is shown, and what the test was; switches are on or off
+  Values config;           // config.toml's values as shown, and the test's; switches are on or off
   Values retested;         // options of the test that are not as config.toml has them
   Values setting;          // what parts settings: all options but task, text, seed and what changes no result
   std::string other_test;  // what parts a test under other options from the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
   Results all;        // what eval.csv has of the task
-  Results tested;     // of these the curve of accuracy, by rising length: of a text, what is not repeated
-  std::string text;   // of a language model: what there is of its text, for prose
+  Results tested;     // of these the curve of accuracy, by rising length: of a text, without repeats
+  std::string text;   // of a language model: a description of its text, for prose
   std::string checksum;  // of that text (lab/runs/text_source.h); "" of a test that is older than this, and of no text
   RunRecord record;
   std::string again;  // of a test alone, without the training of a run: the command that does it once more; else ""
@@ -44,7 +44,7 @@ struct TestedRun {
 // Of an external checkpoint its tests that are kept (lab/hub/hf_run.h), which have no training.
 std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::string>& passed);
 
-// What a test of a language model came to that no run keeps: of a run with another encoding, or of an external
+// The outcome of a language model's test that no run keeps: of a run with another encoding, or of an external
 // checkpoint. folder: of that; again: as above.
 TestedRun tested_run(const std::string& folder, const Choices& tested, Results all, const std::string& again);
 

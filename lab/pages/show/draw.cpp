@@ -25,7 +25,7 @@ Reach reach(const std::vector<double>& cells) {
   return r;
 }
 
-// What the colours of m stand for: its own numbers, or those of all matrices of the view but their difference.
+// The range of m's colours: its own numbers, or the numbers of all matrices of the view but their difference.
 Reach scale_of(const View& view, const Matrix& m, const Reach& own) {
   if (!view.one_scale || m.of == "difference") return own;
   const auto [low, high] = range_of(view);
@@ -68,7 +68,7 @@ std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach&
   return text;
 }
 
-// As it is drawn: in at most `most` rows and columns.
+// The drawn matrix: in at most `most` rows and columns.
 page::HeatMap heat_map(const View& view, const Matrix& m, int head, int most) {
   const Matrix small = reduced(m, most);
   const std::vector<double>& cells = head_of(small, head);

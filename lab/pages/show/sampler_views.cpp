@@ -1,4 +1,4 @@
-// What a sampler draws, and what a model trained with it has met of the positions, distances and gaps at each length.
+// A sampler's draws, and which positions, distances and gaps of each length a model trained with it has met.
 #include <fmt/format.h>
 
 #include <algorithm>

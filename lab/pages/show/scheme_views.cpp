@@ -1,4 +1,4 @@
-// What a scheme makes of pairs of slots: the relative position, the bias or rotation, and both by distance.
+// A scheme's effect on pairs of slots: the relative position, the bias or rotation, and both by distance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void add_difference(View& view) {
     view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
 }
 
-// What the matrix of each scheme shows.
+// The quantity that each scheme's matrix shows.
 std::vector<Quantity> quantities(const Subject& s) {
   std::vector<Quantity> all;
   for (const Shown& shown : s.shown) all.push_back(quantity_of(*shown.layers, s.shape, s.layer));

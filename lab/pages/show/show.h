@@ -40,12 +40,12 @@ struct Hands {
 
 struct View {
   std::string name, title, reading;          // reading: how it is read, in a sentence or two
-  std::string row = "query", col = "key";    // what the rows and columns of its matrices are
+  std::string row = "query", col = "key";    // the meaning of its matrices' rows and columns
   int first_row = 0;                         // the number of the first; columns count from 0
   std::vector<Matrix> matrices = {};
   std::vector<page::Chart> charts = {};
   page::Grid table = {};
-  std::vector<Hands> hands = {};             // what a page moves
+  std::vector<Hands> hands = {};             // the hands that a page moves
   bool one_scale = false;                    // its matrices have the same colours for the same numbers
 };
 
@@ -60,7 +60,7 @@ struct Set {
 };
 const std::vector<Set>& all_sets();
 
-// What these views take.
+// The memory that these views take.
 Taken views_take(const Options&);
 // Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions; unless `force`, more
 // than fits into the memory.
@@ -69,7 +69,7 @@ std::vector<View> views(const Options&);
 // The lowest and the highest number of its matrices, their difference left out.
 std::pair<double, double> range_of(const View&);
 
-// `m` in at most `most` rows and columns: the mean of blocks of cells, without those that are masked.
+// `m` in at most `most` rows and columns: the mean of blocks of cells, without the masked ones.
 Matrix reduced(const Matrix& m, int most);
 
 // For a terminal: a cell is a coloured space, or a shade where there are no colours.

@@ -10,7 +10,7 @@
 
 namespace poslab::view {
 
-// What is asked for. Numbers count from 1.
+// The request. Numbers count from 1.
 struct Options {
   int length = 0;         // of the input, or tokens; 0: the trained one
   int sample = 1;         // which string, text or question of the test

@@ -44,7 +44,7 @@ void sort_out(auto& numbers) {  // each once
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-// The files below `folder`, and what they take.
+// The files below `folder`, and their size.
 class Folder {
  public:
   Folder(std::string folder, Progress& progress) : path_(std::move(folder)), progress_(progress) {}

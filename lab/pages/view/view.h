@@ -20,7 +20,7 @@ struct Written {
 };
 // Makes the folder, complete or not at all. Keeps the weights of one layer in memory. BadInput, before anything is
 // written: runs of several kinds or with different numbers of slots, more than most_slots or than the memory holds,
-// what `open` refuses, `out` exists, or `out`.partial, in which it begins. Failure: a weight that is none, below 0 or
+// `open` refuses a run, `out` exists, or `out`.partial, in which it begins. Failure: a weight that is NaN, below 0 or
 // above 1; a file cannot be written. Throws Stopped.
 Written write(const std::vector<std::string>& runs, const Options&, const std::string& out);
 
