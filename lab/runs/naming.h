@@ -1,4 +1,4 @@
-// What runs are called where they stand side by side: by the options in which they differ, in the same words on pages,
+// Names of runs side by side: by the options in which they differ, in the same words on pages,
 // on the terminal and in tables: "encoding=rope".
 #pragma once
 #include <set>

@@ -86,7 +86,7 @@ void write_other_test(const std::string& folder, const OtherTest& test, const Re
                       const Choices& tested) {
   keep_origin(record, record_before(folder, tested));
   record.test = test.options;
-  // A test is there with both, and an old table does not stand beside a new record.
+  // A test counts with both files, and an old table must not lie beside a new record.
   fs::remove(folder + "/" + csv_of_test(test.name));
   write_test(folder, test.name, all, std::move(record), tested);
 }

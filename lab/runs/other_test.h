@@ -1,4 +1,4 @@
-// Tests of a run under other options than its own. Each is a result beside eval.csv, which stays as it is:
+// Tests of a run under other options than its own. Each is a result beside eval.csv, which is not changed:
 //
 //   eval-NAME.csv     what eval.csv is to the run's own test
 //   eval-NAME.json    what result.json is to it, with "test": the options that differ from config.toml

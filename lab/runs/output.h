@@ -16,7 +16,7 @@ Output svg_output(const std::string& what);        // "the chart of accuracy alo
 Output csv_output(const std::string& first_columns);    // "length,set,"
 
 // Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, is a file of
-// another kind, is "-", or lies in no folder. What is not there, an empty file, and /dev/stdout and its like are free.
+// another kind, is "-", or lies in no folder. A missing file, an empty one, and /dev/stdout and its like are free.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
 // Throws BadInput where a folder is asked for and the name is that of a page or a picture.
 void check_names_folder(const std::string& option, const std::string& path);

@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> names_and_remedies(const std::s
           {"text.json", copy}};
 }
 
-// The step of the last line that is whole; 0 if there is none.
+// The step of the last complete line, or 0.
 int64_t last_step(std::string_view lines) {
   while (lines.ends_with('\n')) lines.remove_suffix(1);
   const Json last = try_json(lines.substr(lines.rfind('\n') + 1));

@@ -32,7 +32,7 @@ bool read_as(const Column& c, const std::string& text, Row::Cell& cell) {
   return !c.fraction || (x >= 0 && x <= 1);
 }
 
-// Where the columns of this header stand among those of the kind.
+// The places of this header's columns among the kind's.
 std::vector<size_t> places_of(const std::string& header, const Kind& kind, const std::string& path) {
   const std::vector<std::string> names = split(header, ',');
   for (const Column& c : *kind.columns)
@@ -124,7 +124,7 @@ std::optional<Choices> options_of(const RunRecord& record, const Kind& kind) {
   } catch (const BadInput&) { return {}; }
 }
 
-// The options that were recorded are those of config.toml, under those of the test.
+// Throws unless the recorded options are config.toml's, overridden by the test's.
 void check_same_run(const std::string& folder, const std::string& name, const Choices& recorded,
                     const RunRecord& record) {
   const Kind& kind = kind_of(recorded);

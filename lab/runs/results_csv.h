@@ -23,13 +23,13 @@ struct RecordedTest {
 void write_test(const std::string& folder, const std::string& name, const Results&, RunRecord, const Choices& tested);
 // Of a run folder its own test, or that of this name; also of an external checkpoint. Throws as read_results() and
 // read_record(), and Failure where they contradict each other: lengths that the test had and the table lacks, scores
-// that are not those of the table. BadInput where the record is of another run than config.toml. With the own test as
+// that differ from the table's. BadInput where the record is of another run than config.toml. With the own test as
 // check_own_files().
 RecordedTest read_test(const std::string& folder, const std::string& name = "");
 // The own test of a run of this configuration, a trial of a sweep: its folder may lack config.toml, as a file of --kept
 // restores it, and a record, where eval.csv is the last file of its kind.
 RecordedTest read_test(const std::string& folder, const Choices& config);
-// Throws Failure where the rows are not those of this test. csv: for messages.
+// Throws Failure where the rows are of another test. csv: for messages.
 void check_rows(const Results&, const Choices& tested, const std::string& csv);
 // Throws Failure as read_test() does. csv, json: for messages.
 void check_test(const RecordedTest&, const Choices& tested, const std::string& csv, const std::string& json);

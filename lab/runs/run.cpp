@@ -44,7 +44,7 @@ Run create_run(const RunSpec& c) {
 
 namespace {
 
-// An earlier checkpoint in the place of the last one: what is looked at is not what was tested.
+// An earlier checkpoint in the place of the last one: the weights on view are not the tested ones.
 void tell_earlier(const RunFolder& run, const Choices& own, int64_t step) {
   const std::optional<int64_t> tested = record_before(run.path(), own).steps;
   if (tested && *tested != step)

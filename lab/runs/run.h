@@ -15,7 +15,7 @@ struct Run {
 };
 // A new run at step 0: reads its text, if it has one, and makes the folder. Throws BadInput.
 Run create_run(const RunSpec&);
-// As it was left. device: on which to go on; "": on that of the run. Throws BadInput: no run, another version's, its
+// The run at its last checkpoint. device: "" for the run's own. Throws BadInput: no run, another version's, its
 // configuration or its text was changed; Failure: damaged, or another process works in it.
 // of: a kind that it must be of; absent: any.
 // before: what is to be said of its configuration before anything large is made; may throw.
@@ -44,7 +44,7 @@ struct Opened {
   // The default length of inputs: 0 for a run, which has its own. A checkpoint's own may be too long for a page.
   int usual_length = 0;
 };
-// text: what is to be looked at; of an external checkpoint also the name of a file or folder, from which its test's
+// text: the text to look at; of an external checkpoint also the name of a file or folder, from which its test's
 // texts come, in place of the compiler's headers. With no text at all, nullopt, none is read. Throws BadInput and
 // Failure as open_run and open_hf_run do.
 Opened open_model(const std::string& folder, const std::string& device = "",

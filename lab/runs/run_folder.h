@@ -32,7 +32,7 @@ class RunFolder {
  public:
   static void check_free(const std::string& path);  // BadInput if create() would refuse it
   // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of step 0,
-  // also as the first of those that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path
+  // also as the first that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path
   // is taken.
   using Files = std::vector<std::pair<std::string, std::string>>;
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {});
@@ -59,19 +59,19 @@ class RunFolder {
   std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
 };
 
-// "; did you mean runs/plain?" where a run beside `path`, which is none, has such a name; else "".
+// "; did you mean runs/plain?" where a run beside `path`, which is no run, has such a name; else "".
 std::string run_near(const std::string& path);
 
 // A file of the run under construction that has a line of JSON now and then, each with its "step".
 class StepLog {
  public:
-  // Goes on after `step`: later lines, written since the checkpoint, are dropped. Makes the file if there is none.
+  // Goes on after `step`: later lines, written since the checkpoint, are dropped. Makes the file if it is missing.
   StepLog(const RunFolder&, const std::string& name, int64_t step);
   ~StepLog();
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
-  int64_t last() const { return last_; }                 // the step of the last line that was kept; 0 if there is none
-  const std::string& before() const { return before_; }  // the last line that was kept; "" if there is none
+  int64_t last() const { return last_; }                 // the step of the last kept line, or 0
+  const std::string& before() const { return before_; }  // the last kept line, or ""
   std::string checksum() const { return sum_.digits(); }  // of all lines that were kept or added
   void line(const std::string& json);
   void sync();  // on disk; called before a checkpoint that counts on these lines

@@ -26,8 +26,8 @@ struct RunRecord {
   std::optional<double> seconds, steps_per_second;
   // The files that it goes with, absent of older runs: the checksum of its table, and of the run's own test those of
   std::optional<std::string> table;
-  Values files = {};  // what was logged, drawn and read (lab/runs/own_files.h)
-  nlohmann::ordered_json config = {};  // as it was tested; null of a record that was not read from a file
+  Values files = {};  // logged, drawn and read data (lab/runs/own_files.h)
+  nlohmann::ordered_json config = {};  // as tested; null of a record that was not read from a file
   Values repeats = {};  // where samples of the test repeat (lab/runs/run.h)
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
 };

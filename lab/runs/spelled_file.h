@@ -8,8 +8,8 @@ namespace poslab {
 // Whether such names are looked up. A kept run or plan has the numbers and names no file, so that one from a stranger
 // reads no file here.
 enum class SpelledFiles { read, none };
-// The value of the option, with what stands in each file in place of its name. Throws BadInput, naming the file and
-// where it can the line, for what is no number that belongs there, for an empty file and for a name that is none.
+// The value of the option, with each file's content in place of its name. Throws BadInput, naming the file and, if
+// possible, the line, for anything but a number that belongs there, for an empty file and for a name of no file.
 std::string with_spelled_file(const std::string& option, const std::string& value);
 
 }  // namespace poslab

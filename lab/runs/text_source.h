@@ -18,7 +18,7 @@ struct NewText {
 };
 // Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
 NewText new_text(const Choices&);
-// As it was when the run began. All of the text is read before its first window, and one that is gone or has changed is
+// The run's text, unchanged since its start. All is read before the first window; one that is gone or has changed is
 // refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 

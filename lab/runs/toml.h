@@ -13,7 +13,7 @@ toml::table parse_toml(const std::string& text, const std::string& source);  // 
 // take.
 std::string option_text(const Kind&, const std::string& option, const toml::node&, SpelledFiles);
 
-// Does it; to what it refuses, file and line of the node are added.
+// Does the action; file and line of the node are added to its errors.
 template <class Action>
 void at_line(const std::string& source, const toml::node& node, const Action& action) {
   try {

@@ -12,7 +12,7 @@ namespace poslab {
 std::string unread_positions(const Chosen<Scheme>&, const Chosen<Sampler>&);
 // "rerope:window=512: window = 512 is ...", or unread_positions(); "" where both matter.
 std::string unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots);
-// Says it on stderr, a line; and the same of a sampler's limit and of a temperature's length.
+// Says so on stderr, in a line; also for a sampler's limit and a temperature's length.
 void tell_unreached(const Chosen<Scheme>&, const Chosen<Sampler>&, int slots,
                     const Chosen<TemperaturePolicy>& = {});
 // Says on stderr that numbers which a user has to give, as those of `poslab calibrate`, are the defaults of an example.

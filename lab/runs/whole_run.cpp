@@ -26,7 +26,7 @@ void use_threads_of(const Choices& c) {
   if (c.whole("threads") > 0) set_threads(c.whole("threads"));
 }
 
-// What the settings say of this option, or "".
+// The settings' value of this option, or "".
 std::string said_of(const std::string& option, const Settings& settings) {
   const auto said = std::find_if(settings.rbegin(), settings.rend(), [&](auto& s) { return s.first == option; });
   return said == settings.rend() ? "" : said->second;
@@ -36,7 +36,7 @@ std::string to_resume(const RunFolder& run, const Choices& c) {
   return fmt::format("poslab {} {}", kind_of(c).command("resume"), shell_path(run.path()));
 }
 
-// What a run came to: what was learned and by which program, its scores if its kind has the paper's, and its speed.
+// The outcome of a run: the training and its program, its scores if its kind has the paper's, and its speed.
 RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<TestPart>& parts, const Results& all) {
   const Choices& c = l.config();
   RunRecord r;

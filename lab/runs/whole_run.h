@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Each returns what is to be said at the end: the table of the test and where everything is kept. Throw BadInput as
+// Each returns the closing message: the table of the test and where everything is kept. Throw BadInput as
 // Kind::check, RunFolder and check_memory do. A trace as for train (lab/runs/run.h).
 // train_run: into a new folder. given: by a file or a program, and before `typed`, of which each must change something
 // (experiment/no_effect.h). force: even if it seems too large

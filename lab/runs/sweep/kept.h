@@ -32,8 +32,8 @@ size_t keep(const Plan&, const SweepFolder&, const std::string& path);
 void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
 // The lines of all trained trials, with their finished tests. Both throw as restore() where a test is damaged.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
-// Makes FOLDER/ID of the trials that the file has and nobody has begun, with those of their tests that the plan has.
-// Returns how many. Throws Failure where a trial's rows are not those of its test, its scores not those of its rows, or
+// Makes FOLDER/ID of the trials that the file has and no worker has begun, with their tests in the plan.
+// Returns how many. Throws Failure where a trial's rows are of another test, its scores not from its rows, or
 // its result not of its options. Throws BadInput where a trial read another text than lies at its path. A test of
 // which the line has some columns alone is checked in these.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);

@@ -3,7 +3,7 @@
 //   ID/           a run folder (lab/runs/run_folder.h); with the files of its own test, and of its others, the
 //                 trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
-//   ID.log        what its process said; removed when it is done
+//   ID.log        the output of its process; removed when it is done
 //   ID.failed     why it failed; a folder ID that is of another trial has failed without it
 //   claims        who works on what (lab/runs/sweep/claim.h)
 //   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
@@ -30,7 +30,7 @@ class SweepFolder {
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
   bool trained(const Trial&) const;  // and tested, with the files of its own test
   // Why its folder is not that of this trial, with the remedy: another one was moved there, or its configuration was
-  // changed. "": it is, or there is none.
+  // changed. "": it is, or there is no folder.
   std::string misfit(const Trial&) const;
   // Of a trial that is done, why its own test is damaged or of another trial. "": it is neither, or not done.
   std::string damage(const Trial&) const;
@@ -59,7 +59,7 @@ class SweepFolder {
 void check_texts(const Plan&, const SweepFolder&);
 
 // The rows of a further test of a trial, in its run folder. Throws as read_results(), and Failure where they are not
-// those of the test.
+// the test's.
 Results read_test(const Trial&, const TrialTest&, const std::string& run);
 
 struct Counts {
