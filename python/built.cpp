@@ -25,7 +25,7 @@ struct Shaped {
   uint64_t seed;
 };
 
-// Itself, or what it is made of.
+// The sampler itself, or its parts.
 std::vector<Chosen<Sampler>> parts_of(const Chosen<Sampler>& s) {
   std::vector<Chosen<Sampler>> all = s->parts ? *s->parts : std::vector{s};
   if (s->added) all.push_back(*s->added);
@@ -45,7 +45,7 @@ Chosen<Sampler> sampler_of(const Shaped& s) {
   return all;
 }
 
-// Rows of a scheme's table: what is asked for, or all positions of the sampler's largest pool. Counted positions have
+// Rows of a scheme's table: the number given, or all positions of the sampler's largest pool. Counted positions have
 // no pool.
 int rows_of(const Shaped& s, const Chosen<Sampler>& sampler) {
   int rows = s.pool.value_or(0);
@@ -75,7 +75,7 @@ void refuse_unused_pool(const Shaped& s, const Chosen<Scheme>& scheme, const Cho
               "positions such as randomized, or leave pool out", *s.pool, scheme.spelled(), s.positions);
 }
 
-// What a pass is given beside queries and keys. All of it may be absent.
+// Arguments of a pass beside queries and keys. All may be absent.
 struct Given {
   Tensor x, x_keys;  // (B, Tq, C), (B, Tk, C): the states that queries and keys come from
   int layer = 0, step = 0;
@@ -155,7 +155,7 @@ class Built {
 
   const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
 
-  // Of these slots. Those of the last call are kept, with what depends on them alone: all layers of a pass ask for
+  // Positions of these slots. The last call's are kept, with what depends on them alone: all layers of a pass ask for
   // them.
   std::shared_ptr<const PositionSample> drawn(int batch, int slots, const Given& g) const {
     const Shape& given = g.positions_shape;
@@ -172,7 +172,7 @@ class Built {
     return now;
   }
 
-  // Queries and keys that fit; the states that they come from, if nobody says, are q and k themselves.
+  // Queries and keys that fit; the states that they come from, if not given, are q and k themselves.
   Prepared prepared(const Tensor& q, const Tensor& k, const Given& g) const {
     if (g.layer < 0 || g.layer >= shape_.layers)
       bad_input("layer {} of {}; they are counted from 0", g.layer, shape_.layers);

@@ -1,5 +1,5 @@
-// What the files of the module share: how values of Python become those of the engine. Every op takes tensors, arrays
-// of NumPy or DLPack, lists and numbers; what it is given wrongly raises ValueError with the engine's words.
+// Shared by the module's files: the conversion of Python's values to the engine's. Every op takes tensors, arrays
+// of NumPy or DLPack, lists and numbers; a wrong argument raises ValueError with the engine's words.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 inline bool anything(PyObject*) { return true; }
-// Arguments that tensor_of and ids_of take; the names stand in signatures.
+// Arguments that tensor_of and ids_of take; the names appear in signatures.
 struct TensorLike : nb::object {
   NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything)
 };
@@ -31,7 +31,7 @@ struct IdsLike : nb::object {
 nb::module_ numpy();
 std::string type_of(nb::handle);  // "ndarray"
 std::string text_of(nb::handle);  // as str() has it
-// The nearest float32; infinity and NaN stay what they are. Throws BadInput for a finite number beyond its range.
+// The nearest float32; infinity and NaN are unchanged. Throws BadInput for a finite number beyond its range.
 real real_of(double x, const char* what);
 // A Tensor itself, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
 Tensor tensor_of(nb::handle);

@@ -1,4 +1,4 @@
-// Schemes, samplers and temperatures without a model: what they draw, and their spellings.
+// Schemes, samplers and temperatures without a model: their views, and their spellings.
 #include <nanobind/stl/function.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ nb::dict as_dict(const show::View& view) {
   return d;
 }
 
-// The trained length of what is drawn without a model.
+// The trained length of views without a model.
 const RunValues of_views = trained_on(show::Options().train_length);
 
 nb::object draw(const std::string& sampler, int length, int sequences, uint64_t seed, uint64_t step, IdsLike classes) {

@@ -21,14 +21,14 @@ namespace poslab::python {
 
 struct LongCalls {
   std::mutex running;          // held by the one that runs
-  std::atomic<int> begun = 0;  // it, and those that wait for their turn
+  std::atomic<int> begun = 0;  // calls running or waiting for their turn
   std::atomic<bool> python_ends = false;
 };
 inline LongCalls& all_long_calls() {
   static LongCalls all;
   return all;
 }
-// A forked child has none of the threads that do the work, nor what they hold. Called once, when the module is loaded.
+// A forked child has none of the worker threads, nor their resources. Called once, when the module is loaded.
 inline void survive_forks() {
   pthread_atfork(before_fork, [] { after_fork(false); },
                  [] { after_fork(true), new (&all_long_calls()) LongCalls, forget_stop(); });
@@ -70,8 +70,8 @@ inline void end_long_calls() {
   }
 }
 
-// What work() gives. A signal stops it between two steps, or a second later in the middle of one (core/stop.h); what it
-// then throws is thrown, or what the handler of the signal raised if that is another error than KeyboardInterrupt.
+// The result of work(). A signal stops it between two steps, or a second later in the middle of one (core/stop.h); its
+// exception is then thrown, or the signal handler's error if that is another than KeyboardInterrupt.
 template <class Work>
 auto long_call(const Work& work) {
   if (within_long_call())

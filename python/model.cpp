@@ -1,5 +1,5 @@
 // A trained model of a run folder, or an external checkpoint: logits of tokens of one's own, its activations seen and
-// changed by functions of Python, its weights, and what it writes.
+// changed by functions of Python, its weights, and generation.
 #include <algorithm>
 
 #include "autograd/tape.h"
@@ -58,7 +58,7 @@ Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   return tokens;
 }
 
-// What the decoder of a T5 reads; empty for other models.
+// The tokens that the decoder of a T5 reads; empty for other models.
 Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::optional<int>& outputs) {
   const std::optional<int> start = m.reader.start;
   if (start && (given.is_none() || outputs))
@@ -72,7 +72,7 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
   return read;
 }
 
-// Logits, and what the patterns have captured.
+// Logits, and the tensors that the patterns captured.
 std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object given_to_read,
                                 nb::object positions, const TraceLike& said, bool gradient) {
   const Ids tokens = given_tokens(m, "tokens", given), read = given_read(m, given_to_read, tokens, outputs);

@@ -1,5 +1,5 @@
-// The Python module: a door to the libraries, and no second implementation. What a user sees is python/poslab/, which
-// adds pictures and names to what stands here.
+// The Python module: a door to the libraries, and no second implementation. Users see python/poslab/, which
+// adds pictures and names to this module.
 #include "autograd/tape.h"
 #include "autograd/observe.h"
 #include "core/backend.h"
@@ -20,7 +20,7 @@
 namespace poslab::python {
 namespace {
 
-// Errors of the engine, with the same words, in which names of files and tensors may stand.
+// Errors of the engine, with the same words, which may name files and tensors.
 void translate(const std::exception_ptr& e, void*) {
   const auto set = [](PyObject* kind, const std::string& text) { PyErr_SetString(kind, printable(text).c_str()); };
   try {
@@ -137,7 +137,7 @@ NB_MODULE(_poslab, m) {
   survive_forks();
   give_advice();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));
-  // What is recorded may hold arrays of Python, which must go before Python does.
+  // The tape may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
 }
 

@@ -1,5 +1,5 @@
-// One line an op: op(m, "softmax", softmax, "x"_a, "what it computes"). What an op takes and gives in C++ says what it
-// takes and gives in Python.
+// One line an op: op(m, "softmax", softmax, "x"_a, "what it computes"). The C++ types of arguments and results
+// determine the Python types.
 #pragma once
 #include "autograd/ops.h"
 #include "python/convert.h"

@@ -42,7 +42,7 @@ ResidualNorm rms_normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain
   return residual_rms_norm(x, z, gain, epsilon, dropout_of(rate, seed, step));
 }
 
-// Names as in the engine: the shapes stand there too.
+// Names as in the engine, which also states the shapes.
 void add_simple_ops(nb::module_& m) {
   op(m, "add", add, "a"_a, "b"_a, "a + b; shapes broadcast from the right");
   op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");

@@ -1,4 +1,4 @@
-// What all things written in Python share.
+// The common part of all things written in Python.
 #pragma once
 #include "core/choices.h"
 #include "python/long_call.h"
@@ -22,7 +22,7 @@ class Kept {
   PyObject* object_;
 };
 
-// What Python knows of a thread that it has not started, for as long as that runs. Making it anew takes longer than
+// Python's state of a thread that it has not started, for as long as that runs. Making a new one takes longer than
 // most calls.
 class ThreadState {
  public:

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_slots = 1 << 20;
 
-// An instance of somebody's class. Training runs without the GIL and draws on two threads, so each call takes it.
+// An instance of a user's class. Training runs without the GIL and draws on two threads, so each call takes it.
 class OwnTask {
  public:
   OwnTask(std::string name, nb::object task) : name_(std::move(name)), task_(std::move(task)) {
@@ -100,7 +100,7 @@ class OwnTask {
   int in_ = 0, out_ = 0;
 };
 
-// own: the methods that the class has in place of those of pl.Task
+// own: the methods of pl.Task that the class overrides
 Task with_instance(Task t, nb::object instance, const std::vector<std::string>& own) {
   const auto its = std::make_shared<const OwnTask>(t.name, std::move(instance));
   t.symbols_in = its->symbols_in(), t.symbols_out = its->symbols_out(), t.alphabet = its->alphabet();

@@ -31,7 +31,7 @@ std::string shown(bool progress, const Work& work) {
   });
 }
 
-// Trains with work(trace), and gives what the trace has captured of the last step, on the CPU: it is copied
+// Trains with work(trace), and returns the trace's captures of the last step, on the CPU: they are copied
 // before another training may begin on the GPU.
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {

@@ -91,8 +91,8 @@ Tensor& require(Tensor& x, bool wanted) {
   return wanted ? x.require_grad() : x;
 }
 
-// Ones and zeros by a comparison of NumPy, without a gradient. What is no array of numbers is left to Python, to which
-// it is unequal.
+// Ones and zeros by a comparison of NumPy, without a gradient. Anything but an array of numbers is left to Python, to
+// which it is unequal.
 nb::object compared(nb::pointer_and_handle<Tensor> a, nb::handle b, const char* by) {
   const bool sequence = PySequence_Check(b.ptr()) && !PyUnicode_Check(b.ptr());
   if (!sequence && !PyNumber_Check(b.ptr()) && !nb::hasattr(b, "__array__")) return nb::borrow(Py_NotImplemented);

@@ -1,4 +1,4 @@
-// A Trace as Python says it: patterns of names, and what is done with what matches.
+// A Trace in Python's terms: patterns of names, and the action for a match.
 #pragma once
 #include <set>
 
@@ -7,10 +7,10 @@
 
 namespace poslab::python {
 
-// None: it is captured. A function (name, x): what it gives takes the place of x, a tensor of its shape; None leaves x.
+// None: the match is captured. A function (name, x): its result replaces x, a tensor of its shape; None leaves x.
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
 // Its changes may be called from threads without the GIL, as in a training, and throw what the function raises. They
-// throw BadInput for what is on a GPU. Logits are those of all queries.
+// throw BadInput for tensors on a GPU. Logits are for all queries.
 struct Asked {
   explicit Asked(const TraceLike&);
   void check_matched() const;  // throws BadInput for a pattern that no name of the pass has matched
