@@ -19,7 +19,7 @@ std::string document(std::string_view html, const std::map<std::string, std::str
 // A page of document() as slides: one piece of a section at a time, which the arrow keys turn (slides.js).
 std::string as_slides(std::string document);
 
-// & < > " ' as entities; as XML has neither, a control character as its picture, and U+FFFD for bytes outside UTF-8
+// & < > " ' as entities; as XML has neither, a control character as its picture, and U+FFFD for invalid UTF-8
 std::string escape(std::string_view text);
 std::string prose(std::string_view text);             // escaped, and text between ` as code
 std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN

@@ -21,7 +21,7 @@ namespace poslab::reproduce::chi2023 {
 
 const std::vector<ModelSize>& all_sizes();  // options of `poslab t5 train`; others: of `poslab lm train`, for table 3
 
-// The setup by a size and --set. Tasks have their full spelling.
+// The setup that a size and --set give. Tasks have their full spelling.
 struct Setup {
   Settings t5, lm;
   int seeds;

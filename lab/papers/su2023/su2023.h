@@ -10,7 +10,7 @@ constexpr int stretch = 8, far = 32;
 
 const std::vector<ModelSize>& all_sizes();  // others: of the model with LLaMA's blocks
 
-// The setup by a size and --set.
+// The setup that a size and --set give.
 struct Setup {
   Settings all, llama;
   int seeds;
