@@ -53,7 +53,7 @@ Subject open(const std::string& folder, const Options& options) {
   const std::shared_ptr<Learner> learner = model.learner;
   const int length = options.length || !model.text.empty() ? options.length : model.usual_length;
   if (const int samples = learner->config().whole("eval_samples"); model.run && options.sample > samples)
-    bad_input("--sample {}: the test of {} has 1 to {} at each length", options.sample, folder, samples);
+    bad_input("--sample {}: the test has {} at each length", options.sample, samples);
   Subject s{learner->sample({length, options.sample, model.text}), folder, "",
             setting_of(values_of(learner->config()))};
   s.heading = s.of.empty() ? heading_of(folder, learner->config()) : s.of;
