@@ -163,7 +163,7 @@ Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab report runs/sweep -o report.html          # all finished trials of a sweep
   poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages
-  poslab report runs/sweep -o curves.pdf           # for a paper, as wide as a column; .png and .pgf likewise
+  poslab report runs/sweep -o curves.pdf           # for a paper, one column wide; also .png and .pgf
   poslab report runs/sweep -o curves.csv           # the numbers of its curves)";
 
 const char* help_of_version =

@@ -30,7 +30,7 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/show/show.html lab/pages/show/show.js
   lab/papers/ladder/ladder.toml)
 
-# What the program starts in Python: `python3 -m poslab_drawing.papers` in share/poslab, where it is installed, too.
+# The Python modules that the program starts, as `python3 -m poslab_drawing.papers` in share/poslab; also installed.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)
 foreach(folder figures papers)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/${folder}

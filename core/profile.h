@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// A table of kernels that run those of `plain`, the device's table, and add up their costs and times.
+// Kernels that call those of `plain`, the device's table, and record the cost and the time of each call.
 const Kernels& timing_twins(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays

@@ -78,7 +78,7 @@ class Learner {
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
   virtual const State* pictured() const { return nullptr; }   // whose pictures a run's report has, if it has them
-  // The learner must outlive the results of these. lengths: none for those that its kind has.
+  // The learner must outlive the results of both functions. Empty lengths stand for the kind's own.
   virtual Reader reader() const = 0;
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };

@@ -6,8 +6,8 @@ import csv
 import re
 
 import experiments
-from query import (NAMES, ROOT, at_trained, cost, done, interval, listed, mean, one, paper_says, points, range_of, row,
-                   signed, table, whole)  # fmt: skip
+from query import (NAMES, ROOT, asked, at_trained, cost, done, interval, listed, mean, one, paper_says, points,
+                   range_of, row, signed, table, whole)  # fmt: skip
 
 
 def seconds_of(what, steps_more, a_step=None, tests=1):
@@ -246,10 +246,13 @@ def rerope():
         f"{at_2048('SelfExtend-w32-g16')}. YaRN has {at_2048('YaRN')} and the best NTK {at_2048(ntk)}. ReRoPE has no "
         "such number to choose."
     )
-    tests = 15 * 3 * float(row("costs.csv", what="su2023:far, a test")["seconds"])
-    few, many = table("costs.csv", what=REROPE[0])
-    step = (float(many["seconds"]) - float(few["seconds"])) / (int(many["steps"]) - int(few["steps"])) / 5
-    yield f"su2023:far --size tiny # 6 trainings, about {(tests + 6 * 1500 * step) / 3600:.1f} core-hours"
+    about_far = asked("su2023-tiny")
+    (methods,) = (a["methods"] for a in about_far["artifacts"] if a["name"] == "su2023:far")
+    trainings = len({m["model"] for m in methods}) * about_far["seeds"]
+    steps, tests = trainings * int(about_far["options"]["steps"]), len(methods) * about_far["seeds"]
+    spent = seconds_of("su2023:far, a test", steps, REROPE[0], tests)
+    yield f"su2023:far --size tiny # {trainings} trainings, about {spent / 3600:.1f} core-hours"
+
     def unit(length, trained=64):  # of repeated texts, as experiment/language/language.cpp cuts them
         return min(2 * trained, length // 2)
 
@@ -316,15 +319,20 @@ def bare(encoding):
     return encoding.split(":")[0]
 
 
+COUNTS = {6: "six", 7: "seven", 8: "eight", 9: "nine"}
+
+
+def first_ranks():
+    """How many encodings come before the first that neither prefers near keys nor blurs far ones, and all in order."""
+    ranks = [bare(r["encoding"]) for r in table("every-scheme/ranking.csv", task="mean")]
+    return next(n for n, name in enumerate(ranks) if name not in DECAY + BLURS), ranks
+
+
 def every_scheme():
     trials = done("every-scheme")
     ranked = table("every-scheme/ranking.csv", task="mean")
-    ranks = [bare(r["encoding"]) for r in ranked]
+    first, ranks = first_ranks()
     of = {bare(r["encoding"]): float(r["mean"]) for r in ranked}
-    first = 0
-    while ranks[first] in DECAY + BLURS:
-        first += 1
-    counts = {6: "six", 7: "seven", 8: "eight", 9: "nine"}
     same = {}
     for r in trials:
         if r["causal"] == "off" and bare(r["encoding"]) in of:
@@ -335,7 +343,7 @@ def every_scheme():
     overlap = f"{from_ + 1} and {until} overlap" if until == from_ + 2 else f"{from_ + 1} to {until} overlap the first"
     yield f"the intervals of places {overlap}"
     yield f"{len({tuple(sorted(s.items())) for s in same.values()})} of the {len(ranks)} differ at these lengths"
-    yield f"## 5. The first {counts[first]} of {len(ranks)} encodings prefer near keys or blur far distances"
+    yield f"## 5. The first {COUNTS[first]} of {len(ranks)} encodings prefer near keys or blur far distances"
     yield (
         f"{len({r['encoding'] for r in trials})} encodings were trained with counted positions, and {len(ranks)} of "
         f"them are ranked here, where attention sees both sides: "

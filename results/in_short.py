@@ -17,11 +17,13 @@ def lines():
                    for m in ("maximum probability", "log rule"))  # fmt: skip
     yield ("A lower temperature at test helps T5's biases",
            f"{signed(align)} points; the log rule {signed(rule)}",
-           "tentative: the rule without a measurement does as much")  # fmt: skip
+           "tentative: the rule needs no measurement")  # fmt: skip
     yield ("ReRoPE keeps its accuracy at 32 times its trained length",
            f"{findings.at_2048('ReRoPE-w32')} %, where RoPE has {findings.at_2048('Baseline')}",
            "solid at this size, on one kind of text")  # fmt: skip
-    yield ("The best counted encodings prefer near keys or blur far ones", "the first eight of 60",
+    first, ranks = findings.first_ranks()
+    yield ("The best counted encodings prefer near keys or blur far ones",
+           f"the first {findings.COUNTS[first]} of {len(ranks)}",
            "tentative: named afterwards")  # fmt: skip
     gap = row("gap_shift-tiny/first-verdicts.csv", change="gap", **{"from": "10"})
     yield ("What hurts depends on the task",
@@ -31,8 +33,8 @@ def lines():
     above = [r for r in verdicts if r["verdict"] == "above"]
     yield ("A ladder above the paper, only with help", f"{len(above)} of {len(verdicts)} tasks",
            "solid: registered, ten fresh seeds")  # fmt: skip
-    yield ("Sharper attention adds little to randomized positions", f"{points(experiments.best_temperature())} points",
-           "tentative: two seeds")  # fmt: skip
+    yield ("Sharper attention adds little to randomized positions",
+           f"at most {signed(experiments.best_temperature())} points", "tentative: two seeds")  # fmt: skip
     near, of = experiments.near_the_paper()
     yield ("The paper's model", f"{near} of {of} accuracies within five points of the paper's",
            "open: trained for 0.5 % of its steps")  # fmt: skip

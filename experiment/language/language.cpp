@@ -123,7 +123,7 @@ namespace {
 
 // The windows that are drawn for a test at one length.
 struct TestWindows {
-  int drawn, unit;   // tokens of a window that is read, and of what is repeated in it
+  int drawn, unit;   // tokens: of a window of text, and of the part that a repeated window says again and again
   TestWindows(const RunSpec& c, int length) : drawn(length) {
     if (const std::vector<int> all = eval_lengths(c); c.whole("eval_tail"))
       drawn = std::max(length, *std::max_element(all.begin(), all.end()));

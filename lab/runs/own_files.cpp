@@ -37,7 +37,6 @@ int64_t last_step(std::string_view lines) {
   return last.is_object() && last.value("step", Json()).is_number_integer() ? int64_t(last["step"]) : 0;
 }
 
-
 std::optional<Witness> witness(const std::string& file, const std::string& remedy,
                                const std::function<Choices()>& config) {
   try {

@@ -23,7 +23,7 @@ real* zeros(int buffer, int64_t n) {
 // tables, (R, columns), (columns), (columns).
 struct TableGrads { real *r = nullptr, *gain = nullptr, *bias = nullptr; };
 
-// One unit of work: its arguments and results, its partial sums, and those of the current tile.
+// A unit of work: arguments, gradients, and the partial sums of the unit and of its current tile.
 struct Unit {
   const AttentionArgs& x;
   const AttentionGrads& d;
@@ -92,7 +92,7 @@ void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, 
     if (dgain) store(dgain + j, load(dgain + j) + (masked ? Vec{} : du * product));
     store(s + j, a);
     store(ds + j, x.scale * g * du);
-    // dbias is summed here, as dx has the gain in it; times scale, by which tiled_backward() divides the total.
+    // dbias is summed here, since dx contains the gain. tiled_backward() divides the total by scale.
     if (of_tile.bias) {
       real* dbias = of_tile.bias + tile.start(i, tile.table_width) + j;
       store(dbias, load(dbias) + x.scale * du);

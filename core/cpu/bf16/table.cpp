@@ -1,5 +1,5 @@
-// The kernels for --matmul bf16 where the processor multiplies pairs of bf16 itself: those that call products come from
-// this set, the others from a given table. The sources one folder up define them.
+// The kernel table for --matmul bf16 on processors that multiply pairs of bf16. Kernels that call products are compiled
+// for this set from the sources one folder up; the others are copied from a given table.
 #include "core/kernels.h"
 
 namespace poslab::POSLAB_ISA {

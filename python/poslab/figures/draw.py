@@ -110,8 +110,10 @@ def _numbers(n):
 def _words_of(figure):
     """Columns of words, by their heads: the module where it begins, ops, parameters and the shape of the result."""
     nodes = figure["nodes"]
-    columns = {head: [textwrap.shorten(node[name], 44, placeholder="...") for node in nodes] for head, name in
-               (("module", "module"), ("ops", "name"), ("reads", "reads"), ("result", "shape"))}  # fmt: skip
+    heads = {"module": "module", "ops": "name", "reads": "reads", "result": "shape"}
+    columns = {}
+    for head, name in heads.items():
+        columns[head] = [textwrap.shorten(node[name], 44, placeholder="...") for node in nodes]
     modules = columns["module"]
     columns["module"] = [m if n == 0 or modules[n - 1] != m else "" for n, m in enumerate(modules)]
     return columns, {head: max(map(len, [head, *texts])) + 2 for head, texts in columns.items()}
