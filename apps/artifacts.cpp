@@ -46,6 +46,8 @@ ValueLists setting(const std::string& text) {
     value = '"' + value + '"';
   if (value == "on") value = "true";
   if (value == "off") value = "false";
+  if (value.find(',') != std::string::npos && value.find_first_of("\"[") == std::string::npos)
+    bad_input("--set {}: a list has brackets; use --set {}", text, shell_word(fmt::format("{}=[{}]", key, value)));
   return read_lists(fmt::format("{} = {}", key, value), "--set " + text);
 }
 

@@ -80,7 +80,8 @@ void ask_lines(asking::Session& session, bool terminal, const std::string& task)
 }
 
 std::vector<std::string> strings_of(const asking::Session& session, const std::string& path) {
-  std::istringstream lines(read_input(path));
+  const std::string text = read_input(path), mark = "\xEF\xBB\xBF";      // of byte order, which some editors write
+  std::istringstream lines(text.substr(text.starts_with(mark) ? mark.size() : 0));
   std::vector<std::string> all;
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

@@ -16,6 +16,7 @@
 #include "core/choices.h"
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/pages/page/html.h"
 #include "lab/pages/page/print.h"
@@ -78,6 +79,25 @@ void check_apart(const std::vector<std::string>& said) {
               between.count(wrong) ? "word" : "comma", fmt::join(encodings, " "));
 }
 
+// A setting that a person gave, and without which every number of the views is the same.
+void tell_without_effect(const show::Options& options, const std::vector<show::View>& all) {
+  constexpr int most_slots = 256;                                         // beyond, a second computation takes long
+  if (options.length > most_slots) return;
+  const show::Options plain;
+  const auto try_without = [&](const char* option, auto show::Options::*member) {
+    if (options.*member == plain.*member) return;
+    show::Options without = options;
+    without.*member = plain.*member;
+    try {
+      if (show::csv(show::views(without)) == show::csv(all))
+        tell(stderr, "--{} {} changes nothing here: without it, every number is the same\n", option, options.*member);
+    } catch (const BadInput&) {}                                          // without it, nothing can be drawn
+  };
+  try_without("seed", &show::Options::seed);
+  try_without("layer", &show::Options::layer);
+  try_without("train-length", &show::Options::train_length);
+}
+
 void run(ShowWords w) {
   if (w.options.encodings.empty() && w.set.empty())
     bad_input("which encoding? Name one, or several to be compared, or a set of them with --set");
@@ -120,6 +140,7 @@ void run(ShowWords w) {
     tell_unreached(choose_encoding(e, trained_on(w.options.train_length)),
                    choose_sampler(w.options.positions, trained_on(w.options.train_length)),
                    w.options.length);
+  tell_without_effect(w.options, all);
   if (!w.out.empty()) {
     const bool screen = w.out.ends_with(".svg") && !page::in_print(w.out, w.width);
     write_file(w.out, w.slides ? page::as_slides(show::html(w.options, all, command))

@@ -48,6 +48,8 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
   std::ofstream(run / "strings") << "011010\n\n 1110 \r\n";
   CHECK(run.ask(fmt::format("--file '{}'", run / "strings")) == plain);
   CHECK(run.ask(fmt::format("--file - < '{}'", run / "strings")) == plain);
+  std::ofstream(run / "marked") << "\xEF\xBB\xBF""011010\n1110\n";       // with a byte order mark
+  CHECK(run.ask(fmt::format("--file '{}'", run / "marked")) == plain);
   CHECK(run.ask(fmt::format("< '{}'", run / "strings")) == plain);
 
   const std::vector<std::string> all = lines_of(run.ask("011010 1110 --json").substr(3));

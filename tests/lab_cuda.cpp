@@ -111,29 +111,30 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
   add_backend(Device::cuda, cuda::as_backend());
   const OneThread one;
   const TemporaryFolder folder;
-  for (const SmallKind& k : small_kinds())
-    for (const auto& [from, to] : {std::pair{"cuda", "cpu"}, {"cpu", "cuda"}}) {
-      const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
-      INFO(k.name << " from " << from);
-      const auto config = [&](const std::string& out) {
-        return RunSpec(k.kind.configure(overlaid(k.kind.table(), k.settings, {{"out", out}, {"device", from}})));
-      };
-      {
-        Run begun = create_run(config(run)), at_once = create_run(config(whole));
-        for (int n = 0; n < 3; ++n) step(*begun.learner);
-        write_file(begun.folder.checkpoint(), checkpoint_bytes(*begun.learner));
-        train(at_once.folder, *at_once.learner);
-        write_file(at_once.folder.checkpoint(), checkpoint_bytes(*at_once.learner));
-      }
-      resume_run(run, {{"device", to}}, false);
-      const auto loss_on = [](const std::string& folder, const char* device) {
-        const Run r = open_run(folder);
-        CHECK(r.learner->config()["device"] == device);
-        return r.learner->test(r.learner->config())[0].row()["loss"];
-      };
-      CHECK(loss_on(run, to) == doctest::Approx(loss_on(whole, from)).epsilon(1e-3));
-      CHECK(test_run(whole, {{"device", to}, {"eval_samples", "3"}}, {}, false).results.size() > 0);
+  for (bool from_gpu = true; const SmallKind& k : small_kinds()) {   // every second kind the other way round
+    const char *from = from_gpu ? "cuda" : "cpu", *to = from_gpu ? "cpu" : "cuda";
+    from_gpu = !from_gpu;
+    const std::string run = folder / (k.name + from), whole = folder / (k.name + "whole" + from);
+    INFO(k.name << " from " << from);
+    const auto config = [&](const std::string& out) {
+      return RunSpec(k.kind.configure(overlaid(k.kind.table(), k.settings, {{"out", out}, {"device", from}})));
+    };
+    {
+      Run begun = create_run(config(run)), at_once = create_run(config(whole));
+      for (int n = 0; n < 3; ++n) step(*begun.learner);
+      write_file(begun.folder.checkpoint(), checkpoint_bytes(*begun.learner));
+      train(at_once.folder, *at_once.learner);
+      write_file(at_once.folder.checkpoint(), checkpoint_bytes(*at_once.learner));
     }
+    resume_run(run, {{"device", to}}, false);
+    const auto loss_on = [](const std::string& folder, const char* device) {
+      const Run r = open_run(folder);
+      CHECK(r.learner->config()["device"] == device);
+      return r.learner->test(r.learner->config())[0].row()["loss"];
+    };
+    CHECK(loss_on(run, to) == doctest::Approx(loss_on(whole, from)).epsilon(1e-3));
+    CHECK(test_run(whole, {{"device", to}, {"eval_samples", "3"}}, {}, false).results.size() > 0);
+  }
 }
 
 TEST_CASE("cuda: a refusal for memory names an option that makes the run fit, on either device") {

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "encodings/encoding.h"
 #include "lab/pages/show/show.h"
+#include "tests/lab_helpers.h"
 
 using namespace poslab;
 
@@ -232,4 +233,20 @@ TEST_CASE("show: what it cannot draw it names") {
   CHECK(refused("frequencies", "alibi", "sequential").find("it has no fixed frequencies") != std::string::npos);
   CHECK(refused("bias", "rope", "randomized:max_position=5").find("raise max_position") != std::string::npos);
   CHECK(refused("positions", "alibi", "randomized").find("table of offsets") != std::string::npos);
+}
+
+TEST_CASE("show command: a setting that changes nothing is named") {
+  const TemporaryFolder folder;
+  const auto told = [&](const std::string& words) {
+    Program program(folder, "show " + words);
+    const std::string all = program.output();
+    CHECK(program.status() == 0);
+    return all.find("changes nothing here") != all.npos;
+  };
+  CHECK(told("rope --seed 3"));
+  CHECK(told("rope --layer 2"));
+  CHECK(told("rope --train-length 12"));
+  CHECK_FALSE(told("rope --seed 3 --positions randomized"));
+  CHECK_FALSE(told("relative --layer 2"));
+  CHECK_FALSE(told("rope --train-length 12 --view frequencies"));
 }

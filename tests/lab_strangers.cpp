@@ -34,6 +34,7 @@ TEST_CASE("strangers: what a message shows of a file is one line, and says nothi
   CHECK(printable("plain, \u00e9, \u4e2d, \U0001F600") == "plain, \u00e9, \u4e2d, \U0001F600");
   CHECK(printable("a\nb\tc\r\x1b[31m\x7f" + std::string(1, '\0')) == "a\\nb\\tc\\r\\x1b[31m\\x7f\\x00");
   CHECK(printable("\u009b31m \u202e \u2028 \u2066") == "\\x9b31m \\u202e \\u2028 \\u2066");
+  CHECK(printable("\ufeff0\u200b") == "\\ufeff0\\u200b");
   CHECK(printable("\xff \xc3 \xc0\x80 \xed\xa0\x80 \xf5") == "\\xff \\xc3 \\xc0\\x80 \\xed\\xa0\\x80 \\xf5");
   CHECK(is_utf8("plain, \u00e9, \u4e2d, \U0001F600\n\x1b"));
   for (const char* bytes : {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) CHECK(!is_utf8(bytes));

@@ -28,11 +28,12 @@ Character first(std::string_view text) {
   return {code, n};
 }
 
-// Control characters, ends of lines, and marks of direction (Unicode's Bidi_Control).
+// Control characters, ends of lines, marks of direction (Unicode's Bidi_Control), and characters of no width: the zero
+// width space, the word joiner and the byte order mark.
 bool unseen(uint32_t code) {
   const auto within = [&](uint32_t from, uint32_t to) { return code >= from && code <= to; };
-  return code < 0x20 || within(0x7F, 0x9F) || code == 0x61C || within(0x200E, 0x200F) || within(0x2028, 0x202E) ||
-         within(0x2066, 0x2069);
+  return code < 0x20 || within(0x7F, 0x9F) || code == 0x61C || code == 0x200B || within(0x200E, 0x200F) ||
+         within(0x2028, 0x202E) || code == 0x2060 || within(0x2066, 0x2069) || code == 0xFEFF;
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ NewText new_text(const Choices& c) {
   if (!is_utf8(c["text"]))  // config.toml and text.json keep it
     bad_input("text = {}: this name is not UTF-8, which a run needs; rename it", c["text"]);
   if (c["text"] == "copy_grammar") {
+    if (std::error_code error; std::filesystem::exists(c["text"], error))
+      tell(log_of_thread(), "the text is the made-up language; --text ./copy_grammar is the file of that name\n");
     const TextSource made_up = of_grammar();
     return {made_up, {}, with_tokens("copy_grammar: made up as it is read", made_up)};
   }

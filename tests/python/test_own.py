@@ -308,7 +308,7 @@ def test_the_program_says_that_a_run_of_a_class_is_for_python(tmp_path):
     usual = {"encoding": "none", "task": "even_pairs", "positions": "sequential"}
     for option, own in (("encoding", Unheard), ("task", Silent), ("positions", Steps)):
         out = tmp_path / option
-        pl.train(preset="tiny", steps=2, eval_samples=8, out=out, progress=False, **(usual | {option: own}))
+        pl.train(preset="tiny", steps=2, eval_lengths="3", out=out, progress=False, **(usual | {option: own}))
         for words in (["ask", out, "01"], ["eval", out], ["resume", out], ["view", out, "-o", tmp_path / "v"],
                       ["inspect", out, "-o", tmp_path / "i"], ["graph", out, "-o", tmp_path / "g.svg"]):
             said = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
