@@ -22,6 +22,7 @@
 #include "lab/runs/output.h"
 #include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab {
 namespace {
@@ -54,9 +55,15 @@ void print(const std::string& text) {
 
 bool blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-// All are read before the first is answered.
-void ask_all(asking::Session& session, const std::vector<std::string>& strings, const std::string& heading) {
-  for (const std::string& text : strings) session.read(text);
+// All are read before the first is answered. Of positions or a temperature that a user gives, it is said when they
+// change nothing at these lengths.
+void ask_all(asking::Session& session, const std::vector<std::string>& strings, const std::string& heading,
+             const AskWords& w, const Respondent& asked) {
+  int longest = 0;
+  for (const std::string& text : strings) longest = std::max(longest, int(session.read(text).size()));
+  const RunSpec& c = asked.config;
+  if (!w.positions.empty() || !w.temperature.empty())
+    tell_unreached({c.scheme, asked.positions, slots(c, longest), asked.temperature, c.whole("layers")});
   print(heading);
   for (const std::string& text : strings) print(session.reply(text));
 }
@@ -104,14 +111,14 @@ void run(const AskWords& w) {
   asking::Session session(w.run, respondent, w.options);
   const std::string heading = w.options.json ? "" : session.heading();
   if (!w.strings.empty()) {
-    ask_all(session, w.strings, heading);
+    ask_all(session, w.strings, heading, w, respondent);
   } else if (w.file.empty() || w.file == "-") {
     const bool terminal = w.file.empty() && isatty(STDIN_FILENO);
     print(heading);
     if (terminal) print("an input of the task and Enter; Ctrl-D ends\n");
     ask_lines(session, terminal, respondent.config["task"]);
   } else {
-    ask_all(session, strings_of(session, w.file), heading);
+    ask_all(session, strings_of(session, w.file), heading, w, respondent);
   }
   if (w.page.empty()) return;
   if (!session.asked())

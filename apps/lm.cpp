@@ -23,6 +23,7 @@
 #include "lab/hub/hf_run.h"
 #include "lab/runs/room.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
 #include "nn/generate.h"
 
 namespace poslab {
@@ -119,6 +120,9 @@ void generate_command(const LmWords& w) {
          .with = fmt::format("--count {}", w.count),
          .device = device(of.config)},
         w.force);
+  if (!w.encoding.empty() || !w.positions.empty())
+    tell_unreached({of.net.spec().encoding, wanted.positions, int(prompt.size()) + w.count, of.net.spec().temperature,
+                    of.net.spec().layers});
   check_generation(of.net, prompt, wanted);  // before the first word is said
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : typed));
   generate(of.net, prompt, wanted, [&](int token) {

@@ -82,13 +82,15 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settin
     for (size_t n = 0; n < t.tested.size(); ++n)
       if (t.tested[n]["encoding"] == c["encoding"])
         bad_input("--encoding: {} and {} are the same encoding of this model; name each once", t.names[n], name);
-    for (TestPart& part : m.learner->test(c)) {
+    std::vector<TestPart> parts = m.learner->test(c);
+    const int longest = longest_of(parts, c);
+    for (TestPart& part : parts) {
       if (t.names.size() > 1) part.words = name + ", " + part.words;
       all.push_back(std::move(part));
     }
     if (!m.temperature.empty()) c.set("temperature", m.temperature);
     refuse_without_effect(c, typed);
-    tell_unreached(c.scheme, sampler(c), language_kind().longest(c), c.temperature);
+    tell_unreached({c.scheme, sampler(c), longest, c.temperature, m.learner->config().whole("layers")});
     t.tested.push_back(std::move(c));
   }
   begin(use_of(*m.learner, "testing", taken_by(all), footprint(t.tested[0]).of_test), force);

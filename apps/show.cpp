@@ -137,9 +137,8 @@ void run(ShowWords w) {
   w.options.text = table ? 32 : 0;
   const std::vector<show::View> all = show::views(w.options);
   for (const std::string& e : w.options.encodings)
-    tell_unreached(choose_encoding(e, trained_on(w.options.train_length)),
-                   choose_sampler(w.options.positions, trained_on(w.options.train_length)),
-                   w.options.length);
+    tell_unreached({choose_encoding(e, trained_on(w.options.train_length)),
+                    choose_sampler(w.options.positions, trained_on(w.options.train_length)), w.options.length});
   tell_without_effect(w.options, all);
   if (!w.out.empty()) {
     const bool screen = w.out.ends_with(".svg") && !page::in_print(w.out, w.width);

@@ -63,6 +63,7 @@ void plan_command(const SweepWords& w) {
   std::string text = counted(plan.size(), "trial");
   if (impossible) text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
   tell(stderr, "{}\n", text);
+  for (const std::string& line : unreached(plan)) tell(stderr, "{}\n", line);
 }
 
 // Whether as many of the largest trials as run at once fit into the memory, and none takes a month.
@@ -108,6 +109,7 @@ void run_command(const SweepWords& w) {
   const Shard shard = read_shard(w.shard);
   check_together(plan, w);
   if (!w.force) check_room(plan, shard, w);
+  for (const std::string& line : unreached(plan)) tell(stderr, "{}\n", line);
   const SweepFolder folder(path);
   if (!w.kept.empty()) {
     const auto kept = read_kept(w.kept);

@@ -82,9 +82,11 @@ void ask_external(const T5Words& w) {
   const Chosen<Sampler> drawn = sampler_for(model.net.spec().encoding,
                                             choose_sampler(positions, trained_on(model.config.trained_length)));
   refuse_unreached_parts(drawn, model.net.spec().layers);
-  if (const std::string why = unread_positions(model.net.spec().encoding, drawn); !why.empty())
-    tell(stderr, "{}\n", why);
   const std::vector<t5::AtSize> all = t5::ask(model, e, drawn);
+  const T5Spec& s = model.net.spec();
+  int longest = 0;
+  for (const t5::AtSize& one : all) longest = std::max(longest, one.tokens);
+  tell_unreached({s.encoding, drawn, longest, s.temperature, std::max(s.layers, s.decoder_layers)});
   if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size),
              keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));

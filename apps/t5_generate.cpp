@@ -22,6 +22,7 @@
 #include "lab/runs/room.h"
 #include "lab/runs/run.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab {
@@ -121,6 +122,11 @@ void generate_answer(const AnswerWords& words) {
   }
   const std::vector<int> tokens = writer.read(prompt);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
+  if (!words.encoding.empty() || !words.temperature.empty()) {
+    const T5Spec& s = writer.net.spec();
+    tell_unreached({s.encoding, how.positions, std::max(int(tokens.size()), how.count), s.temperature,
+                    std::max(s.layers, s.decoder_layers)});
+  }
   begin({.what = "answering",
          .takes = t5::answer_takes(writer.net.spec(), double(tokens.size()), how.count, how.beams),
          .with = fmt::format("a prompt of {} tokens, --beams {}", tokens.size(), how.beams),

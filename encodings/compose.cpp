@@ -77,6 +77,11 @@ Scheme composition(const std::string& name, const Components& parts) {
         return fmt::format("{} of its part {}", what, part.scheme->name);
     return std::string();
   };
+  s.pages.least_layers = [parts](const Choices&) {
+    int most = 1;
+    for (const Component& part : parts) most = std::max(most, part.scheme->pages.least_layers(part.scheme.choices));
+    return most;
+  };
   s.pages.pictures.layers_differ = std::any_of(
       parts.begin(), parts.end(), [](const Component& p) { return p.scheme->pages.pictures.layers_differ; });
   s.finite = [parts](const Choices&) {

@@ -47,6 +47,7 @@ rotations and not what is seen.)",
           "last layer is given no position.",
           cosines_seen_shown, reach, reach / c.whole("length"));
     },
+    .least_layers = always(2), .unreached = until_slot("window"),
     .pictures = {.matrix = [](auto& m, auto& c) {
                    return m.layer + 1 < m.layers ? cosines(m, c) : zero_contents(m, c);
                  },

@@ -46,7 +46,7 @@ a distance that training has not met. Windows count slots: samplers change the r
 what is seen.)",
     .formula = "RoPE where |i - j| < w; in layers l/2, or l/3 and 2l/3, everywhere: RoPE, at test ReRoPE",
     .source = "Su 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
-    .unreached = until_slot("window"),
+    .least_layers = always(2), .unreached = until_slot("window"),
     .pictures = {.matrix = cosines,
                  .layers_differ = true}};
 

@@ -40,6 +40,7 @@ multiple of `length`. The causal mask shows it the order.)",
     .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
     .source = "Llama 4",
     .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
+    .least_layers = [](const Choices& c) { return c.whole("every"); },
     .unreached = until_slot("length"),
     .pictures = {.matrix = [](auto& m, auto& c) {
                    return (m.layer + 1) % c.whole("every") ? cosines(m, c) : zero_contents(m, c);

@@ -41,6 +41,7 @@ count as one window away however far they are. Where positions count the slots n
 than the window, so a model trained on strings longer than that meets none that it does not know.
 Window and first keys are counted in slots: samplers change the rotations and not what is seen.)",
     .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
-    .source = "Han et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; }};
+    .source = "Han et al. 2023", .shows = [](auto&, auto&) { return cosines_seen_shown; },
+    .unreached = until_slot("window", 1)};
 
 }  // namespace poslab

@@ -64,6 +64,8 @@ struct SchemePages {
   // The sentence below the picture of pairs; with door 1, of the similarity of the vectors that are added.
   std::function<std::string(const ModelShape&, const Choices&)> shows =
       always("This scheme carries no position: all pairs of slots look alike.");
+  // Layers that a model needs to have each kind of layer of this scheme; with fewer it is another scheme.
+  std::function<int(const Choices&)> least_layers = always(1);
   // An option, "window = 512", beyond all distances in strings of this extent: it has no effect. Else empty.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
   SchemePictures pictures = {};

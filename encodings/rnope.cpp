@@ -33,6 +33,7 @@ slots: samplers change the rotations and not what is seen.)",
     .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
     .source = "Yang et al. 2025",
     .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
+    .least_layers = [](const Choices& c) { return c.whole("every"); },
     .unreached = until_slot("window"),
     .pictures = {.matrix = [](auto& m, auto& c) {
                    return (m.layer + 1) % c.whole("every") ? cosines(m, c) : zero_contents(m, c);

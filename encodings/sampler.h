@@ -26,6 +26,7 @@ struct Sampler {
   bool reads_classes = false;        // positions depend on the tokens, so that sequences have their own
   bool by_length = false;            // later slots change the positions of earlier ones, though nothing is random
   bool even = false;                 // neighbours are equally far apart, so that distances are one table of offsets
+  bool shifts = false;               // slots are counted, from a random start
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots

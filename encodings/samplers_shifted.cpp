@@ -63,7 +63,7 @@ std::vector<Sampler> shifted_samplers() {
 the string begins is random, so that a model cannot rely on absolute positions. Known as SHAPE.)",
        .source = "Kiyono et al. 2021",
        .options = {pool, first, {"max_shift", 1 << 24, {0, 1 << 24}, "largest start, if the pool has room for more"}},
-       .random = true, .even = true, .draw = contiguous},
+       .random = true, .even = true, .shifts = true, .draw = contiguous},
       {.name = "pose", .summary = "two runs of neighbouring positions with one random skip between them",
        .about = R"(The string in two runs: the first, of at most half the slots rounded up, counts from 0; the second
 counts on after one random skip into the target length. Short strings so meet the positions of

@@ -152,11 +152,11 @@ std::string not_reached(const Choices& c, const std::string& option, double long
 
 }  // namespace
 
-std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option) {
-  return [option](const Choices& c, const Extent& e) { return not_reached(c, option, e.slots); };
+std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option, int more) {
+  return [=](const Choices& c, const Extent& e) { return not_reached(c, option, e.slots - more); };
 }
-std::function<std::string(const Choices&, const Extent&)> until_position(const std::string& option) {
-  return [option](const Choices& c, const Extent& e) { return not_reached(c, option, e.positions); };
+std::function<std::string(const Choices&, const Extent&)> until_position(const std::string& option, int more) {
+  return [=](const Choices& c, const Extent& e) { return not_reached(c, option, e.positions - more); };
 }
 
 BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
@@ -174,7 +174,6 @@ Scheme windowed_scheme(Scheme s, BandsFor bands, std::function<bool(const Choice
   s.make = [bands](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<Windowed>(rotary_layer(m, c), bands(m, c));
   };
-  s.pages.unreached = until_slot("window");
   s.pages.pictures.matrix = cosines;
   s.pages.pictures.distances = [bands](const ModelShape& m, const Choices& c, const Positions& p) {
     return effective_distances(bands(m, c)(p), p.time());
@@ -258,7 +257,7 @@ Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape
   };
   s.pages.cost = {.matrices = always(2.), .live = always(0.)};
   s.pages.pictures.matrix = cosines;
-  s.pages.unreached = until_position("window");
+  s.pages.unreached = until_position("window", 1);               // a key `window` positions away is at that distance
   return rotary_layers_scheme(std::move(s));
 }
 

@@ -64,9 +64,10 @@ class Windowed : public Encoding {
 // The option of a window or another length in slots. standard: 0.5L for half the trained length.
 Option window_option(const std::string& name, const std::string& standard, const std::string& help,
                      Range = {2, 1 << 24});
-// For `unreached` of a scheme that equals RoPE at distances, in slots or in positions, below the value of this option.
-std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),
-    until_position(const std::string& option);
+// For `unreached` of a scheme that equals RoPE at distances, in slots or in positions, below the value of this option
+// plus `more`.
+std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option, int more = 0),
+    until_position(const std::string& option, int more = 0);
 
 // The pairs less than `window` slots apart; with `causal`, no key after the query. Rotated unless `rope` is false.
 BandsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);

@@ -26,9 +26,6 @@ std::string parts_beyond(int layers, int parts) {
                      "least layers = {0}", parts, layers);
 }
 
-// Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
-bool counts_from_anywhere(const Chosen<Scheme>& s) { return !s->embed && !has(reads(s), Reads::positions); }
-
 // Why an option changes nothing, and a remedy; "": it changes something.
 std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
@@ -45,7 +42,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
                        "embedding, before all layers; give positions one part",
                        parts, c.scheme.spelled());
   if (parts > layers(c)) return parts_beyond(layers(c), parts);
-  if (is("first_position") && counts_from_anywhere(c.scheme))
+  if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
                        "as encoding = rope", c.scheme.spelled());
   if (is("first_position") && !composed_spelling(c["encoding"]) && finite(c.scheme) &&
@@ -69,6 +66,8 @@ void refuse_option(const std::string& option, const std::string& value, const st
 }
 
 }  // namespace
+
+bool reads_differences_alone(const Chosen<Scheme>& s) { return !s->embed && !has(reads(s), Reads::positions); }
 
 void refuse_unreached_parts(const Chosen<Scheme>& s, int layers) {
   const int parts = int(parts_in_turn(s));

@@ -8,6 +8,9 @@ namespace poslab {
 // choices, which fit together. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
+// Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
+bool reads_differences_alone(const Chosen<Scheme>&);
+
 // The same of an encoding or a sampler of a model that has no RunSpec: for parts that none of its layers takes.
 void refuse_unreached_parts(const Chosen<Scheme>&, int layers);
 void refuse_unreached_parts(const Chosen<Sampler>&, int layers);

@@ -27,7 +27,10 @@ std::string plan(const ValueLists& lists, const std::vector<ValueLists>& also, c
   const Kind& kind = kind_of_command(command);
   std::vector<ValueLists> more;
   for (const ValueLists& one : also) more.push_back(lists_of(kind, one));
-  return plan_lines(make_plan(lists_of(kind, lists), more, "sweep", kind));
+  const Plan plan = make_plan(lists_of(kind, lists), more, "sweep", kind);
+  for (const std::string& line : unreached(plan))
+    if (PyErr_WarnEx(PyExc_UserWarning, line.c_str(), 1)) throw nb::python_error();   // warnings are errors here
+  return plan_lines(plan);
 }
 
 // Lines of JSON: of the trials, and of the lengths.

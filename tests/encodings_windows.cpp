@@ -334,7 +334,7 @@ TEST_CASE("windows: a scheme says which option no string reaches, and its layers
     return s->pages.unreached(s.choices, {slots, positions});
   };
   CHECK(said("rerope:window=6", 6, 6) == "window = 6");
-  CHECK(said("rerope:window=6", 7, 7) == "");
+  CHECK(said("rerope:window=6", 8, 8) == "");
   CHECK(said("rerope", 40, 2048) == "");                       // random positions are further apart
   CHECK(said("window", 40, 2048) == "window = 512");           // slots are not
   CHECK(said("dual_chunk", 40, 40) == "chunk = 768");
@@ -342,6 +342,33 @@ TEST_CASE("windows: a scheme says which option no string reaches, and its layers
   CHECK(said("rope", 40, 40) == "");
   CHECK(said("rope|rerope", 40, 40) == "window = 512 of its part rerope");
   CHECK(said("scale_invariant:of=rerope/window=512", 40, 40) == "window = 512");
+}
+
+TEST_CASE("windows: an option is said to be out of reach exactly where the logits do not change with it") {
+  constexpr int T = 6, layers = 4;
+  const Positions counted = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  int tried = 0;
+  for (const Scheme& scheme : all_encodings())
+    for (const Option& o : scheme.options) {
+      const auto at = [&](int value) { return fmt::format("{}:{}={}", scheme.name, o.name, value); };
+      const auto beyond = [&](int value) {
+        const Chosen<Scheme> s = choose_encoding(at(value), trained_on(T));
+        return s->pages.unreached(s.choices, {T, T}).starts_with(o.name + " = ");
+      };
+      try {
+        if (!beyond(500)) continue;
+        choose_encoding(at(T - 2), trained_on(T));
+      } catch (const BadInput&) { continue; }                  // no number of slots
+      for (int value = T - 2; value <= T + 1; ++value) {
+        float moved = 0;
+        for (size_t n = 0; n < layers; ++n)
+          moved = std::max(moved, float(difference(logits_in(at(value), counted, true, n, layers),
+                                                   logits_in(at(500), counted, true, n, layers))));
+        CHECK_MESSAGE(beyond(value) == (moved == 0), at(value) << ": logits move by " << moved);
+      }
+      ++tried;
+    }
+  CHECK(tried == 12);
 }
 
 TEST_CASE("windows: what is refused") {

@@ -33,7 +33,7 @@ Run create_run(const RunSpec& c) {
   stop_if_requested();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(c.scheme, sampler(c), kind.longest(c), c.temperature);
+  tell_unreached(c);
   tell_example(c.scheme, sampler(c));
   if (Progress::shown && c.has("warmup") && c.count("warmup") > c.count("steps"))
     tell(log_of_thread(), "warmup = {} is longer than steps = {}, so the learning rate does not reach lr = {}\n",
@@ -92,6 +92,12 @@ Taken taken_by(const std::vector<TestPart>& parts) {
   Taken all;
   for (const TestPart& part : parts) all.then(part.takes);
   return all;
+}
+
+int longest_of(const std::vector<TestPart>& parts, const Choices& c) {
+  double most = 0;
+  for (const TestPart& part : parts) most = std::max(most, part.tokens);
+  return int(most / c.whole("eval_samples"));
 }
 
 Values repeats(const std::vector<TestPart>& parts) {

@@ -61,6 +61,7 @@ std::optional<double> train(const RunFolder&, Learner&, Trace* = nullptr);
 // All parts of a test, with a bar on stderr, and a line for each that repeats samples. Throws Interrupted; `again` is
 // the command that does it again.
 Taken taken_by(const std::vector<TestPart>&);
+int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the longest sequence tested
 Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the words of the part, without empty ones
 Results evaluate(const std::vector<TestPart>&, const std::string& again, Device = Device::cpu);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "encodings/compose.h"
+#include "experiment/kind.h"
+#include "experiment/no_effect.h"
 #include "lab/files/progress.h"
 
 namespace poslab {
@@ -24,29 +26,55 @@ std::string line_of(const Chosen<Thing>& chosen, int slots) {
 }  // namespace
 
 std::string unread_positions(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
+  const auto line = [&](const char* reads) {
+    return fmt::format("{} reads {}, so positions = {} change nothing here", scheme.spelled(), reads, sampler.thing.name);
+  };
   const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
-  if (sampler.thing.name == "sequential" || has(reads(scheme), of_positions)) return "";
-  return fmt::format("{} reads no positions, so positions = {} change nothing here", scheme.spelled(),
-                     sampler.thing.name);
+  if (sampler.thing.name == "sequential") return "";
+  if (!has(reads(scheme), of_positions)) return line("no positions");
+  return sampler->shifts && reads_differences_alone(scheme)
+             ? line("no position alone, only how far apart two are") : "";
 }
 
-std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
-  if (const std::string why = unread_positions(scheme, sampler); !why.empty()) return why;
-  const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
-  const std::string what = scheme->pages.unreached(scheme.choices, {slots, positions});
-  return what.empty() ? "" : line_of(scheme.spelled(), what, slots);
+std::vector<std::string> unreached(const AtWork& w) {
+  const int least = w.scheme->pages.least_layers(w.scheme.choices);
+  const int positions = w.sampler.thing.name == "sequential" ? w.slots : pool_of(w.sampler);
+  const std::string positions_unread = unread_positions(w.scheme, w.sampler),
+                    option = w.scheme->pages.unreached(w.scheme.choices, {w.slots, positions});
+  std::vector<std::string> lines = {positions_unread};
+  if (w.layers < least)
+    lines.push_back(fmt::format("{} has another kind of layer, which layers = {} do not reach, so it equals a simpler "
+                                "scheme here; take at least {} layers", w.scheme.spelled(), w.layers, least));
+  if (!option.empty()) lines.push_back(line_of(w.scheme.spelled(), option, w.slots));
+  lines.push_back(line_of(w.sampler, w.slots));
+  if (w.sampler->parts)
+    for (const Chosen<Sampler>& part : *w.sampler->parts) lines.push_back(line_of(part, w.slots));
+  if (w.sampler->added) lines.push_back(line_of(*w.sampler->added, w.slots));
+  lines.push_back(line_of(w.temperature, w.slots));
+  std::erase(lines, "");
+  return lines;
 }
 
-void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots,
-                    const Chosen<TemperaturePolicy>& temperature) {
-  std::vector<std::string> lines = {unreached(scheme, sampler, slots), line_of(sampler, slots),
-                                    line_of(temperature, slots)};
-  if (sampler->parts)
-    for (const Chosen<Sampler>& part : *sampler->parts) lines.push_back(line_of(part, slots));
-  if (sampler->added) lines.push_back(line_of(*sampler->added, slots));
+std::vector<std::string> unreached(const RunSpec& c) {
+  const int slots = kind_of(c).longest(c), layers = c.whole("layers");
+  std::vector<std::string> lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
+  if (c.has("test_positions") && c["test_positions"] != "same")
+    if (const std::string line = unread_positions(c.scheme, test_sampler(c)); !line.empty())
+      lines.push_back("at test " + line);
+  return lines;
+}
+
+namespace {
+
+void tell_lines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines)
-    if (Progress::shown && !line.empty()) tell(log_of_thread(), "{}\n", line);
+    if (Progress::shown) tell(log_of_thread(), "{}\n", line);
 }
+
+}  // namespace
+
+void tell_unreached(const AtWork& w) { tell_lines(unreached(w)); }
+void tell_unreached(const RunSpec& c) { tell_lines(unreached(c)); }
 
 void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
   if (!Progress::shown) return;

@@ -10,6 +10,7 @@
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
 #include "lab/runs/sweep/named.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab::sweep {
 namespace {
@@ -56,6 +57,16 @@ std::string trial_id(const Choices& c) {
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
+}
+
+std::vector<std::string> unreached(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Trial& t : plan) {
+    if (!t.impossible.empty()) continue;
+    for (std::string& line : unreached(RunSpec(t.config())))
+      if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(std::move(line));
+  }
+  return all;
 }
 
 std::string plan_lines(const Plan& plan) {

@@ -57,6 +57,8 @@ Plan make_plan(const std::string& toml, const std::string& source);
 ValueLists read_lists(const std::string& toml, const std::string& source);
 
 std::string plan_lines(const Plan&);
+// A line for each setting of its trials that changes nothing (lab/runs/unreached.h), each once.
+std::vector<std::string> unreached(const Plan&);
 // Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
 Plan read_plan(const std::string& path);
 Plan plan_of(const std::string& lines, const std::string& source);  // the same for a plan's text
