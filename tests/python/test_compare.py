@@ -109,10 +109,10 @@ def test_a_drawing_of_less_leaves_no_table_of_the_drawing_before(plan, tmp_path)
     out = tmp_path / "out"
     drawn(tmp_path, map(result, plan))
     assert (out / "ranking.csv").exists()
-    for name, text in {"mine.md": "## Mine", "mine.csv": "a,b"}.items():
-        (out / name).write_text(text)
-    (out / "former.md").write_text("## Of another artifact\n")
-    (out / "README.md").write_text((out / "README.md").read_text() + "## Of another artifact\n")
+    for name in ("mine.md", "mine.csv", "former.md"):
+        (out / name).write_text("## Mine\n")
+    page = out / "page.json"
+    page.write_text(page.read_text().replace('"files": [', '"files": ["former.md",'))
     words = ["--task", "even_pairs", "--encodings", "none", "--size", "example", "--draw"]
     done = reproduce(out, *words, command="compare")
     assert done.returncode == 0 and "0 of " in done.stdout, done.stderr

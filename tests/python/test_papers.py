@@ -55,8 +55,10 @@ def test_the_tables_in_results_come_out_of_the_trials_there(tmp_path, folder, do
     )
     assert again.returncode == 0, again.stderr
     assert done in again.stdout
+    facts = [json.loads((where / "page.json").read_text()) for where in (tmp_path / "new", RESULTS / folder)]
+    assert facts[0] | {"command": ""} == facts[1] | {"command": ""}
     for file in sorted((RESULTS / folder).iterdir()):
-        if file.name not in ("README.md", "about.json"):  # these have the command
+        if file.name not in ("README.md", "about.json", "page.json"):  # these have the command
             texts = [(tmp_path / "new" / file.name).read_text(), file.read_text()]
             if file.name == "kept.jsonl":  # lines of older programs have no checksum
                 texts = [re.sub(r',"checksum":"[0-9a-f]{8}"', "", text) for text in texts]

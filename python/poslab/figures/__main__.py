@@ -92,16 +92,6 @@ def only(figures, names):
     return [figure for figure, name in zip(figures, known) if not names or name in names]
 
 
-def escaped(value, signs):
-    """The data with these signs in its texts replaced, in place; what names a figure or a colour stays."""
-    keys = value.keys() - {"id", "kind", "color"} if isinstance(value, dict) else range(len(value))
-    for key in keys:
-        if isinstance(value[key], str):
-            value[key] = "".join(signs.get(letter, letter) for letter in value[key])
-        elif isinstance(value[key], (dict, list)) and key not in ("points", "band", "behind", "cells"):
-            escaped(value[key], signs)
-
-
 def labelled(figures, labels, signs):
     """NAME=TEXT for each name of a curve, title and label of an axis. Of "encoding=rope" the value is a name, too."""
     places = [(figure, key) for figure in figures for key in ("title", "x", "y", "row", "col") if key in figure]
@@ -118,7 +108,7 @@ def labelled(figures, labels, signs):
             raise BadInput(f"--label {label}: nothing is called so; write NAME=TEXT with a name of {known}")
         name = max(fitting, key=len)
         new[name] = label[len(name) + 1 :]
-    escaped(figures, signs)
+    draw.escaped(figures, signs)
     for name, text in new.items():
         for place, key in names[name]:
             place[key] = text

@@ -1,4 +1,5 @@
-"""Draws figures from their data, as lab/pages/page/panels.h has it: charts, matrices, and the tape of a step."""
+"""Draws figures from their data, as lab/pages/page/panels.h has it: charts, matrices, and the tape of a step; and rows
+of marks, which analyses have. The only place that draws these kinds for print."""
 
 import base64
 import itertools
@@ -14,7 +15,8 @@ LINE = 3.8  # mm
 
 
 def chart(axes, figure, width=style.COLUMN):
-    """figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and what chart_json() may add."""
+    """figure: title, x, y, curves ({"name", "points": [[x, y or None], ...]}), and what chart_json() may add. Analyses
+    have "dots" of a curve, which no line joins, and "notes" [[x, y, text], ...] that end beside their place."""
     times = 100 if figure.get("percent") else 1
     if figure.get("shaded") and figure["shaded"] > figure["x_low"]:
         end = min(figure["shaded"], figure["x_high"])
@@ -24,7 +26,11 @@ def chart(axes, figure, width=style.COLUMN):
     baselines = itertools.count()
     for n, curve in enumerate(figure["curves"]):
         _curve(axes, curve, times, number_of(curve.get("color", f"c{n}")), baselines)
+    for at, y, text in figure.get("notes", []):
+        axes.text(at, times * y, f"{text}  ", ha="right", va="center")
     axes.set(xlabel=figure["x"], ylabel=figure["y"] + " (%)" * (times == 100))
+    if figure.get("equal"):
+        axes.set_aspect("equal", adjustable="datalim")
     if figure.get("doubling"):
         axes.set_xscale("log", base=2)
         xs = sorted({p[0] for curve in figure["curves"] for p in curve["points"]})
@@ -60,6 +66,9 @@ def _curve(axes, curve, times, n, baselines):
         look = {"color": style.COLOURS[place], "marker": style.MARKERS[(place + 3 * round) % len(style.MARKERS)],
                 "markersize": 3, "markevery": (place % max(1, seen // 8), max(1, seen // 8)),
                 "markerfacecolor": "white" if round % 2 else style.COLOURS[place]}  # fmt: skip
+    if curve.get("dots"):
+        dashes, look["markevery"], look["markersize"] = "none", 1, curve["dots"]
+        look["rasterized"] = len(x) > 1000
     if curve.get("band"):
         at, low, high = np.array(curve["band"], dtype=float).T
         axes.fill_between(at, times * low, times * high, color=look["color"], alpha=0.14, linewidth=0)
@@ -70,6 +79,40 @@ def _curve(axes, curve, times, n, baselines):
         axes.fill_between(x, times * y, color=look["color"], alpha=0.28, linewidth=0, label=curve["name"])
     else:
         axes.plot(x, times * y, label=curve["name"], linestyle=dashes, **look)
+
+
+def marks(axes, figure):
+    """figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high], ...]}, and
+    maybe "hollow"); a bar from low to high, which may be the same. "joined" has bars behind, [[row, from, to], ...]. "levels"
+    ({"name", "x"}) are dashed. What is beyond x_low and x_high is an arrow with its number."""
+    times, names = 100 if figure.get("percent") else 1, figure["rows"]
+    left, right = times * figure["x_low"], times * figure["x_high"]
+    for n, level in enumerate(figure.get("levels", [])):
+        axes.axvline(times * level["x"], color=style.COLOURS[1], linestyle=("--", ":", "-.")[n % 3], linewidth=1.2,
+                     zorder=0, label=level["name"])  # fmt: skip
+    if left < 0 < right:
+        axes.axvline(0, color="black", linewidth=0.8, zorder=0)
+    for y, *ends in figure.get("joined", []):
+        axes.hlines(y, times * ends[0], times * ends[1], color="#cccccc", linewidth=3, zorder=1)
+    for n, mark in enumerate(figure["series"]):
+        place = number_of(mark.get("color", f"c{n}"))
+        colour = style.GREY if place is None else style.COLOURS[place % len(style.COLOURS)]
+        y, x, low, high = np.array(mark["points"], dtype=float).T * [[1], [times], [times], [times]]
+        y = y + figure.get("apart", 0) * (n - (len(figure["series"]) - 1) / 2)
+        inside = (left <= x) & (x <= right)
+        axes.hlines(y, np.clip(low, left, right), np.clip(high, left, right), color=colour, linewidth=1.2, zorder=2)
+        marker = mark.get("marker", style.MARKERS[n % len(style.MARKERS)])
+        axes.plot(x[inside], y[inside], marker, color=colour, linestyle="none", markersize=14 if marker == "|" else 6,
+                  markerfacecolor="white" if mark.get("hollow") else colour, label=mark["name"], zorder=3,
+                  markeredgecolor=colour if mark.get("hollow") or marker == "|" else "white")  # fmt: skip
+        for at, value in zip(y[~inside], x[~inside]):
+            edge, side, arrow = (right, "right", ">") if value > right else (left, "left", "<")
+            axes.plot(edge, at, arrow, color=colour, clip_on=False)
+            axes.annotate(f"{value:.0f}", (edge, at), (5 - 10 * (side == "right"), 0), textcoords="offset points",
+                          ha=side, va="center")  # fmt: skip
+    axes.set(xlim=(left, right), ylim=(len(names) - 0.4, -0.6), xlabel=figure["x"] + " (%)" * (times == 100))
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
 
 
 def matrix(axes, figure, vector=False, bar=True):
@@ -160,7 +203,7 @@ def tape(axes, figure):
     axes.set_axis_off()
 
 
-KINDS = {"matrix": matrix, "chart": chart, "tape": tape}
+KINDS = {"matrix": matrix, "chart": chart, "marks": marks, "tape": tape}
 
 
 def kind_of(figure):
@@ -170,10 +213,10 @@ def kind_of(figure):
 def rows_of(figures, width):
     """Figures of a kind stand beside one another as far as the width allows, in rows of about as many: (figures,
     columns) for each row."""
-    least = {"matrix": 40, "chart": 75, "tape": math.inf}  # mm
+    least = {"matrix": 40, "chart": 75, "marks": 75, "tape": math.inf}  # mm
     for kind, group in itertools.groupby(figures, kind_of):
         group = list(group)
-        rows = math.ceil(len(group) / max(1, int(width / least[kind])))
+        rows = math.ceil(len(group) / max(1, int(width / group[0].get("least", least[kind]))))
         columns = math.ceil(len(group) / rows)
         yield from ((group[at : at + columns], columns) for at in range(0, len(group), columns))
 
@@ -186,6 +229,10 @@ def _legend(names, width):
     columns = max(1, min(len(names), int(width / (10 + LETTER * longest))))
     rows = -(-len(names) // columns)
     return names, columns, rows * max((name.count("\n") + 1 for name in names), default=0)
+
+
+def names_of(figure):
+    return [one["name"] for group in ("curves", "levels", "series") for one in figure.get(group, [])]
 
 
 def legend(axes, width):
@@ -202,25 +249,31 @@ def _height(figure, each):
         return 3.2 * (len(figure["nodes"]) + 4)
     if kind_of(figure) == "chart":
         return min(90, max(45, 0.55 * each))
+    if kind_of(figure) == "marks":
+        return LINE * (len(figure["rows"]) * (1.1 + figure.get("apart", 0)) + 4)
     rows, cols = len(figure["cells"]), len(figure["cells"][0])
     tall = min(6, max(1, cols / (2 * rows)))
     return max(24, min(70, each - 26) * tall * rows / max(rows, cols) + 12)
 
 
-def canvas(figures, width, vector=False):
+def canvas(figures, width, vector=False, size=8, shared=False):
     """The figures in rows, each under its title if there are several, as wide as `width` mm. A tape is as wide as its
-    words take."""
+    words take. size: of the letters, in points. shared: one legend for all."""
     from matplotlib.figure import Figure
 
+    scale = size / 8 * style.INCHES
+    width *= 8 / size
     rows = list(rows_of(figures, width))
     heights = []
     for row, columns in rows:
         each = width / columns
-        legends = [LINE * _legend([c["name"] for c in figure.get("curves", [])], each)[2] for figure in row]
+        legends = [LINE * _legend([] if shared else names_of(figure), each)[2] for figure in row]
         heights.append(max(_height(f, each) for f in row) + max(legends) + 6 * (len(figures) > 1))
     if kind_of(figures[0]) == "tape":
         width = LETTER * (10 + NUMBERS + sum(_words_of(figures[0])[1].values()))
-    drawn = Figure(figsize=(width * style.INCHES, sum(heights) * style.INCHES), layout="constrained")
+    _, beside, lines = _legend(names_of(figures[0]) if shared else [], width)
+    height = sum(heights) + LINE * lines
+    drawn = Figure(figsize=(width * scale, height * scale), layout="constrained")
     drawn.get_layout_engine().set(w_pad=0.02, h_pad=0.02)
     parts = np.atleast_1d(drawn.subfigures(len(rows), 1, height_ratios=heights, squeeze=True))
     for part, (row, columns) in zip(parts, rows):
@@ -232,12 +285,36 @@ def canvas(figures, width, vector=False):
             if kind_of(figure) == "matrix":
                 matrix(axes, figure, vector)
             else:
-                KINDS[kind_of(figure)](axes, figure)
-                legend(axes, width / columns)
+                KINDS[kind_of(figure)](axes, figure, *[width / columns] * (kind_of(figure) == "chart"))
+                if not shared:
+                    legend(axes, width / columns)
             if len(figures) > 1 or kind_of(figure) == "tape":
                 letters = max(12, int(0.75 * width / columns / LETTER))  # bold is wider, and the axis stands left of it
                 axes.set_title(textwrap.fill(figure["title"], letters), loc="left", fontweight="bold")
+    if shared and names_of(figures[0]):
+        drawn.legend(*all[0].get_legend_handles_labels(), loc="outside lower center", ncols=beside)
     return drawn
+
+
+# -- data for figures -------------------------------------------------------------------------------------------------
+
+
+def curves(data, by, x, y, ends=()):
+    """Curves of a DataFrame, by the name of each; ends: the columns of a band."""
+    for name, rows in data.groupby(by, sort=False):
+        band = {"band": rows[[x, *ends]].to_numpy().tolist()} if ends else {}
+        yield {"name": str(name), "points": rows[[x, y]].to_numpy().tolist()} | band
+
+
+def escaped(value, signs):
+    """The data with these signs in its texts replaced, in place; what names a figure or a colour stays."""
+    keys = value.keys() - {"id", "kind", "color"} if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        if isinstance(value[key], str):
+            value[key] = "".join(signs.get(letter, letter) for letter in value[key])
+        elif isinstance(value[key], (dict, list)) and key not in ("points", "band", "behind", "cells"):
+            escaped(value[key], signs)
+    return value
 
 
 # -- the data that a page has ------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def main():
         section = Section(notes=undrawn) if undrawn else draw(trials.of(artifact), artifact)
         section.notes += artifact["notes"]
         sections[name] = (artifact, section)
-    page.write(words.folder, trials.about | {"made": words.made}, sections)
+    page.write(words.folder, trials.about | {"made": words.made, "origin": trials.origin()}, sections)
     try:
         page.write_figures(words.folder, sections, [end for end in words.figures.split(",") if end], words.width)
     except page.style.Missing as error:

@@ -1,13 +1,13 @@
 """Figures 1 to 3 of chi2023: biases of heads, quantiles of logits, temperatures against length. And the propositions
 beside simulated rows of logits."""
 
-import functools
 import math
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from ..figures.draw import curves as draw
 from .chi2023_data import guarded, temperature, verdict_on
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, mean
@@ -18,15 +18,6 @@ NOT_YET = "The model of this figure is not trained yet."
 def first(trials, model, file):
     """The record of the first seed, if there is one."""
     return trials.records(model, file).get(0)
-
-
-def lines(data, by, x, y, labels, canvas):
-    axes = canvas.add_subplot()
-    for name, line in data.groupby(by, sort=False):
-        axes.plot(line[x], line[y], linewidth=1, label=str(name))
-    axes.set(xlabel=labels[0], ylabel=labels[1])
-    canvas.legend(loc="outside lower center", ncols=2)
-    return axes
 
 
 def biases(trials, artifact):
@@ -46,10 +37,10 @@ def biases(trials, artifact):
     ]
     each = "; ".join(f"head {n}: {a:.2f} beside the query, {b:.2f} {reach} tokens away"
                      for n, (a, b) in enumerate(zip(around, ends), 1))  # fmt: skip
-    draw = functools.partial(lines, section.data.assign(head="head " + section.data["head"].astype(str)), "head",
-                             "distance", "bias", ("key minus query, in tokens", "bias"))  # fmt: skip
+    named = section.data.assign(head="head " + section.data["head"].astype(str))
+    chart = {"x": "key minus query, in tokens", "y": "bias", "curves": list(draw(named, "head", "distance", "bias"))}
     caption = "The bias of each head by distance. One table for all layers of the encoder. The first of the seeds."
-    section.figures = [Figure("biases", caption, f"Bias by distance. {each}.", draw, section.data)]
+    section.figures = [Figure("biases", caption, f"Bias by distance. {each}.", [chart], section.data)]
     section.notes = [
         "The source shows two heads of Flan-T5-XL at query 7,500 of 15,000 tokens: one that prefers near keys and one "
         "that prefers far ones. Beyond the last bucket all keys of a side get the same bias."
@@ -57,12 +48,11 @@ def biases(trials, artifact):
     return section
 
 
-def against_normal(data, canvas):
-    axes = canvas.add_subplot()
-    axes.axline((0, 0), slope=1, color="grey", linewidth=1, linestyle="--", label="y = x")
-    axes.plot(data["normal"], data["logit"], linewidth=1, label="logits")
-    axes.set(xlabel="quantile of the normal distribution", ylabel="averaged sorted logit")
-    canvas.legend(loc="outside lower center", ncols=2)
+def against_normal(data):
+    ends = [data["normal"].min(), data["normal"].max()]
+    same = {"name": "y = x", "color": "base", "points": [[x, x] for x in ends]}
+    logits = {"name": "logits", "color": "c0", "points": data[["normal", "logit"]].to_numpy().tolist()}
+    return {"x": "quantile of the normal distribution", "y": "averaged sorted logit", "curves": [same, logits]}
 
 
 def quantiles(trials, artifact):
@@ -81,7 +71,7 @@ def quantiles(trials, artifact):
             section.figures.append(
                 Figure(f"quantiles-{task}-{length}", f"{title.capitalize()}. On the line the logits are normal.",
                        f"Quantiles of logits against normal ones, {title}: {says}",
-                       functools.partial(against_normal, frames[-1]), frames[-1])
+                       [against_normal(frames[-1])], frames[-1])
             )  # fmt: skip
     section.data = pd.concat(frames) if frames else pd.DataFrame(columns=["task", "length", "normal", "logit"])
     section.readings = section.readings or [NOT_YET]
@@ -97,14 +87,11 @@ RULES = ("maximum probability", "entropy", "proposition 1", "proposition 2")
 ALGORITHM = {"proposition 1": "maximum probability", "proposition 2": "entropy"}
 
 
-def against_length(data, trained, canvas):
+def against_length(data, trained):
     start = data.drop_duplicates("rule").assign(length=trained, temperature=1.0)
-    axes = lines(pd.concat([start, data]), "rule", "length", "temperature", ("tokens", "temperature"), canvas)
-    axes.set_xscale("log", base=2)
-    lengths = [trained, *data["length"].unique()]
-    axes.set_xticks(lengths, lengths)
-    axes.minorticks_off()
-    axes.set_ylim(0, 1)
+    all = draw(pd.concat([start, data]), "rule", "length", "temperature")
+    limits = {"x_low": trained, "x_high": data["length"].max(), "y_low": 0, "y_high": 1}
+    return {"x": "tokens", "y": "temperature", "doubling": True, "curves": list(all)} | limits
 
 
 def curves(trials, artifact):
@@ -124,10 +111,10 @@ def curves(trials, artifact):
                   "temperature": math.log(trials.about["length"]) / math.log(n)} for n in longer]  # fmt: skip
         frames.append(pd.DataFrame(rows))
         at_last = "; ".join(f"{row['rule']} {row['temperature']:.2f}" for row in rows if row["length"] == longer[-1])
-        draw = functools.partial(against_length, frames[-1], trials.about["length"])
         section.figures.append(
             Figure(f"temperatures-{task}", f"Temperature against length, {task}. Mean over the seeds.",
-                   f"Temperatures at {longer[-1]} tokens, {task}: {at_last}.", draw, frames[-1])
+                   f"Temperatures at {longer[-1]} tokens, {task}: {at_last}.",
+                   [against_length(frames[-1], trials.about["length"])], frames[-1])
         )  # fmt: skip
     count = [row["verdict"] for row in verdicts].count
     lower = count("lower")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .page import Cell, Figure, Grid, Section
+from .ruoss2023_figures import against_length
 from .seeds import NAN, difference, interval, mean, number, span
 from .setting import Setting, baselines, strong, tasks, worth
 from .sweep import BASELINES, done, ends, how_many, mean_at
@@ -268,18 +269,13 @@ def remarks(r):
 
 
 def dots(r, name):
-    def draw(canvas):
-        axes, places = canvas.add_subplot(), range(len(r.ranked))
-        for task, marker in zip(r.counted, "osD^vPX*" * len(r.counted)):
-            axes.plot([100 * e.tasks[task].mean for e in r.ranked], places, marker, markersize=3, alpha=0.6, label=task)
-        low, high = (np.array([100 * abs(e.interval[n] - e.mean) for e in r.ranked]) for n in (0, 1))
-        axes.errorbar([100 * e.mean for e in r.ranked], places, xerr=[low, high], fmt="|k", markersize=6, label="mean")
-        for (name, x), style in zip(r.mean_baselines.items(), ("--", "-.", ":")):
-            axes.axvline(100 * x, color="grey", linewidth=0.8, linestyle=style, label=BASELINES[name])
-        axes.set_yticks(places, [e.name for e in r.ranked], fontsize=6)
-        axes.set(xlabel="accuracy on unseen lengths, %", xlim=(0, 100), ylim=(len(r.ranked) - 0.5, -0.5))
-        canvas.legend(loc="outside lower center", ncols=2, fontsize=7)
-
+    mean = {"name": "mean", "color": "c7", "marker": "|",
+            "points": [[n, e.mean, *(e.mean if np.isnan(x) else x for x in e.interval)] for n, e in enumerate(r.ranked)]}
+    tasks = [{"name": task, "points": [[n, *[e.tasks[task].mean] * 3] for n, e in enumerate(r.ranked)]}
+             for task in r.counted]  # fmt: skip
+    levels = [{"name": BASELINES[name], "x": x} for name, x in r.mean_baselines.items()]
+    chart = {"kind": "marks", "rows": [e.name for e in r.ranked], "series": [*tasks, mean], "levels": levels,
+             "x": "accuracy on unseen lengths", "percent": True, "x_low": 0, "x_high": 1}  # fmt: skip
     caption = (
         "Accuracy on unseen lengths. A row for each encoding, the best first; a dot for each task; dashed: means of "
         "what is reached without reading the order of the symbols."
@@ -291,7 +287,7 @@ def dots(r, name):
         for e in r.ranked
     ]
     alt = f"Accuracy on unseen lengths, by encoding. {best}"
-    return Figure(f"{name}-dots", caption, alt, draw, pd.DataFrame(rows), 36 + 4 * len(r.ranked))
+    return Figure(f"{name}-dots", caption, alt, [chart], pd.DataFrame(rows))
 
 
 def lengths(r, name, task):
@@ -303,16 +299,6 @@ def lengths(r, name, task):
     curves = {e.name: at["accuracy"].loc[e.tasks[task].at_lr.index].mean() for e in shown}
     of = shown[0].tasks[task].at_lr.index
     baselines = {text: at[column].loc[of].mean() for column, text in BASELINES.items()}
-
-    def draw(canvas):
-        axes = canvas.add_subplot()
-        axes.axvspan(0, shown[0].options["train_length"], color="#8882", linewidth=0)
-        for (label, curve), marker in zip(curves.items(), "osD^vP"):
-            axes.plot(curve.index, 100 * curve, marker=marker, markersize=2, markevery=10, linewidth=1, label=label)
-        for (label, curve), style in zip(baselines.items(), ("--", "-.", ":")):
-            axes.plot(curve.index, 100 * curve, color="grey", linewidth=0.8, linestyle=style, label=label)
-        axes.set(xlabel="length of the input", ylabel="accuracy, %", xlim=(1, None), ylim=(0, 100))
-        canvas.legend(loc="outside lower center", ncols=2, fontsize=7)
 
     last = ", and none" if shown[-1].name == "none" else ""
     caption = (
@@ -326,7 +312,10 @@ def lengths(r, name, task):
     )
     frame = pd.DataFrame(curves | baselines).rename_axis("length").reset_index()
     alt = f"Accuracy against length, {task}. {' '.join(ends)}"
-    return Figure(f"{name}-lengths-{task}", caption, alt, draw, frame, 75)
+    named = frame.rename(columns={text: column for column, text in BASELINES.items()})
+    ours = [({"name": label}, frame[["length"]].assign(accuracy=curve.to_numpy())) for label, curve in curves.items()]
+    chart = against_length(ours, named, shown[0].options["train_length"])
+    return Figure(f"{name}-lengths-{task}", caption, alt, [chart], frame)
 
 
 def ranking(trials, artifact):

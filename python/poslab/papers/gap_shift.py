@@ -1,12 +1,11 @@
 """The gap shift, an experiment of poslab's own: do models fail on longer strings for the length, or for the smaller
 gaps between randomized positions? lab/papers/gap_shift measures trained models, and this draws what came of it."""
 
-import functools
-
 import pandas as pd
 
+from ..figures.draw import curves
 from .page import Cell, Figure, Grid, Section
-from .ruoss2023_figures import accuracy_axes, titled
+from .ruoss2023_figures import titled
 from .seeds import NAN, average, by_seed, difference, interval, mean, number, span
 from .setting import Setting, difference_cell, strong, tasks, worth
 from .sweep import BASELINES, how_many
@@ -57,24 +56,16 @@ def shares(counts):
     return {gap: all.get(gap, 0) / sum(all.values()) for gap in range(0 if 0 in all else 1, MOST + 1)}
 
 
-def histograms(curves, canvas):
-    axes = canvas.add_subplot()
-    for name, share in curves.items():
-        axes.plot(share.keys(), share.values(), label=name, linewidth=1)
-    top = max((x for share in curves.values() for x in share.values()), default=0)
-    axes.set(xlabel="gap", ylabel="share of neighbours", xlim=(0, MOST), ylim=(0, min(1, max(0.1, 1.05 * top))))
-    canvas.legend(loc="outside lower center", ncols=3)
-
-
 def histogram(sampler):
-    curves = {"training": shares(sampler["gaps"])}
-    curves |= {f"length {test['length']}": shares(test["gaps"]) for test in sampler["tests"]}
+    all = {"training": shares(sampler["gaps"])}
+    all |= {f"length {test['length']}": shares(test["gaps"]) for test in sampler["tests"]}
     alt = f"How often neighbouring slots are so many positions apart, {sampler['trained']}, {sampler['task']}."
     caption = f"{sampler['trained'].capitalize()}. Gaps up to {MOST}, rounded to whole numbers."
-    data = pd.DataFrame([(name, *one) for name, share in curves.items() for one in share.items()],
+    data = pd.DataFrame([(name, *one) for name, share in all.items() for one in share.items()],
                         columns=["curve", "gap", "share"])  # fmt: skip
-    name = f"gaps-{sampler['positions'].split(':')[0]}"
-    return Figure(name, caption, alt, functools.partial(histograms, curves), data)
+    chart = {"x": "gap", "y": "share of neighbours", "curves": list(curves(data, "curve", "gap", "share"))}
+    limits = {"x_low": 0, "x_high": MOST, "y_low": 0, "y_high": min(1, max(0.1, 1.05 * data["share"].max()))}
+    return Figure(f"gaps-{sampler['positions'].split(':')[0]}", caption, alt, [chart | limits], data)
 
 
 def gaps(trials, artifact):
@@ -136,38 +127,26 @@ def spacing_cells(tests):
     return cells
 
 
-def against_gap(curves, canvas):
-    """Random spacing, that of training too; gap 1 has only one. Faint: beyond the pool."""
-    axes = accuracy_axes(canvas, "mean gap between neighbours at test")
-    for n, (length, points) in enumerate(curves.items()):
-        inside = points[points["within_pool"]]
-        beyond = points[~points["within_pool"]]
-        axes.plot(inside["mean_gap"], 100 * inside["accuracy"], color=f"C{n}", linewidth=1, label=f"length {length}")
-        axes.fill_between(inside["mean_gap"], 100 * inside["interval_low"], 100 * inside["interval_high"],
-                          color=f"C{n}", alpha=0.2, linewidth=0)  # fmt: skip
-        if len(beyond):
-            edge = inside[inside["mean_gap"] < beyond["mean_gap"].iloc[0]].tail(1)
-            behind = pd.concat([edge, beyond])
-            axes.plot(behind["mean_gap"], 100 * behind["accuracy"], color=f"C{n}", linewidth=1, alpha=0.3)
-    axes.set_xlim(left=1)
-    canvas.legend(loc="outside lower center", ncols=3)
-
-
 def grid_figure(setting, data):
-    curves = {
-        length: rows[(rows["spacing"] == "random") | (rows["test_positions"] == "stretched:gap=1")].sort_values(
-            "mean_gap", kind="stable"
-        )
-        for length, rows in data.groupby("length")
-    }
+    """Random spacing, that of training too; gap 1 has only one. Faint: beyond the pool."""
+    data = data[(data["spacing"] == "random") | (data["test_positions"] == "stretched:gap=1")]
+    data = data.sort_values(["length", "mean_gap"], kind="stable")
+    inside = data[data["within_pool"]].assign(curve="length " + data["length"].astype(str))
+    ends = ("interval_low", "interval_high")
+    chart = {"x": "mean gap between neighbours at test", "y": "accuracy", "percent": True, "y_low": 0, "y_high": 1,
+             "x_low": 1, "x_high": data["mean_gap"].max()}  # fmt: skip
+    chart["curves"] = list(curves(inside, "curve", "mean_gap", "accuracy", ends))
+    for curve, (_, rows) in zip(chart["curves"], data.groupby("length")):
+        beyond = rows[~rows["within_pool"]]
+        edge = rows[rows["within_pool"] & (rows["mean_gap"] < beyond["mean_gap"].min())].tail(1)
+        curve["behind"] = pd.concat([edge, beyond])[["mean_gap", "accuracy"]].to_numpy().tolist()
     caption = (
         f"{titled(setting['task'])}, {setting['encoding']}. Random spacing, the last point of a line as trained; mean "
         "over seeds with its interval. Faint: positions beyond the pool."
     )
-    lengths = ", ".join(map(str, curves))
+    lengths = ", ".join(map(str, data["length"].unique()))
     alt = f"Accuracy of strings of lengths {lengths} against the mean gap, {setting['task']}, {setting['encoding']}."
-    draw = functools.partial(against_gap, curves)
-    return Figure(f"grid-{setting['task']}-{setting['encoding']}", caption, alt, draw, pd.concat(curves.values()))
+    return Figure(f"grid-{setting['task']}-{setting['encoding']}", caption, alt, [chart], data)
 
 
 def grid(trials, artifact):

@@ -1,20 +1,18 @@
 """What a source's module makes, and the files of it: NAME.md and NAME.csv of each table or figure, README.md with all
-of them, index.html with the figures, too, and figures/ for papers."""
+of them, index.html with the figures, too, figures/ for papers, and page.json for programs: titles, files, origin."""
 
 import base64
+import copy
 import html
+import json
 import pathlib
 from dataclasses import dataclass, field
-from typing import Callable
 
 import matplotlib
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as Canvas
 
-from ..figures import style
-
-NUMBERS = "- The numbers: "
+from ..figures import draw, style
 
 
 @dataclass
@@ -42,9 +40,8 @@ class Figure:
     name: str
     caption: str
     alt: str  # what it shows, in words, with numbers
-    draw: Callable  # of a canvas of matplotlib
+    charts: list  # as figures/draw.py has them
     data: pd.DataFrame
-    height: float = 55  # mm, of a figure of 84 mm
 
 
 @dataclass
@@ -86,7 +83,7 @@ def markdown(name, artifact, section):
     pictures = "; the pictures are on the page index.html, which the command above makes" if section.figures else ""
     text += "".join(f"- {note}\n" for note in section.notes)
     files = ", ".join(filter(None, [*section.files(name), section.arrays]))
-    return text + (f"{NUMBERS}{files}{pictures}\n\n" if files else "\n")
+    return text + (f"- The numbers: {files}{pictures}\n\n" if files else "\n")
 
 
 def table(grid):
@@ -106,11 +103,10 @@ def table(grid):
 
 def drawn(figure, ending, width=style.COLUMN):
     """The bytes of a file."""
+    vector = style.BEGINS[ending] == style.PGF
     with matplotlib.rc_context(style.settings(ending=ending)):
-        height = figure.height * max(1, width / style.COLUMN) ** 0.5
-        canvas = Canvas(figsize=(width * style.INCHES, height * style.INCHES), layout="constrained")
-        figure.draw(canvas)
-        return style.saved(canvas, ending)
+        charts = draw.escaped(copy.deepcopy(figure.charts), style.TEX if vector else {"$": r"\$"})
+        return style.saved(draw.canvas(charts, width, vector, shared=len(charts) > 1), ending)
 
 
 def picture(figure):
@@ -143,27 +139,21 @@ def write_file(path, data):
     beside.replace(path)
 
 
-def earlier(folder):
-    """The tables of the drawing before: those that its README.md names, and each NAME.md that is a part of it."""
-    readme = folder / "README.md"
-    text = readme.read_bytes() if readme.exists() else b""
-    lists = [line.split(";")[0] for line in text.decode(errors="replace").splitlines() if line.startswith(NUMBERS)]
-    files = {file for line in lists for file in line.removeprefix(NUMBERS).split(", ") if file.endswith(".csv")}
-    sections = {f.name: f.read_bytes() for f in folder.glob("*.md") if f != readme}
-    return files | {name for name, part in sections.items() if part.startswith(b"## ") and part in text}
-
-
 def write(folder, about, sections):
     title = f"{about['title']}: size {about['size']}"
     texts = {name: markdown(name, *both) for name, both in sections.items()}
-    before = earlier(folder)  # trials that are not drawn leave no tables beside the new page
+    facts = folder / "page.json"
+    before = json.loads(facts.read_text())["files"] if facts.exists() else []
     for name, (_, section) in sections.items():
         for file, table in section.files(name).items():
             write_file(folder / file, csv(table))
         write_file(folder / f"{name}.md", texts[name])
-    made = {file for name, (_, section) in sections.items() for file in [f"{name}.md", *section.files(name)]}
-    for file in before - made:
+    made = [file for name, (_, section) in sections.items() for file in [f"{name}.md", *section.files(name)]]
+    for file in set(before) - set(made):  # tables that are not drawn any more
         (folder / pathlib.Path(file).name).unlink(missing_ok=True)
+    tables = {name: artifact["title"] for name, (artifact, _) in sections.items()}
+    names = {name: about[name].strip() for name in ("title", "size", "command", "summary")}
+    write_file(facts, json.dumps(names | {"tables": tables, "files": made} | about["origin"], indent=1) + "\n")
     write_file(
         folder / "README.md",
         f"# {title}\n\n{about['summary'].strip()}\n\n    {about['command']}\n\n" + "".join(texts.values()),

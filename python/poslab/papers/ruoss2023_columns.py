@@ -29,7 +29,7 @@ COLUMNS = [
     *(Column(name, scheme, "sequential", scheme) for scheme, name in SCHEMES.items()),
     *(Column(f"R-{name}", scheme, "randomized", f"rand_{scheme}") for scheme, name in SCHEMES.items()),
 ]
-COLORS = {scheme: f"C{n}" for n, scheme in enumerate(SCHEMES)} | {"none": "C7"}
+COLORS = {scheme: f"c{n}" for n, scheme in enumerate(SCHEMES)} | {"none": "c7"}
 PAIRS = list(zip(COLUMNS[1:6], COLUMNS[6:]))  # plain and randomized
 ORDERS = {"unsorted": "randomized:unsorted", "sorted": "randomized"}
 

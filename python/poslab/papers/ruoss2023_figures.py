@@ -1,7 +1,5 @@
 """Figures 2 to 4 of Ruoss et al. 2023, the table of times, and a comparison of the paper with its released code."""
 
-import functools
-
 import pandas as pd
 
 from . import ruoss2023_inside
@@ -20,12 +18,6 @@ def without_order(trials):
 
 def titled(task):
     return task.replace("_", " ").capitalize()
-
-
-def accuracy_axes(canvas, x_label):
-    axes = canvas.add_subplot()
-    axes.set(xlabel=x_label, ylabel="accuracy, %", ylim=(0, 100))
-    return axes
 
 
 # -- table 2 and figure 2: what training costs -------------------------------------------------------------------------
@@ -122,19 +114,15 @@ def fig2(trials, artifact):
             "not counted."
         )
         alt = f"Accuracy on unseen lengths against seconds of training, {task}. {' '.join(section.readings[-2:])}"
-        draw = functools.partial(against_time, list(curves.values()))
-        section.figures.append(Figure(f"time-{task}", caption, alt, draw, data[-1]))
+        chart = {"x": "seconds of training", "y": "accuracy", "percent": True, "x_low": 0, "y_low": 0, "y_high": 1}
+        chart["x_high"] = max(tests["seconds"].max() for _, tests in curves.values())
+        chart["curves"] = [{"name": label, "points": tests[["seconds", "accuracy"]].to_numpy().tolist()}
+                           for label, tests in curves.values()]  # fmt: skip
+        section.figures.append(Figure(f"time-{task}", caption, alt, [chart], data[-1]))
     section.data = pd.concat(data) if data else pd.DataFrame()
     for figure in section.figures:
         figure.data = section.data[section.data["task"] == figure.name.removeprefix("time-")]
     return section
-
-
-def against_time(curves, canvas):
-    axes = accuracy_axes(canvas, "seconds of training")
-    for label, tests in curves:
-        axes.plot(tests["seconds"], 100 * tests["accuracy"], marker=".", linewidth=1, label=label)
-    axes.legend(loc="lower right")
 
 
 # -- figures 3 and 4: pools, and lengths -------------------------------------------------------------------------------
@@ -206,25 +194,23 @@ def fig4(trials, artifact):
                 f"{titled(task)}, {positions} positions. Mean over the seeds; dashed: what is reached without reading "
                 "the order of the symbols."
             )
-            draw = functools.partial(against_length, curves, trials.asked["train_length"].iloc[0])
+            chart = against_length([({"name": c.name, "color": COLORS[c.encoding]}, of) for c, of in curves],
+                                   max((of for _, of in curves), key=len),
+                                   trials.asked["train_length"].iloc[0])  # fmt: skip
             drawn = pd.concat(curve for _, curve in curves)
-            section.figures.append(Figure(f"lengths-{task}-{positions}", caption, alt, draw, drawn))
+            section.figures.append(Figure(f"lengths-{task}-{positions}", caption, alt, [chart], drawn))
     order = ["task", "encoding", "positions", "length", "accuracy", "seeds", *BASELINES]
     section.data = pd.concat(data)[order] if data else pd.DataFrame(columns=order)
     return section
 
 
-def against_length(curves, trained, canvas):
-    axes = accuracy_axes(canvas, "length of the input")
-    axes.axvspan(0, trained, color="#8882", linewidth=0)
-    for (c, curve), marker in zip(curves, "osD^vP"):
-        axes.plot(curve["length"], 100 * curve["accuracy"], linewidth=1, label=c.name, color=COLORS[c.encoding],
-                  marker=marker, markersize=3, markevery=max(1, len(curve) // 8))  # fmt: skip
-    longest = max((curve for _, curve in curves), key=len)
-    for (name, text), style in zip(BASELINES.items(), (":", "--", "-.")):
-        axes.plot(longest["length"], 100 * longest[name], linewidth=0.8, color="gray", linestyle=style, label=text)
-    axes.set_xlim(longest["length"].iloc[0], longest["length"].iloc[-1])
-    canvas.legend(loc="outside lower center", ncols=3)
+def against_length(curves, baselines, trained):
+    """Accuracy by length, and in grey what is reached without reading the order. curves: (fields, a DataFrame)."""
+    all = [fields | {"points": of[["length", "accuracy"]].to_numpy().tolist()} for fields, of in curves]
+    all += [{"name": text, "color": "base", "points": baselines[["length", name]].to_numpy().tolist()}
+            for name, text in BASELINES.items()]  # fmt: skip
+    limits = {"x_low": baselines["length"].iloc[0], "x_high": baselines["length"].iloc[-1], "y_low": 0, "y_high": 1}
+    return {"x": "length of the input", "y": "accuracy", "percent": True, "shaded": trained, "curves": all} | limits
 
 
 # -- the paper against its released code (spec 0 and A.2): each difference trained both ways --------------------------

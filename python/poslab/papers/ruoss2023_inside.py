@@ -56,8 +56,10 @@ def fig5(trials, artifact):
             for n, layer in enumerate(clouds, 1)
             for length, at in zip(lengths, layer)
         )
-        draw = functools.partial(clouds_of, lengths, clouds, layers)
-        section.figures.append(Figure(f"pca-{run.encoding}-{run.positions}", caption, section.readings[-1], draw, dots))
+        charts = [cloud(n, lengths, *one) for n, one in enumerate(zip(clouds, layers), 1)]
+        section.figures.append(
+            Figure(f"pca-{run.encoding}-{run.positions}", caption, section.readings[-1], charts, dots)
+        )
     section.data = pd.DataFrame(
         data, columns=["encoding", "positions", "layer", "length", "accuracy", "outside", "share1", "share2"]
     )
@@ -73,15 +75,14 @@ def arrays_of(trials, file):
     return loaded(trials.folder / file)
 
 
-def clouds_of(lengths, clouds, layers, canvas):
-    for n, (axes, of) in enumerate(zip(np.ravel(canvas.subplots(1, len(layers))), layers)):
-        for at, length, color in reversed(list(zip(clouds[n], lengths, ("C0", "C1")))):
-            axes.plot(*at.T, ".", markersize=1, color=color, label=f"length {length}", rasterized=True)
-        axes.set(xticks=[], yticks=[])
-        axes.set_aspect("equal", adjustable="datalim")
-        axes.set_title(f"Layer {n + 1}: {100 * sum(of['share']):.0f} % of the variance\noutside "
-                       f"{100 * of['outside'][-1]:.0f} % ({100 * of['outside'][0]:.0f} %)", fontsize=6)  # fmt: skip
-    canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=6)
+def cloud(layer, lengths, clouds, of):
+    title = (
+        f"Layer {layer}: {100 * sum(of['share']):.0f} % of the variance, outside {100 * of['outside'][-1]:.0f} % "
+        f"({100 * of['outside'][0]:.0f} %)"
+    )
+    all = [{"name": f"length {length}", "color": color, "dots": 1, "points": at.tolist()}
+           for at, length, color in zip(clouds, lengths, ("c0", "c1"))]  # fmt: skip
+    return {"title": title, "x": "first component", "y": "second", "equal": True, "least": 40, "curves": all[::-1]}
 
 
 def fig6(trials, artifact):
@@ -107,20 +108,12 @@ def fig6(trials, artifact):
             .assign(layer=layer, length=length)
             for (layer, length), one in maps.items()
         )
-        draw = functools.partial(attention, maps)
-        section.figures.append(Figure(f"attention-{run.encoding}-{run.positions}", caption, alt, draw, cells, 100))
+        charts = [{"kind": "matrix", "title": f"Layer {layer}, length {length}", "row": "query", "col": "key",
+                   "low": 0.0, "cells": weights.tolist()} for (layer, length), weights in sorted(maps.items())]  # fmt: skip
+        section.figures.append(Figure(f"attention-{run.encoding}-{run.positions}", caption, alt, charts, cells))
     columns = ["encoding", "positions", "layer", "length", "strongest", "mean_of_strongest_in_a_row"]
     section.data = pd.DataFrame(data, columns=columns)
     return section
-
-
-def attention(maps, canvas):
-    layers = max(layer for layer, _ in maps)
-    for axes, ((layer, length), weights) in zip(np.ravel(canvas.subplots(layers, 2)), sorted(maps.items())):
-        image = axes.imshow(weights, vmin=0, cmap="viridis")
-        axes.set_title(f"Layer {layer}, length {length}", fontsize=6)
-        axes.tick_params(labelsize=5)
-        canvas.colorbar(image, ax=axes, shrink=0.8).ax.tick_params(labelsize=5)
 
 
 def coverage(trials, artifact):
@@ -158,19 +151,15 @@ def coverage_figure(one, name):
     )
     ends = data.groupby("met_in", sort=False)["distance"].agg(["min", "max"])
     alt = " ".join(f"{where}: distances {low} to {high}." for where, low, high in ends.itertuples())
-    return Figure(f"coverage-{one['positions']}", caption, alt, functools.partial(distances, data), data)
-
-
-def distances(data, canvas):
-    axes = canvas.add_subplot()
     bins = np.arange(data["distance"].min(), data["distance"].max() + 2)
     bins = bins[:: max(1, len(bins) // 240)]
+    chart = {"x": "distance: position of the key minus that of the query", "y": "share of pairs", "curves": []}
     for where, of in data.groupby("met_in", sort=False):
-        filled = {"color": "#8886", "fill": True} if where == "training" else {"fill": False}
-        shares, _ = np.histogram(of["distance"], bins, weights=of["share"])
-        axes.stairs(shares / np.diff(bins), bins, label=where, **filled)
-    axes.set(xlabel="distance: position of the key minus that of the query", ylabel="share of pairs")
-    canvas.legend(loc="outside lower center", ncols=4)
+        heights = np.histogram(of["distance"], bins, weights=of["share"])[0] / np.diff(bins)
+        look = {"color": "base", "filled": True} if where == "training" else {}
+        points = np.column_stack([bins[:-1], heights]).tolist()
+        chart["curves"].append({"name": where, "points": points} | look)
+    return Figure(f"coverage-{one['positions']}", caption, alt, [chart], data)
 
 
 DRAW = {"fig5": fig5, "fig6": fig6, "coverage": coverage}

@@ -2,12 +2,12 @@
 trains a few language models and tests each with many schemes; lab/papers/su2023/methods.cpp has the lists."""
 
 import functools
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from ..figures.draw import curves
 from .claims import JUDGED, judged, judged_cell, reading
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, about_intervals, difference, interval, number, span
@@ -169,8 +169,11 @@ def by_length(trials, artifact, times):
         caption = f"{texts.capitalize()} texts. Mean over the seeds, with its interval. The shaded length was trained."
         alt = f"Accuracy against length, {texts} texts. {' '.join(ends)}"
         if len(drawn):
-            draw = functools.partial(curves, drawn, length, times[-1])
-            section.figures.append(Figure(f"lengths-{texts}", caption, alt, draw, drawn))
+            bands = ("interval_low", "interval_high")
+            chart = {"x": "tokens of a window", "y": "accuracy", "percent": True, "shaded": length, "x_low": 0,
+                     "x_high": times[-1] * length, "y_low": 0, "y_high": 1,
+                     "curves": list(curves(drawn, "method", "length", "accuracy", bands))}  # fmt: skip
+            section.figures.append(Figure(f"lengths-{texts}", caption, alt, [chart], drawn))
     section.notes = [
         "A repeated text has a unit of twice the trained length, or of half the tested length if that is less."
     ]
@@ -211,18 +214,6 @@ def far(trials, artifact):
     return section
 
 
-def curves(data, trained, times, canvas):
-    axes = canvas.add_subplot()
-    axes.axvspan(0, trained, color="#8882", linewidth=0)
-    for (method, line), marker in zip(data.groupby("method", sort=False), itertools.cycle("osD^vPX*")):
-        axes.plot(line["length"], 100 * line["accuracy"], marker=marker, markersize=3, linewidth=1, label=method)
-        axes.fill_between(
-            line["length"], 100 * line["interval_low"], 100 * line["interval_high"], alpha=0.15, linewidth=0
-        )
-    axes.set(xlabel="tokens of a window", ylabel="accuracy, %", xlim=(0, times * trained), ylim=(0, 100))
-    canvas.legend(loc="outside lower center", ncols=3)
-
-
 def matrices(trials, artifact):
     """Which relative position each scheme makes of a query and a key."""
     rows = [
@@ -232,16 +223,12 @@ def matrices(trials, artifact):
         for j, x in enumerate(row)
     ]
     data = pd.DataFrame(rows, columns=["scheme", "query", "key", "relative_position"])
-
-    def draw(canvas):
-        for axes, (scheme, one) in zip(canvas.subplots(2, 3).flat, data.groupby("scheme", sort=False)):
-            image = axes.imshow(one.pivot(index="query", columns="key", values="relative_position"))
-            axes.set_title(scheme.replace(":", "\n"), fontsize=6)
-            canvas.colorbar(image, ax=axes, shrink=0.7)
-
+    charts = [{"kind": "matrix", "title": scheme.replace(":", ": "), "row": "query", "col": "key",
+               "cells": one.pivot(index="query", columns="key", values="relative_position").to_numpy().tolist()}
+              for scheme, one in data.groupby("scheme", sort=False)]  # fmt: skip
     alt = "Six matrices: which relative position each scheme makes of a query (row) and a key (column)."
     note = "`poslab show --set rerope` draws them at any length, on the terminal too."
-    return Section(figures=[Figure("matrices", artifact["reading"], alt, draw, data, 70)], notes=[note], data=data)
+    return Section(figures=[Figure("matrices", artifact["reading"], alt, charts, data)], notes=[note], data=data)
 
 
 def weighted(trials, artifact, formula, set):

@@ -58,6 +58,19 @@ class Trials:
         some.asked = self.asked.loc[artifact["trials"]]
         return some
 
+    def origin(self):
+        """How many of its trainings are done, with which seeds, by which commits and numerics (null: of a program that
+        did not say), and their hours of one core."""
+        models = {method["model"] for one in self.about["artifacts"] for method in one.get("methods", [])}
+        asked = self.asked[self.asked["model"].isin(models)] if models else self.asked
+        done = asked[asked["done"]]
+        results = [self.results[id] for id in done.index]
+        named = {name: sorted({r.get(name) for r in results}, key=str) for name in ("numerics", "commit")}
+        hours = sum(r.get("seconds", 0) * r.get("threads", 1) for r in results) / 3600
+        return {"done": len(done), "planned": len(asked), "unit": "runs" if "model" in asked else "trials",
+                "seeds": sorted(map(int, done["seed"].unique())) if len(done) else [], "numerics": named["numerics"],
+                "commits": list(filter(None, named["commit"])), "hours": round(hours, 4)}  # fmt: skip
+
     @functools.cached_property
     def tested(self):
         """Of models: a row for each test at each length, on each set of texts or task, with each seed."""
