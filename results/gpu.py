@@ -141,3 +141,12 @@ def tested():
         lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {runs.count('ok')} of {len(runs)} runs "
                      "ended, without an error" + f"; {late} had no time" * bool(late) + ".")  # fmt: skip
     return lines
+
+
+TABLES = {
+    "tested": tested, "rates": rates, "peers": peers, "profile": lambda: profile("kernels"), "samples": samples,
+    "variants": lambda: variants("variants"), "population": population,
+    "profile-randomized": lambda: profile("kernels-randomized"), "variants-randomized": lambda: variants("randomized"),
+    "naive": naive, "schemes": schemes, "resample": resample, "variants-pairs": lambda: variants("pairs"),
+    "profile-shaw": lambda: profile("kernels-shaw"),
+}  # fmt: skip

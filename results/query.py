@@ -1,21 +1,35 @@
-"""What results/*.py ask of the tables and trials that are committed, and how they say it. Standard library only."""
+"""The tables and trials that are committed, as results/*.py and the templates of pages ask for them, and how numbers
+are written. Standard library only."""
 
 import csv
 import functools
 import json
 import pathlib
 import re
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 NAMES = {"none": "none", "sincos": "sin/cos", "relative": "relative", "alibi": "ALiBi", "rope": "RoPE",
          "learned": "learned"}  # fmt: skip
+ENCODINGS = [e for e in NAMES if e != "none"]
+TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")  # what finding 1 shows
+HASHES = ("id", "commit", "numerics")  # some of them look like numbers
+
+
+def cell(name, text):
+    for type in () if name in HASHES else (int, float):
+        try:
+            return type(text)
+        except ValueError:
+            pass
+    return text
 
 
 @functools.cache
 def all_rows(path):
     with (HERE / path).open() as file:
-        return list(csv.DictReader(file))
+        return [{name: cell(name, text) for name, text in r.items()} for r in csv.DictReader(file)]
 
 
 def table(path, **wanted):
@@ -29,11 +43,23 @@ def row(path, **wanted):
 
 
 def one(path, column, **wanted):
-    return float(row(path, **wanted)[column])
+    return row(path, **wanted)[column]
 
 
-def mean(rows, column):
-    values = [float(r[column]) for r in rows if r[column]]
+def column(path, name, **wanted):
+    return [r[name] for r in table(path, **wanted) if r[name] != ""]
+
+
+def by(name, rows):
+    """The rows of each cell of a column, in the order in which these come first."""
+    groups = {}
+    for r in rows:
+        groups.setdefault(r[name], []).append(r)
+    return groups
+
+
+def mean(values):
+    values = list(values)
     return sum(values) / len(values)
 
 
@@ -41,51 +67,28 @@ def mean(rows, column):
 
 
 def done(folder, **wanted):
-    return [r for r in table(f"{folder}/trials.csv", **wanted) if r["state"] == "done"]
+    return table(f"{folder}/trials.csv", state="done", **wanted)
 
 
-def head(folder):
-    """The first paragraph of a folder's page: what is done, and by what it was trained."""
-    return (HERE / folder / "README.md").read_text().split("\n\n")[1]
+@functools.cache
+def page(folder):
+    """What poslab.papers says of a folder: its title, its tables, and of which trainings it is."""
+    return json.loads((HERE / folder / "page.json").read_text())
+
+
+def folders():
+    return [path.parent.name for path in sorted(HERE.glob("*/page.json"))]
 
 
 def asked(folder):
-    """Of a folder that `poslab.papers` draws: its artifacts, its trials, and what else there is to know of them."""
+    """Of a folder that poslab.papers can draw again: its artifacts, its trials, and what was registered of them."""
     return json.loads((HERE / folder / "about.json").read_text())
 
 
-def about(folder):
-    """How many runs of models its tables ask for, and what the trained ones came to."""
-    models = {method["model"] for artifact in asked(folder)["artifacts"] for method in artifact.get("methods", [])}
-    results = [trial["result"] for trial in kept(f"{folder}/kept.jsonl").values()]
-    return sum(trial["model"] in models for trial in asked(folder)["trials"]), results
-
-
-def numerics(folder):
-    """Of its runs, as trials.csv or kept.jsonl has them or, of T5s, the head of the page."""
-    if (HERE / folder / "trials.csv").exists():
-        return {r.get("numerics") or "" for r in done(folder)}
-    if (HERE / folder / "about.json").exists():
-        return {r.get("numerics") or "" for r in about(folder)[1]}
-    return set(re.findall(r"numerics ([0-9a-f]{8})", head(folder))) or {""}
-
-
-def hours(trials):
-    """Of clock time, summed over trainings."""
-    return sum(float(r["seconds"]) for r in trials) / 3600
-
-
-def cost(folder_trials, unit="core-hours"):
-    """Behind a command: what it trains."""
-    return f"# {len(folder_trials)} trainings, {hours(folder_trials):.1f} {unit}"
-
-
-def paper_says(path):
-    """Of the comparisons in which the paper has the first ahead by 2 points or more: how many agree, of how many that
-    are learned, how many of them with an interval above zero, and how many are not learned."""
-    count = [r["verdict"] for r in table(path) if float(r["paper"]) >= 0.02].count
-    agree = count("agrees") + count("agrees in sign")
-    return agree, agree + count("opposite"), count("agrees"), count("not learned")
+def cost(folder):
+    """Behind a command: what it trains, in hours of one core."""
+    trained = page(folder)
+    return f"{trained['done']} trainings, {trained['hours']:.1f}"
 
 
 @functools.cache
@@ -107,11 +110,15 @@ def tested(trial, column, path="table1-tiny/kept.jsonl"):
 @functools.cache
 def at_trained(task, encoding, positions):
     """Mean accuracy at the lengths of training, 1 to 20, of table 1 at size tiny: over lengths and seeds."""
-    means = [
-        sum(tested(r["id"], "accuracy")[:20]) / 20
-        for r in done("table1-tiny", task=task, encoding=encoding, positions=positions)
-    ]
-    return sum(means) / len(means)
+    of = done("table1-tiny", task=task, encoding=encoding, positions=positions)
+    return mean(mean(tested(r["id"], "accuracy")[:20]) for r in of)
+
+
+def bench(name):
+    """Of a table of bench/results/: its lines on the machine and on what was run, and its rows as they are written."""
+    lines = (ROOT / "bench/results" / name).read_text().splitlines()
+    notes = [line.strip("# ") for line in lines if line.startswith("#")]
+    return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
@@ -131,11 +138,12 @@ def signed(x):
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
-def interval(r, low="interval_low", high="interval_high", say=points):
-    return f"[{say(float(r[low]))}, {say(float(r[high]))}]"
+def with_interval(r, column="mean", say=points, ends="interval"):
+    return f"{say(r[column])} [{say(r[f'{ends}_low'])}, {say(r[f'{ends}_high'])}]"
 
 
 def range_of(values, say=whole):
+    values = list(values)
     return f"{say(min(values))} to {say(max(values))}"
 
 
@@ -146,5 +154,29 @@ def in_words(name):
 
 
 def listed(items):
-    items = list(items)
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def filled(path, names):
+    """A template with each {{...}} in it as an f-string has it, {{mean(gains):.1f}}, and its paragraphs in 120 columns.
+    No line begins with the % of a number, as the site takes such lines for comments."""
+    text = re.sub(r"\{\{(.+?)\}\}", lambda m: eval(f"f'''{{{m[1]}}}'''", dict(names)), path.read_text(), flags=re.S)
+    wrapped = functools.partial(textwrap.wrap, width=120, break_long_words=False, break_on_hyphens=False)
+    blocks = re.split(r"(\n\n|\n(?=- |[|<]))", text)
+    for n, block in enumerate(blocks):
+        if block[:1] not in ("", "\n", "#", "|", "!", "<", " "):
+            kept = re.sub(r"\s+", " ", block).replace(" %", "\xa0%")
+            blocks[n] = "\n".join(wrapped(kept, subsequent_indent="  " * block.startswith("- "))).replace("\xa0", " ")
+            blocks[n] += "\n" * block.endswith("\n")
+    return "".join(blocks)
+
+
+def lines(table):
+    return "\n".join(table)
+
+
+def markdown(head, rows):
+    """The lines of a table."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return [lines[0].replace("|  |", "| |"), "|---" * len(head) + "|", *lines[1:]]

@@ -1,0 +1,378 @@
+"""The tables of docs/speed.md, README.md, docs/torch.md, docs/web.md and docs/trust.md, from what `./dev bench` and
+`./dev test` left in bench/results/. For readme.py."""
+
+import json
+import statistics
+
+from query import ROOT, bench, by, markdown
+
+RESULTS = ROOT / "bench/results"
+PEERS = {"torch": "PyTorch", "torch compiled": "compiled", "jax": "JAX"}
+WRITERS = {"poslab": "poslab", "transformers": "transformers", "transformers static": "with a static cache, compiled",
+           "jax": "JAX"}  # fmt: skip
+
+
+def cell(r, name):
+    """Milliseconds of a side, the fastest peer's in bold."""
+    if name not in r["sides"]:
+        return "failed"
+    text = f"{r['sides'][name]['median_ms']:.1f}"
+    return f"**{text}**" if name == r["fastest_peer"] else text
+
+
+def quoted(text):
+    """A program's output as a block of code."""
+    return ["    " + line if line else "" for line in text.splitlines()]
+
+
+def share(r):
+    return f"{100 * r['share_of_ceiling']:.0f} %" if r["share_of_ceiling"] else "-"
+
+
+# -- steps beside PyTorch and JAX --------------------------------------------------------------------------------------
+
+
+def speed_table(rows):
+    """Of the peers that were measured; one that could not run a row has failed there. Where poslab without positions
+    took its turns too, how many times as long a scheme takes."""
+    peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
+    measured = ["poslab", *(name for name in ("torch", "jax") if name in peers)]
+    beside_none, cells = any("none_ms" in r for r in rows), []
+    for r in rows:
+        ms = r["sides"]["poslab"]["median_ms"]
+        memory = (f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in measured)
+        times = [f"{ms / r['none_ms']:.2f}" if "none_ms" in r else ""] * beside_none
+        cells.append([r["encoding"], r["positions"], str(r["threads"]), f"{ms:.1f}", *times,
+                      *(cell(r, name) for name in peers), f"**{r['ratio']:.2f}**", share(r),
+                      ", ".join(memory)])  # fmt: skip
+    titles = {"poslab": "poslab"} | PEERS
+    head = ["encoding", "positions", "threads", "poslab, ms", *["times none"] * beside_none,
+            *(PEERS[name] for name in peers), "ratio to the fastest", "share of ceiling",
+            f"peak MB: {', '.join(titles[name] for name in measured)}"]  # fmt: skip
+    return markdown(head, cells) + [""]
+
+
+def example_lines(rows):
+    for r in rows:
+        minutes = ", ".join(f"{name} {side['example_seconds'] / 60:.1f}" for name, side in r["sides"].items())
+        yield from (
+            f"Minutes for the 10,001 steps of the example preset on Even Pairs ({r['encoding']}, {r['positions']}, "
+            f"{r['threads']} threads, nothing compiled): {minutes}.",
+            f"This is computed from the mean of {len(r['sides']['poslab']['ms'])} steps taken in turns.",
+            "",
+        )
+
+
+def generate_lines(rows):
+    """Tokens a second, from the same checkpoint."""
+    names = {name: title for name, title in WRITERS.items() if any(name in r["sides"] for r in rows)}
+    read, written = rows[0]["size"].split("+")
+    cells = []
+    for r in rows:
+        rate = {name: f"{1e3 * int(written) / side['median_ms']:.0f}" for name, side in r["sides"].items()}
+        cells.append([str(r["threads"]), *(rate.get(name, "failed") for name in names), f"**{r['ratio']:.2f}**"])
+    return [
+        f"Tokens a second that a random LLaMA of 6 layers of width 256 writes, in float32: the {written} most probable",
+        f"ones after {read}. All sides read the same checkpoint, and wrote the same tokens.",
+        "",
+        *markdown(["threads", *names.values(), "ratio to the fastest"], cells),
+        "",
+    ]
+
+
+def scaling_lines(runs):
+    """poslab alone: one step with one thread and with more, in turns; a number for each run."""
+    least, most = min(runs[0][0]["median_ms"], key=int), max(runs[0][0]["median_ms"], key=int)
+    sizes, ratios = list(by("size", runs[0])), {}
+    for r in (r for run in runs for r in run):
+        ratios.setdefault((r["encoding"], r["positions"]), {}).setdefault(r["size"], []).append(
+            r["median_ms"][least] / r["median_ms"][most]
+        )
+    cells = [[*key, *(", ".join(f"{x:.2f}" for x in of[size]) for size in sizes)] for key, of in ratios.items()]
+    return [
+        f"How many times as fast a training step is with {most} threads as with {least}, measured in turns, in each of",
+        f"{len(runs)} runs. Other programs shared the machine.",
+        "",
+        *markdown(["encoding", "positions", *sizes], cells),
+        "",
+    ]
+
+
+def load_lines(rows, cores):
+    load = max(r["load"] for r in rows)
+    if load <= cores:
+        return []
+    return [
+        f"Other programs shared the machine: its load was up to {load:.0f} on {cores} cores.",
+        "All sides of a line took turns, so their ratio still means something. It favours poslab where there are",
+        "several threads, because those of PyTorch wait for each other more often; the lines of one thread are the",
+        "fairer ones.",
+        "",
+    ]
+
+
+SCHEMES = [
+    "The most used schemes. poslab without positions takes its turns with each of them; *times none* is how many",
+    "times as long a step takes with the scheme. `cope` and `xpos` have a causal mask, on all sides.",
+    "",
+]
+
+
+def step_of(what, size):
+    inputs, outputs = size.split("+")
+    step = "Training step" if what == "train" else "Evaluation"
+    return f"{step} of the causal decoder, windows of {outputs} tokens" if inputs == "0" else f"{step}, {size} slots"
+
+
+def measured_lines(file):
+    """Of a file that bench/compare.py --out wrote: a table for each kind of step and size, or the example's time."""
+    sides, device = file["results"][0]["sides"], file.get("device", "")
+    yield from (f"Measured at commit {file['commit']} ({file['time'][:10]}), medians of turns, on", "")
+    yield from [f"- {device}"] * ("capability" in device)
+    yield f"- {file['cpu']}, {file['cores']} cores, {sides['poslab']['isa']}"
+    yield from (f"- {s['program']} ({s['isa']}, {s['blas']})" for name, s in sides.items() if name != "poslab")
+    yield ""
+    for (what, size) in dict.fromkeys((r["what"], r.get("size")) for r in file["results"]):
+        rows = [r for r in file["results"] if (r["what"], r.get("size")) == (what, size)]
+        if what == "example":
+            yield from example_lines(rows)
+            continue
+        yield from SCHEMES * any("none_ms" in r for r in rows)
+        yield from load_lines(rows, file["cores"])
+        if what == "generate":
+            yield from generate_lines(rows)
+        else:
+            yield from [f"{step_of(what, size)}, batch {rows[0]['batch']}:", "", *speed_table(rows)]
+
+
+def speed():
+    """All measurements in fp32. Those of earlier commits, NAME-zen4.json, come last."""
+    paths = sorted(RESULTS.glob("*.json"), key=lambda path: ("-zen" in path.name, path.name))
+    files = [json.loads(path.read_text()) for path in paths if not path.name.startswith(("bf16-", "fp32-"))]
+    scaling = [file["results"] for file in files if file["results"][0]["what"] == "scaling"]
+    lines = [line for file in files if file["results"] not in scaling for line in measured_lines(file)]
+    kernels = (RESULTS / "kernels.txt").read_text()
+    return [
+        *lines,
+        *scaling_lines(scaling),
+        f"Products beside OpenBLAS and oneDNN on 2 threads ({kernels.splitlines()[0]}).",
+        "[kernels.txt](../bench/results/kernels.txt) has every op.",
+        "",
+        *quoted(kernels[kernels.index("products,") :]),
+        "",
+        "What ReRoPE costs beside RoPE.",
+        "",
+        *quoted((RESULTS / "decoder.txt").read_text()),
+        "",
+    ]
+
+
+SHOWN = {
+    ("train", "20+20"): "training, 20+20 slots",
+    ("train", "40+40"): "training, 40+40 slots",
+    ("eval", "500+500"): "evaluation, 500+500 slots",
+}
+
+
+def in_short():
+    """The measurements in README.md, on two threads: one of each kind for each encoding."""
+    files = [json.loads((RESULTS / f"{name}.json").read_text()) for name in ("train", "eval")]
+    rows = [r for file in files for r in file["results"] if r["threads"] == 2]
+    found = {(r["what"], r["size"], r["encoding"], r["positions"]): r for r in rows}
+    for encoding in ("none", "alibi", "rope", "relative"):
+        positions = "sequential" if encoding == "none" else "randomized"
+        yield encoding, positions, [found[(*kind, encoding, positions)] for kind in SHOWN]
+
+
+def speed_in_short():
+    """Milliseconds, and by which factor the fastest peer is slower."""
+    rows = [[f"{encoding}, {positions}", *(f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**"
+                                           for r in of)] for encoding, positions, of in in_short()]  # fmt: skip
+    return markdown(["encoding", *SHOWN.values()], rows)
+
+
+# -- products in bf16 --------------------------------------------------------------------------------------------------
+
+# The columns of the table of bf16, and the sides that stand in them.
+BF16_PEERS = {
+    "PyTorch": ("torch", "transformers"),
+    "compiled": ("torch compiled", "transformers compiled", "transformers static"),
+    "JAX": ("jax",),
+}
+
+
+def work_of(r):
+    if r["what"] == "t5":
+        return f"T5-small's encoder, {r['size']} tokens"
+    if r["what"] == "generate":
+        read, written = r["size"].split("+")
+        return f"{written} tokens written after {read}"
+    if r["size"].startswith("0+"):
+        return f"decoder, training, {r['size'][2:]} slots"
+    return f"{r['encoding']}, {'training' if r['what'] == 'train' else 'evaluation'}, {r['size']} slots"
+
+
+def reached(rows, key, goal):
+    """How many rows of each processor reach a goal, and the least and the greatest of them."""
+    parts = []
+    for cpu, of in by("cpu", rows).items():
+        ratios = [r[key] for r in of if key in r]
+        count = f"{sum(x >= goal for x in ratios)} of {len(ratios)}"
+        parts.append(f"{count} ({min(ratios):.2f} to {max(ratios):.2f}) on {cpu}")
+    return "; ".join(parts)
+
+
+def precision_table(form):
+    """Lines of a table, and the results, of bench/results/FORM-PROCESSOR-*.json: a row for each work and number of
+    threads."""
+    files = (json.loads(path.read_text()) for path in sorted(RESULTS.glob(f"{form}-*.json")))
+    bf16, cells = form == "bf16", []
+    rows = [r | {"cpu": file["cpu"], "commit": file["commit"]} for file in files for r in file["results"]]
+    for r in rows:
+        ours, row = r["sides"]["poslab"], [work_of(r), str(r["threads"])]
+        row += [f"{ours['median_ms']:.1f}", *([f"{r['fp32_ms']:.1f}"] if bf16 else [])]
+        for names in BF16_PEERS.values():
+            found = [name for name in names if name in r["sides"]]
+            row.append(cell(r, found[0]) if found else "failed" if set(names) & set(r.get("failed", {})) else "-")
+        row += [f"{r['times_fp32']:.2f}"] if bf16 else []
+        products = ours["products"].removeprefix("own, ").replace("own", "fp32")
+        row += [f"**{r['ratio']:.2f}**" if "ratio" in r else "-"]
+        row += [f"{r['cpu']}, {ours['isa']}, {products}, {r['commit']}"]
+        cells.append(row)
+    head = ["work", "threads", f"poslab {form}, ms", *["poslab fp32"] * bf16, *BF16_PEERS, *["of poslab fp32"] * bf16,
+            "of the fastest peer", "processor, instructions, commit"]  # fmt: skip
+    return markdown(head, cells), rows
+
+
+def bf16():
+    """What `./dev bench bf16` left, on each processor, and `./dev bench kernels matmul --threads 1` of bf16."""
+    lines, results = precision_table("bf16")
+    in_fp32, fp32 = precision_table("fp32")
+    kept = [side for r in results for side in r.get("agreement", {}).values()]
+    programs = dict.fromkeys(s["program"] for r in results for name, s in r["sides"].items() if name != "poslab")
+    off = {what: max(side[what] for side in kept if what in side) for what in ("loss", "logits", "worst")}
+    wide = [r for r in results if (r["what"], r["size"]) == ("train", "40+40")]
+    deep, deep_fp32 = ([r for r in rows if r["what"] == "t5" or r["size"].startswith("0+")] for rows in (results, fp32))
+    products = (RESULTS / "products-bf16.txt").read_text()
+    return [
+        *lines,
+        "",
+        "Milliseconds, medians of turns; ratios are medians over steps of the same turn, above 1 where poslab in bf16",
+        "is faster. The fastest peer is in bold. Peers:",
+        "",
+        *(f"- {program}" for program in programs),
+        "",
+        "Before anything is timed, all sides' bf16 is held to poslab's fp32 at equal weights. In training and",
+        f"evaluation the first loss is off by at most {off['loss']:.1e} of itself, logits by {off['logits']:.1e} of",
+        f"their norm, and the worst gradient by {off['worst']:.1e} of its.",
+        "",
+        f"- *1.35 times poslab's fp32 in training at 40+40 slots*: reached in {reached(wide, 'times_fp32', 1.35)}.",
+        f"- *2 times the fastest peer in bf16*: reached in {reached(results, 'ratio', 2)}.",
+        f"- *1.5 times the fastest peer, decoder and T5, in bf16*: reached in {reached(deep, 'ratio', 1.5)}.",
+        f"- *The same in fp32*: reached in {reached(deep_fp32, 'ratio', 1.5)}.",
+        "",
+        "All sides in fp32:",
+        "",
+        *in_fp32,
+        "",
+        "Products beside oneDNN's in bf16 and OpenBLAS's `cblas_sbgemm`, on "
+        f"{products.splitlines()[0]}. The libraries are",
+        "given factors that are rounded already; ours are rounded and packed within the time.",
+        "",
+        *quoted(products[products.index("products in bf16") :].rstrip()),
+    ]
+
+
+# -- the engine's own products, and the ladder -------------------------------------------------------------------------
+
+
+def engine():
+    """What `./dev bench products` left."""
+    notes, rows = bench("products.csv")
+    cells = []
+    for r in rows:
+        ms = {name: float(r[f"{name}_ms"]) for name in ("own", "openblas", "naive") if r[f"{name}_ms"]}
+        times = (f"{ms[name] / ms['own']:.2f}" if name in ms else "-" for name in ("openblas", "naive"))
+        own = (f"{ms[name]:.0f}" if name in ms else "-" for name in ("own", "openblas", "naive"))
+        cells.append([r["model"], r["size"], r["threads"], *own, *times])
+    head = ["model", "slots", "threads", "own", "openblas", "naive", "openblas / own", "naive / own"]
+    return ["Milliseconds of a training step ([products.csv](../bench/results/products.csv)), on", "",
+            *(f"- {note}" for note in notes), "", *markdown(head, cells)]  # fmt: skip
+
+
+RUNGS = {
+    "dot": "three loops, a sum for each number of c",
+    "rows": "the same, along rows",
+    "blocks": "the same, a block of b at a time",
+    "tiles": "vectors, a tile of c in registers",
+    "pairs": "the same tile, factors in bf16 and two FMAs for a pair of them",
+    "vdpbf16ps": "the same, an instruction for a pair",
+}
+
+
+def ladder():
+    """What `poslab_bench ladder` printed, kept in bench/results/ladder-PROCESSOR.csv."""
+    tables = [bench(path.name) for path in sorted(RESULTS.glob("ladder-*.csv"))]
+    where = [note for (note,), _ in tables]
+    rates = [{r["rung"]: float(r["gflops"]) for r in rows} for _, rows in tables]
+    cells = [[f"`{name}`", what, *(text for r in rates for text in (
+        (f"{r[name]:.1f}", f"{r[name] / r['dot']:.0f}") if name in r else ("-", "-")))]
+        for name, what in RUNGS.items() if any(name in r for r in rates)]  # fmt: skip
+    head = ["rung", "", *(text for w in where for text in (f"{w.split(';')[0]}, GFLOP/s", "times the first"))]
+    return [*markdown(head, cells), "", "Measured:", "", *(f"- {line}." for line in where)]
+
+
+# -- the page, PyTorch's LLaMA, and what has been tested ---------------------------------------------------------------
+
+
+def web():
+    """What `./dev bench web` left."""
+    (machine, model), rows = bench("web.csv")
+    command, commit, day = model.split("; ")
+    cells = []
+    for engine, words in {"relaxed": "relaxed SIMD", "plain": "plain SIMD"}.items():
+        turns = by("engine", rows)[engine]
+        ours, theirs, cpu, page_cpu = ([float(r[f"{side}"]) for r in turns] for side in (
+            "page_steps_a_second", "avx2_steps_a_second", "avx2_cpu_ms", "page_cpu_ms"))  # fmt: skip
+        shares = (statistics.median(a / b for a, b in zip(*pair)) for pair in ((ours, theirs), (cpu, page_cpu)))
+        rates = (f"{statistics.median(side):.0f}" for side in (ours, theirs))
+        cells.append([words, *rates, *(f"{share:.2f}" for share in shares)])
+    head = ["engine of the page", "in one Worker", "the program, AVX2 kernels", "the page's share", "in processor time"]
+    return [
+        f"Steps a second, measured at {commit} ({day}) on",
+        f"{machine}, of",
+        "",
+        f"    {command}",
+        "",
+        *markdown(head, cells),
+        "",
+        f"Medians of {len(turns)} turns of each side, one after the other; the share is the median of the turns' own.",
+    ]
+
+
+def llama():
+    """What `./dev bench llama` left."""
+    (where,), rows = bench("llama.csv")
+    return [f"Tokens a second: {where}. `sdpa` and `eager` are the model's own attention.", "",
+            *markdown(["", *(f"`{side}`" for side in list(rows[0])[1:])], [r.values() for r in rows])]  # fmt: skip
+
+
+def seen_on(rows):
+    days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
+    return ["", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
+
+
+def fuzz():
+    """What `./dev fuzz --inputs 1000000` left: the last row of each target."""
+    _, rows = bench("fuzz.csv")
+    cells = [[f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s", f"{int(r['edges']):,}",
+              f"{r['lines']} %", f"`{r['commit']}`"] for r in rows]  # fmt: skip
+    head = ["target", "inputs tried", "processor time", "edges", "lines of its sources", "commit"]
+    return markdown(head, cells) + seen_on(rows)
+
+
+def sanitizers():
+    """What `./dev test asan tsan` left: the last row of each part."""
+    _, rows = bench("sanitizers.csv")
+    cells = [[f"`{r['part']}`", r["passed"], r["failed"], f"{r['seconds']} s", f"`{r['commit']}`"] for r in rows]
+    return markdown(["part", "passed", "failed", "processor time", "commit"], cells) + seen_on(rows)
