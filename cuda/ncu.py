@@ -31,7 +31,7 @@ def short(name):
     return re.sub(r"\(.*", "", name)[:44]
 
 
-def last_step(names):
+def length_of_step(names):
     """How many of the launches at the end are one step: as many before them have the same names."""
     for n in range(20, len(names) // 2 + 1):
         if names[-n:] == names[-2 * n : -n]:
@@ -39,28 +39,31 @@ def last_step(names):
     return 0
 
 
-def table(path):
-    """Lines of the last step, which was replayed, the most expensive kernel first; none if two equal steps were not
+def last_step(path):
+    """The kernels of the last step, which was replayed, the most expensive first; empty if two equal steps were not
     counted."""
     with open(path, errors="replace") as file:
         rows = list(csv.DictReader(line for line in file if line.startswith('"')))
-    if len(rows) < 4:
-        return []
-    units, rows = rows[0], rows[1:]
-    count = last_step([row["Kernel Name"] for row in rows])
+    count = length_of_step([row["Kernel Name"] for row in rows[1:]]) if len(rows) > 3 else 0
     if not count:
-        return []
-    rows = rows[-count:]
-    to_us = MICROSECONDS.get(units[TIME], 1e-3)
-    kernels = collections.defaultdict(list)
-    for row in rows:
-        kernels[short(row["Kernel Name"])].append(row)
-    us = {name: sum(number(row[TIME]) * to_us for row in launches) for name, launches in kernels.items()}
+        return {}
+    to_us, launches = MICROSECONDS.get(rows[0][TIME], 1e-3), collections.defaultdict(list)
+    for row in rows[-count:]:
+        launches[short(row["Kernel Name"])].append(row)
+    kernels = []
+    for name, of in launches.items():
+        us = sum(number(row[TIME]) * to_us for row in of)
+        shares = {share: round(sum(number(row.get(key, "")) for row in of) / len(of)) for share, key in SHARES.items()}
+        kernels.append({"kernel": name, "launches": len(of), "us": round(us, 1), "us_each": round(us / len(of), 2),
+                        "registers": int(number(of[-1][REGISTERS]))} | shares)  # fmt: skip
+    kernels.sort(key=lambda kernel: -kernel["us"])
+    return {"launches": count, "us": round(sum(kernel["us"] for kernel in kernels)), "kernels": kernels}
+
+
+def lines(step):
     head = f"{'kernel':45}{'n':>4}{'us':>9}{'us each':>9}{'registers':>10}" + "".join(f"{s + ' %':>10}" for s in SHARES)
-    lines = [f"{len(rows)} launches, {sum(us.values()):.0f} us of kernels, gaps not counted", head]
-    for name, launches in sorted(kernels.items(), key=lambda item: -us[item[0]]):
-        n = len(launches)
-        shares = [sum(number(row.get(key, "")) for row in launches) / n for key in SHARES.values()]
-        lines.append(f"{name:45}{n:4}{us[name]:9.1f}{us[name] / n:9.2f}{launches[-1][REGISTERS]:>10}" +
-                     "".join(f"{share:10.0f}" for share in shares))  # fmt: skip
-    return lines
+    return [f"{step['launches']} launches, {step['us']} us of kernels, gaps not counted", head] + [
+        f"{k['kernel']:45}{k['launches']:4}{k['us']:9.1f}{k['us_each']:9.2f}{k['registers']:10}"
+        + "".join(f"{k[share]:10}" for share in SHARES)
+        for k in step["kernels"]
+    ]

@@ -14,7 +14,8 @@
 Without a stage, all eight. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
 and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
 usable GPU. Programs are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT
-(runs/cuda-test): STAGE.txt is the table, STAGE.log all output.
+(runs/cuda-test): STAGE.txt is the table, STAGE.json the same for programs, STAGE.log all output. Those of
+docs/gpu-measured.md are kept in bench/results/h200/, and results/readme.py makes its tables of them.
 """
 
 import argparse
@@ -75,7 +76,8 @@ def tests(stage, _):
         good = status == 0 and not empty
         took = f"after {time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
         how = "ok" if good else "not run" if status is None else "FAILED"
-        stage.row(what, how, took if good else f"{took}, {how_it_ended(status)}")
+        case = next(name for name in cases if what in (name, f"{name}, {what.rpartition(', ')[2]}"))
+        stage.row(what, how, took if good else f"{took}, {how_it_ended(status)}", case=case)
         worth = ("ERROR", "THREW", "terminate", "what()", "values:", "logged:")
         lines = [line for line in said.splitlines() if line.startswith("Worst") or any(w in line for w in worth)]
         if not good:
@@ -98,7 +100,9 @@ def rate(stage, encoding, positions, length, matmul="fp32", environment=(), step
     if status != 0 or not ms:
         return stage.row(what, "FAILED", tail(said))
     loss = f"; loss {answers[-1]['loss']:.4f}"
-    stage.row(what, f"{1e3 / min(ms):.0f}", "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms) + loss)
+    form = matmul if matmul != "fp32" else "op by op" if environment else "causal" if more else "fused"
+    fields = {"steps": round(1e3 / min(ms)), "encoding": encoding, "positions": positions, "size": size, "form": form}
+    stage.row(what, str(fields["steps"]), "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms) + loss, **fields)
 
 
 def kernels_of_a_step(stage, positions):
@@ -112,9 +116,11 @@ def kernels_of_a_step(stage, positions):
     words = [program, *ncu.OPTIONS, "--log-file", csv, stage.bin / "poslab_bench", "serve", "--device", "cuda"]
     words += ["--encoding", "relative", "--positions", positions]
     status, said = stage.run(words, 75, lines="steps 40+40 40+40 40+40\n")
-    table = ncu.table(csv) if csv.exists() else []
-    stage.row(what, "ok" if table else "FAILED", tail(said))
-    stage.notes += [f"relative {positions} 40+40", *table]
+    step = ncu.last_step(csv) if csv.exists() else {}
+    stage.row(what, "ok" if step else "FAILED", tail(said))
+    if step:
+        stage.write(f"kernels-{positions}", step)
+        stage.notes += [f"relative {positions} 40+40", *ncu.lines(step)]
 
 
 def naive_lines(said):
@@ -131,7 +137,9 @@ def naive(stage, _):
     for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
         agree = float(off) < 1e-4  # sums in another order are off by much less
         details = f"us: forward naive {naive}, fast {fast}; backward naive {naive_back}, fast {fast_back}; off by {off}"
-        stage.row(f"naive/fast, {kernel} {case}", f"{ratio}x {ratio_back}x" if agree else "FAILED", details)
+        fields = {"naive": naive, "fast": fast, "naive_back": naive_back, "fast_back": fast_back}
+        stage.row(f"naive/fast, {kernel} {case}", f"{ratio}x {ratio_back}x" if agree else "FAILED", details,
+                  case=f"{kernel} {case}", **{name: float(us) for name, us in fields.items()})  # fmt: skip
     if status != 0 or not lines:
         stage.row(what, "not run" if status is None else "FAILED", f"{how_it_ended(status)}; {tail(said)}")
 
@@ -171,7 +179,9 @@ def population(stage, _):
         status, said = stage.run([stage.bin / "poslab", "sweep", "run", plan, "--out", run, "--population", count])
         seconds = time.monotonic() - start
         what = f"steps/s of eight trainings of {steps} steps, relative, {count} at a time"
-        stage.row(what, f"{8 * steps / seconds:.0f}" if status == 0 else "FAILED", f"{seconds:.1f} s; {tail(said)}")
+        rate = round(8 * steps / seconds)
+        figure, details = str(rate) if status == 0 else "FAILED", f"{seconds:.1f} s; {tail(said)}"
+        stage.row(what, figure, details, at_once=count, steps=rate)
 
 
 def sanitize(stage, words):
@@ -191,10 +201,11 @@ def sanitize(stage, words):
         errors = [line for line in said.splitlines() if line.startswith("=========") and "SUMMARY:" in line]
         details = tail("\n".join(errors)).strip("= ") or tail(said)
         if status is None:
-            stage.row(what, "not run", f"{how_it_ended(status)}; {details}")
+            stage.row(what, "not run", f"{how_it_ended(status)}; {details}", tool=what.split(",")[0])
         else:
             clean = status == 0 and "| 0 passed" not in said
-            stage.row(what, "ok" if clean else "FAILED", details if clean else f"{how_it_ended(status)}; {details}")
+            details = details if clean else f"{how_it_ended(status)}; {details}"
+            stage.row(what, "ok" if clean else "FAILED", details, tool=what.split(",")[0])
 
 
 def compared(stage, precision, path):

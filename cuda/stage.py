@@ -1,5 +1,6 @@
 """A stage of cuda/on_gpu.py: programs that run for a time and no longer, and a table of what came out."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -108,23 +109,28 @@ class Stage:
             if not ended:
                 time.sleep(0.05)
 
-    def row(self, what, status, details=""):
-        """status: ok, FAILED, not run, or a figure."""
-        self.rows.append((what, status, details))
+    def row(self, what, status, details="", **fields):
+        """status: ok, FAILED, not run, or a figure. fields: what it is of, and its figures, for NAME.json."""
+        self.rows.append({"what": what, "status": status, "details": details} | fields)
         print(f"{status:>14}  {what}  {details}", flush=True)
 
     def note(self, text):
         self.notes.append(text)
 
+    def write(self, name, fields):
+        """A file of data, beside which stands of what programs it is."""
+        now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+        about = {"stage": self.name, "time": now, "commit": commit(self.bin)}
+        (OUT / f"{name}.json").write_text(json.dumps(about | fields, indent=1) + "\n")
+        return f"cuda-test {self.name}, {now}, {about['commit']}, {self.bin}"
+
     def finish(self):
         self.stop(self.running)
         for job in list(self.running):
             self.read(job)
-        bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
-        now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-        lines = [f"cuda-test {self.name}, {now}, {commit(self.bin)}, {self.bin}"]
-        lines += self.notes
-        lines += [f"{status:>14}  {what}  {details}".rstrip() for what, status, details in self.rows]
+        bad = [r for r in self.rows if r["status"] in ("FAILED", "not run")]
+        lines = [self.write(self.name, {"rows": self.rows}), *self.notes]
+        lines += [f"{r['status']:>14}  {r['what']}  {r['details']}".rstrip() for r in self.rows]
         lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
         text = "\n".join(lines) + "\n"
         (OUT / f"{self.name}.txt").write_text(text)

@@ -1,37 +1,32 @@
 """Tables of docs/gpu-measured.md, from what `./dev cuda-test` left on a GPU: bench/results/h200/."""
 
-import csv
+import functools
 import json
-import re
 
-from query import ROOT
+from query import ROOT, bench, by, markdown, mean
 
 MEASURED = ROOT / "bench/results/h200"
 PEERS = {"torch": "PyTorch", "torch compiled": "compiled", "torch graph": "compiled, a step as one graph", "jax": "JAX"}
 
 
-def rows_of(stage):
-    """(status or figure, what, details) of each line of a stage's table, and its commit."""
-    head, *lines = (MEASURED / f"{stage}.txt").read_text().splitlines()
-    rows = [re.fullmatch(r" *(ok|FAILED|not run|[\d.]+x [\d.]+x|\d+)  (\S.*?)(?:  (\S.*))?", line) for line in lines]
-    return [m.groups("") for m in rows if m], head.split(", ")[2]
+def stage(name):
+    return json.loads((MEASURED / f"{name}.json").read_text())
 
 
-def table(head, rows):
-    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(cells)} |" for cells in rows)]
+def of_commit(lines, name):
+    return [*lines, "", f"Commit {stage(name)['commit']}."]
 
 
 def rates():
     """Steps a second, encoder blocks as one kernel and op by op, and with products on tensor cores."""
-    rows, commit = rows_of("rates")
     found = {}
-    for figure, what, _ in rows:
-        if m := re.fullmatch(r"steps/s, batch 128, (\w+ \w+) (\d+\+\d+)(?:, (.+))?", what):
-            found.setdefault(m[1], {})[m[2], m[3] or "fused"] = figure
+    for r in stage("rates")["rows"]:
+        if "form" in r:
+            found.setdefault(f"{r['encoding']} {r['positions']}", {})[r["size"], r["form"]] = str(r["steps"])
     columns = [(size, form) for size in ("20+20", "40+40") for form in ("fused", "op by op", "tf32x3", "tf32", "bf16")]
     head = ["encoding"] + [f"{size} {form}".replace(" fused", "") for size, form in columns]
-    lines = table(head, [[name, *(forms.get(c, "") for c in columns)] for name, forms in found.items()])
-    return [*lines, "", f"Commit {commit}."]
+    rows = [[name, *(forms.get(c, "") for c in columns)] for name, forms in found.items()]
+    return of_commit(markdown(head, rows), "rates")
 
 
 SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, of the schemes in a row of the table
@@ -39,114 +34,98 @@ SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, of the schem
 
 def schemes():
     """Which schemes have how many steps a second."""
-    rows, commit = rows_of("schemes")
-    found = [(int(figure), re.fullmatch(r"steps/s, batch 128, (\w+) .*", what)[1])
-             for figure, what, _ in rows if figure.isdigit()]
-    lines = []
-    for least, above in zip(SPEEDS, [None, *SPEEDS]):
-        some = sorted(((n, name) for n, name in found if n >= least and (above is None or n < above)), reverse=True)
-        bounds = f"{least} and more" if above is None else f"{least} to {above}" if least else f"less than {above}"
-        lines.append([bounds, ", ".join(f"{name} {n}" for n, name in some)])
-    return [*table(["steps a second", "schemes"], lines), "", f"Commit {commit}."]
+    found, rows = [(r["steps"], r["encoding"]) for r in stage("schemes")["rows"] if "steps" in r], []
+    for least, above in zip(SPEEDS, [float("inf"), *SPEEDS]):
+        some = sorted((one for one in found if least <= one[0] < above), reverse=True)
+        bounds = f"{least} and more" if not rows else f"{least} to {above}" if least else f"less than {above}"
+        rows.append([bounds, ", ".join(f"{name} {n}" for n, name in some)])
+    return of_commit(markdown(["steps a second", "schemes"], rows), "schemes")
+
+
+def beside(r, *names):
+    """Microseconds of a naive kernel and of the fast one, and their ratio."""
+    naive, fast = (r[name] for name in names)
+    return [f"{naive:,.1f}", f"{fast:,.1f}", f"{naive / fast:.1f}"]
+
+
+def naive():
+    rows = [[r["case"], *beside(r, "naive", "fast"), *beside(r, "naive_back", "fast_back")]
+            for r in stage("naive")["rows"] if "case" in r]  # fmt: skip
+    head = ["kernel and case", "forward: naive, µs", "fast", "times", "backward: naive, µs", "fast", "times"]
+    return of_commit(markdown(head, rows), "naive")
 
 
 def resample():
     """A step with positions that are drawn for each sequence, beside one whose sequences share them."""
-    lines = (MEASURED / "resample.csv").read_text().splitlines()[1:]
-    ms = {}
-    for r in csv.DictReader(lines):
-        ms.setdefault(r["encoding"], {}).setdefault((r["resample"], r["program"]), []).append(float(r["ms"]))
-    columns = list(dict.fromkeys(key for of_one in ms.values() for key in of_one))
-    head = ["encoding"] + [f"`{how}`, {commit}" for how, commit in columns]
-    return table(head, [[name, *(", ".join(f"{x:.1f}" for x in of_one.get(c, [])) or "–" for c in columns)]
-                        for name, of_one in ms.items()])  # fmt: skip
+    _, rows = bench("h200/resample.csv")
+    key = lambda r: (r["resample"], r["program"])  # noqa: E731
+    columns = list(dict.fromkeys(map(key, rows)))
+    cells = [[name, *(", ".join(f"{float(r['ms']):.1f}" for r in of if key(r) == c) or "–" for c in columns)]
+             for name, of in by("encoding", rows).items()]  # fmt: skip
+    return markdown(["encoding"] + [f"`{how}`, {commit}" for how, commit in columns], cells)
 
 
 def peers():
-    rows = []
-    for path in sorted(MEASURED.glob("*.json")):
-        whole = json.loads(path.read_text())
-        for r in whole["results"]:
-            ms = [f"{r['sides'][n]['median_ms']:.2f}" if n in r["sides"] else "failed" if n in r["failed"] else "–"
-                  for n in ("poslab", *PEERS)]  # fmt: skip
-            what = f"{r['encoding']}, {r['positions']}, {r['size']}"
-            rows.append([what, whole["precision"], *ms, f"**{r['ratio']:.2f}**", whole["commit"]])
-    return table(["encoding", "products", "poslab", *PEERS.values(), "ratio to the fastest", "commit"], rows)
+    files, rows = [json.loads(path.read_text()) for path in sorted(MEASURED.glob("*-*.json"))], []
+    for file, r in ((file, r) for file in files for r in file.get("results", [])):
+        ms = [f"{r['sides'][n]['median_ms']:.2f}" if n in r["sides"] else "failed" if n in r["failed"] else "–"
+              for n in ("poslab", *PEERS)]  # fmt: skip
+        what = f"{r['encoding']}, {r['positions']}, {r['size']}"
+        rows.append([what, file["precision"], *ms, f"**{r['ratio']:.2f}**", file["commit"]])
+    return markdown(["encoding", "products", "poslab", *PEERS.values(), "ratio to the fastest", "commit"], rows)
 
 
 def profile(name):
-    """What ncu counted of a step, kernels of at least a hundredth."""
-    about, *lines = (MEASURED / f"{name}.txt").read_text().splitlines()
-    words = [line.removeprefix("unnamed>::").rsplit(maxsplit=8) for line in lines if line.startswith("unnamed>")]
-    total = float(re.search(r"launches, (\d+) us of kernels", lines[0])[1])   # also of those that are not listed
-    most = [w for w in words if float(w[2]) > total / 100]
-    rows = [[f"`{w[0]}`", *w[1:4], f"{100 * float(w[2]) / total:.0f}", *w[5:]] for w in most]
+    """What ncu counted of a step, kernels of at least a hundredth of the time of all."""
+    of = stage(name)
+    rows = [[f"`{k['kernel']}`", str(k["launches"]), f"{k['us']:.1f}", f"{k['us_each']:.2f}",
+             f"{100 * k['us'] / of['us']:.0f}", *(str(k[share]) for share in ("warps", "issue", "fma", "shared"))]
+            for k in of["kernels"] if k["us"] > of["us"] / 100]  # fmt: skip
     head = ["kernel", "launches", "µs", "µs each", "% of the time", "warps %", "issue %", "fma %", "shared %"]
-    lines = table(head, rows)
-    return [*lines, "", f"Commit {about.split(', ')[2]}."]
+    return of_commit(markdown(head, rows), name)
 
 
 def samples():
     """What the warps of the two kernels of a block were doing, by ncu's samples of single instructions."""
-    lines = (MEASURED / "samples.csv").read_text().splitlines()
-    rows = [[f"`{r['kernel']}`", r["part"], f"{float(r['samples']):.0f}", r["waiting"]] for r in csv.DictReader(lines)]
-    return table(["kernel", "part", "% of the samples", "waiting above all for"], rows)
+    rows = [[f"`{r['kernel']}`", r["part"], f"{float(r['samples']):.0f}", r["waiting"]]
+            for r in bench("h200/samples.csv")[1]]  # fmt: skip
+    return markdown(["kernel", "part", "% of the samples", "waiting above all for"], rows)
 
 
 def variants(name):
-    about, *lines = (MEASURED / f"{name}.csv").read_text().splitlines()
+    (about,), rows = bench(f"h200/{name}.csv")
     found = {}
-    for r in csv.DictReader(lines):
+    for r in rows:
         what = f"{r['encoding']} {r['positions']} {r['length']}+{r['length']}, {r['matmul']}"
-        found.setdefault(what, {})[r["program"]] = (float(r["first_300_steps"]) + float(r["next_300_steps"])) / 2
+        found.setdefault(what, {})[r["program"]] = mean(float(r[f"{turn}_300_steps"]) for turn in ("first", "next"))
     programs = list(next(iter(found.values())))
-    rows = [[what, *(f"{ms[p]:.3f}" for p in programs)] for what, ms in found.items()]
-    return [*table(["ms a step", *programs], rows), "", f"Measured: {about.removeprefix('# ')}."]
+    cells = [[what, *(f"{ms[p]:.3f}" for p in programs)] for what, ms in found.items()]
+    return [*markdown(["ms a step", *programs], cells), "", f"Measured: {about}."]
 
 
 def population():
     """Eight trainings one after the other, and as one population."""
-    rows, commit = rows_of("population")
-    figures = {what.rsplit(", ", 1)[1]: int(figure) for figure, what, _ in rows}
-    one, all_at_once = figures["1 at a time"], figures["8 at a time"]
-    return [f"- One at a time: {one:,} steps a second. Eight at a time: {all_at_once:,}, "
-            f"{all_at_once / one:.1f} times as many. Commit {commit}."]  # fmt: skip
-
-
-def naive():
-    rows, commit = rows_of("naive")
-    lines = []
-    for _, what, details in rows:
-        if m := re.match(r"us: forward naive (\S+), fast (\S+); backward naive (\S+), fast (\S+); ", details):
-            forward, fast, backward, fast_back = map(float, m.groups())
-            lines.append([what.removeprefix("naive/fast, "), f"{forward:,.1f}", f"{fast:,.1f}", f"{forward / fast:.1f}",
-                          f"{backward:,.1f}", f"{fast_back:,.1f}", f"{backward / fast_back:.1f}"])  # fmt: skip
-    head = ["kernel and case", "forward: naive, µs", "fast", "times", "backward: naive, µs", "fast", "times"]
-    return [*table(head, lines), "", f"Commit {commit}."]
+    steps = {r["at_once"]: r["steps"] for r in stage("population")["rows"]}
+    return [f"- One at a time: {steps[1]:,} steps a second. Eight at a time: {steps[8]:,}, "
+            f"{steps[8] / steps[1]:.1f} times as many. Commit {stage('population')['commit']}."]  # fmt: skip
 
 
 def tested():
-    """Test cases, and the four tools of compute-sanitizer."""
-    rows, commit = rows_of("tests")
-    cases = {re.sub(r", \d/\d$", "", what) for _, what, _ in rows}
-    bad = [what for status, what, _ in rows if status != "ok"]
-    lines = [f"- All {len(cases)} test cases of CUDA, commit {commit}: {len(bad)} failed."]
-    last = {}
-    for stage in ("sanitize", "memcheck"):   # memcheck was there again, later
-        rows, commit = rows_of(stage)
-        for tool in dict.fromkeys(what.split(",")[0] for _, what, _ in rows):
-            last[tool] = [status for status, what, _ in rows if what.startswith(tool)], commit
-    for tool, (runs, commit) in last.items():
-        late = runs.count("not run")
-        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {runs.count('ok')} of {len(runs)} runs "
-                     "ended, without an error" + f"; {late} had no time" * bool(late) + ".")  # fmt: skip
+    """Test cases, and the four tools of compute-sanitizer; memcheck was there again, later."""
+    tests = stage("tests")
+    bad = [r for r in tests["rows"] if r["status"] != "ok"]
+    lines = [f"- All {len(by('case', tests['rows']))} test cases of CUDA, commit {tests['commit']}: {len(bad)} failed."]
+    last = {tool: (rows, of["commit"]) for of in map(stage, ("sanitize", "memcheck"))
+            for tool, rows in by("tool", of["rows"]).items()}  # fmt: skip
+    for tool, (rows, commit) in last.items():
+        count = [r["status"] for r in rows].count
+        late = f"; {count('not run')} had no time" * bool(count("not run"))
+        lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {count('ok')} of {len(rows)} runs ended, "
+                     f"without an error{late}.")  # fmt: skip
     return lines
 
 
-TABLES = {
-    "tested": tested, "rates": rates, "peers": peers, "profile": lambda: profile("kernels"), "samples": samples,
-    "variants": lambda: variants("variants"), "population": population,
-    "profile-randomized": lambda: profile("kernels-randomized"), "variants-randomized": lambda: variants("randomized"),
-    "naive": naive, "schemes": schemes, "resample": resample, "variants-pairs": lambda: variants("pairs"),
-    "profile-shaw": lambda: profile("kernels-shaw"),
-}  # fmt: skip
+TABLES = {f.__name__: f for f in (tested, rates, peers, samples, population, naive, schemes, resample)}
+TABLES |= {f"profile{end}": functools.partial(profile, f"kernels{end}") for end in ("", "-randomized", "-shaw")}
+TABLES |= {f"variants{end}": functools.partial(variants, name) for end, name in
+           (("", "variants"), ("-randomized", "randomized"), ("-pairs", "pairs"))}  # fmt: skip

@@ -5,8 +5,8 @@ import math
 import statistics
 
 from findings import REROPE, RETRIEVAL, bare, lost, on_duplicate, ranks, seconds_of  # noqa: F401: of the template
-from query import (ENCODINGS, NAMES, TASKS, at_trained, by, column, done, folders, markdown, mean, one, page, points, row,
-                   signed, table)  # fmt: skip
+from query import (ENCODINGS, NAMES, TASKS, at_trained, by, column, done, folders, markdown, mean, one, page, points,
+                   row, signed, table)  # fmt: skip
 
 
 def trained(task, encoding, positions):
