@@ -59,7 +59,7 @@ claims = [r["verdict"] for r in table("claims-tiny/claims.csv")]
 reverse, duplicate = (row("claims-tiny/claims.csv", claim=claim) for claim in (
     "Randomized relative positions solve Reverse String, which was out of reach",
     "They solve Missing Duplicate likewise"))  # fmt: skip
-assert reverse["verdict"] == duplicate["verdict"] == "inconclusive"
+assert (reverse["verdict"], duplicate["verdict"]) == ("inconclusive", "not learned")
 assert all(r["claim"].startswith("At trained lengths") for r in table("claims-tiny/claims.csv", verdict="does not"))
 
 three, ten = (agreement(f"{folder}/table1-verdicts.csv") for folder in ("table1-tiny", "ten-seeds-tiny"))
@@ -291,7 +291,8 @@ won = listed(f"{in_words(r['task'])} ({with_interval(r, 'difference', signed, 't
 goal = asked("ladder")["registered"]["goal"]
 clearly_below = [r for r in verdicts if r["p_holm"] < 0.05 and r["difference"] < 0]
 assert len(clearly_below) == 2
-assert {(r["candidate"], r["verdict"]) for r in for_all} == {("R-ALiBi, SSMax", "not above")} and len(for_all) == 15
+unlearned = [r for r in verdicts if r["verdict"] == "not learned"]
+assert {r["candidate"] for r in for_all} == {"R-ALiBi, SSMax"} and "above" not in {r["verdict"] for r in for_all}
 nearest = max(for_all, key=lambda r: r["t_low"])
 expected = sum(column("ladder/plan.csv", "above"))
 told, untold = ([r for r in rows if (r["structure"] != "nothing") == tell] for rows, tell in

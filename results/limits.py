@@ -56,6 +56,14 @@ assert not any(x > 0 for folder in same for x in folder)
 registered = [r for r in done("ladder")
               if r["temperature"] == "ssmax" or r["encoding"].startswith("ids") or r["seed"] >= 100]  # fmt: skip
 
+# -- what is learned in gap_shift:matched ------------------------------------------------------------------------------
+
+settings = {}
+for r in table("gap_shift-tiny/matched.csv", test_positions="same", lengths="30 to 100"):
+    settings.setdefault((r["task"], r["encoding"]), []).append(r)
+unlearned = sum(all(r["interval_low"] <= max(r["chance"], r["majority"], r["content_only"]) for r in rows)
+                for rows in settings.values())  # fmt: skip
+
 # -- a fit, and single figures -----------------------------------------------------------------------------------------
 
 LOGS = {"length": lambda r: r["length"], "gap": lambda r: r["mean_gap"], "span": lambda r: r["length"] * r["mean_gap"]}

@@ -35,7 +35,9 @@ def test_what_comes_first_is_computed_whichever_way_it_comes_out(gap, length, ve
     (pd.Series([-0.1, 0.1]), "blocks (2 settings) 0.0 points [-10.0, +10.0]: inconclusive"),
     (NONE, "blocks (2 settings) is not tested yet")])  # fmt: skip
 def test_a_sampler_is_ahead_behind_or_neither(x, says):
-    assert ahead_reading(ahead("blocks", x) | {"settings": 2}) == says
+    assert ahead_reading(ahead("blocks", x) | {"settings": 2, "unlearned": 0}) == says
+    unlearned = says.replace("settings)", "settings, 1 more not learned)").replace("tested yet", "learned")
+    assert ahead_reading(ahead("blocks", x) | {"settings": 2, "unlearned": 1}) == unlearned
 
 
 def test_averages_are_of_the_seeds_that_all_have():

@@ -4,7 +4,7 @@ the cells and sentences that they fill."""
 import pandas as pd
 
 from .page import Cell, Grid
-from .seeds import NAN, average, difference, interval, mean, number, span
+from .seeds import NAN, above, average, difference, interval, mean, number, span
 from .setting import strong
 from .trials import published
 
@@ -59,12 +59,6 @@ def attention(trials, task, length, name, first_layer):
         measured = at.get("before", at) if at else {name: [None, None]}
         found[seed] = measured[name][int(first_layer)]
     return pd.Series(found, dtype=float).dropna()
-
-
-def above(x, baseline):
-    """Whether a mean is above a baseline by more than its interval, which one seed does not have."""
-    low = interval(x)[0]
-    return bool((mean(x) if pd.isna(low) else low) > baseline)
 
 
 def standing(trials, task):

@@ -4,6 +4,7 @@ import pandas as pd
 
 from .page import Cell
 from .seeds import interval, number, span
+from .setting import not_learned
 
 JUDGED = (
     "A claim holds if the whole interval of its difference over the seeds is above zero (or, of those that hardly "
@@ -37,10 +38,11 @@ def judged_cell(row, nats=False):
 
 def reading(rows):
     count = [row["verdict"] for row in rows].count
-    holds, not_so, open = count("holds"), count("does not"), count("inconclusive")
+    holds, not_so, open, unlearned = map(count, ("holds", "does not", "inconclusive", "not learned"))
     if not rows:
         return "No comparison can be made of the runs that are done."
+    judged = len(rows) - unlearned
     return (
-        f"Of {len(rows)} comparison{'s' if len(rows) != 1 else ''} {holds} hold{'s' if holds == 1 else ''}, {not_so} "
+        f"Of {judged} comparison{'s' if judged != 1 else ''} {holds} hold{'s' if holds == 1 else ''}, {not_so} "
         f"do{'es' if not_so == 1 else ''} not, and {open} {'is' if open == 1 else 'are'} inconclusive."
-    )
+    ) + not_learned(unlearned)

@@ -269,8 +269,9 @@ def remarks(r):
 
 
 def dots(r, name):
+    ends = [(e.mean if np.isnan(x) else x for x in e.interval) for e in r.ranked]  # of one seed the mean itself
     mean = {"name": "mean", "color": "c7", "marker": "|",
-            "points": [[n, e.mean, *(e.mean if np.isnan(x) else x for x in e.interval)] for n, e in enumerate(r.ranked)]}
+            "points": [[n, e.mean, *both] for n, (e, both) in enumerate(zip(r.ranked, ends))]}  # fmt: skip
     tasks = [{"name": task, "points": [[n, *[e.tasks[task].mean] * 3] for n, e in enumerate(r.ranked)]}
              for task in r.counted]  # fmt: skip
     levels = [{"name": BASELINES[name], "x": x} for name, x in r.mean_baselines.items()]

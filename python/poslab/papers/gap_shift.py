@@ -6,7 +6,7 @@ import pandas as pd
 from ..figures.draw import curves
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import titled
-from .seeds import NAN, average, by_seed, difference, interval, mean, number, span
+from .seeds import NAN, above, average, by_seed, difference, interval, mean, number, span
 from .setting import Setting, difference_cell, strong, tasks, worth
 from .sweep import BASELINES, how_many
 
@@ -367,9 +367,10 @@ def ahead(name, x):
 
 
 def ahead_reading(row):
-    name = f"{row['trained']} ({row['settings']} setting{'s' * (row['settings'] != 1)})"
+    more = f", {row['unlearned']} more not learned" * (row["unlearned"] > 0)
+    name = f"{row['trained']} ({row['settings']} setting{'s' * (row['settings'] != 1)}{more})"
     if row["verdict"] == "untested":
-        return f"{name} is not tested yet"
+        return f"{name} is not {'learned' if more else 'tested yet'}"
     ends = span((row["difference_low"], row["difference_high"]), sign="+")
     return f"{' '.join([name, number(row['minus_uniform'], sign='+'), 'points', *ends])}: {row['verdict']}"
 
@@ -396,8 +397,6 @@ def matched(trials, artifact):
         row = [Cell(f"{encoding}, {trained}", models.partly)]
         grids.setdefault(task, Grid(caption, head, [])).rows.append(row)
         for rule, lengths, positions, ours in matched_row(one, home, far):
-            if trained == "uniform":
-                reference[task, encoding, rule] = ours
             x = none if trained == "uniform" else difference(ours, reference.get((task, encoding, rule), none))
             ends = interval(x)
             below = " ".join([number(mean(x), sign="+"), *span(ends, sign="+")]) if len(x) else ""
@@ -408,11 +407,15 @@ def matched(trials, artifact):
                  "lengths": beyond if rule else str(home)} | columns(ours, "accuracy")
                 | {"minus_uniform": mean(x), "difference_low": ends[0], "difference_high": ends[1]} | at
             )  # fmt: skip
+            if trained == "uniform":
+                reference[task, encoding, rule] = ours
+            learned = any(above(side, max(at.values())) for side in (ours, reference.get((task, encoding, rule), none)))
             if rule and len(x):
-                more.setdefault((rule, trained), []).append(x)
+                more.setdefault((rule, trained), ([], []))[not learned].append(x)
     verdicts = [
-        {"lengths": beyond, "rule": rule} | ahead(trained, average(of)) | {"settings": len(of)}
-        for (rule, trained), of in sorted(more.items(), key=lambda one: (RULES.index(one[0][0]), one[0][1]))
+        {"lengths": beyond, "rule": rule} | ahead(trained, average(of))
+        | {"settings": len(of), "unlearned": len(unlearned)}
+        for (rule, trained), (of, unlearned) in sorted(more.items(), key=lambda one: (RULES.index(one[0][0]), one[0][1]))
     ]
     readings = [
         f"Lengths {beyond}, {rule}, against uniform sampling tested alike: {'; '.join(said)}."
@@ -425,7 +428,7 @@ def matched(trials, artifact):
         "As trained: the sampler of training. Equal steps: over the whole pool (`evenly_spread`), and for random "
         "floats their published rule (`float_midpoints`). Counted: gap 1 from a random start (`contiguous`).",
         worth(trials) + " Bold: the interval of the difference excludes zero. Means over settings are taken for each "
-        "seed first.",
+        "seed first, of those in which one side is above its baselines by more than its interval.",
     ]
     for task in tasks(trials):
         of = trials.asked[(trials.asked["task"] == task) & trials.asked["done"]]

@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 
 from .page import Cell, Grid, Section
-from .seeds import difference, flip_interval, flip_test, holm, interval, mean, number, span, t_interval
-from .sweep import done, ends, how_many, mean_at, task_cell
+from .seeds import above, difference, flip_interval, flip_test, holm, interval, mean, number, span, t_interval
+from .setting import UNLEARNED
+from .sweep import baselines, done, ends, how_many, mean_at, task_cell
 from .trials import printed, published
 
 FAMILIES = {"own": "each task's", "same": "one for all"}
 HEAD = ["task", "candidate", "accuracy", "opponent", "accuracy", "difference", "p after Holm", "expected", "verdict"]
 COLUMNS = ["family", "task", "candidate", "structure", "opponent", "seeds", "mean", "median", "opponent_mean",
            "opponent_median", "difference", "bootstrap_low", "bootstrap_high", "t_low", "t_high", "permutation_low",
-           "permutation_high", "p", "p_holm", "verdict", "expected_above", "expected_accuracy", "paper"]  # fmt: skip
+           "permutation_high", "p", "p_holm", "learned", "verdict", "expected_above", "expected_accuracy",
+           "paper"]  # fmt: skip
 
 
 def rungs(trials, kind):
@@ -69,13 +71,15 @@ def contests(trials, family):
         for name, of in (("bootstrap", interval), ("t", t_interval), ("permutation", flip_interval)):
             rows[-1][f"{name}_low"], rows[-1][f"{name}_high"] = of(d)
         if len(ours) == len(theirs) == len(seeds(trials, "second")):
-            rows[-1] |= {"p": flip_test(d), "verdict": "not above"}
+            of = done(trials, task=task)
+            at = baselines(trials, of[of["seed"].isin(seeds(trials, "second"))], lengths(trials, "judge"))
+            learned = any(above(side, max(at.values())) for side in (ours, theirs))
+            rows[-1] |= {"p": flip_test(d), "learned": learned, "verdict": "not above" if learned else "not learned"}
     more = ["best", "opponent_best", "own_seeds", "opponent_seeds"]
     all = pd.DataFrame(rows).reindex(columns=COLUMNS + more)
     all["p_holm"] = holm(all["p"])
-    above = (all["verdict"] != "not done") & (all["difference"] > 0)
-    above &= all["p_holm"] < trials.about["registered"]["level"]
-    all.loc[above, "verdict"] = "above"
+    ahead = (all["verdict"] == "not above") & (all["difference"] > 0)
+    all.loc[ahead & (all["p_holm"] < trials.about["registered"]["level"]), "verdict"] = "above"
     return all
 
 
@@ -168,7 +172,8 @@ def stated(all):
         rows = all[all["verdict"] == verdict].itertuples()
         return [f"{c.task} ({c.candidate}, {number(c.mean - c.opponent_mean, sign='+')} points)" for c in rows]
 
-    above, level, open = listed("above"), listed("not above"), all[all["verdict"] == "not done"]["task"]
+    above, level, low = map(listed, ("above", "not above", "not learned"))
+    open = all[all["verdict"] == "not done"]["task"]
     if len(open) == len(all):
         return ["No task has a verdict yet."]
     judged = len(all) - len(open)
@@ -177,6 +182,7 @@ def stated(all):
         "and 5, trained at the same budget, is "
         + (f"{len(above)} of them: {'; '.join(above)}." if above else "none of them.")
         + (f" Not above: {'; '.join(level)}." if level else "")
+        + (f" Not learned, as {UNLEARNED}: {'; '.join(low)}." if low else "")
     ]
     return readings + ([f"Not done, and in the family with p = 1: {', '.join(open)}."] if len(open) else [])
 
@@ -249,6 +255,8 @@ def verdict(trials, artifact):
         *price(trials, own),
         f"Above: a higher mean, and p below {r['level']} after Holm over all {len(own)} tasks, by flipped signs of the "
         "differences of equal seeds. Difference: Student's interval at 95 %, not corrected; the .csv has the others.",
+        "Not learned: neither side is above its baselines at these lengths by more than its interval, by the "
+        "bootstrap.",
         "Told: what of the tasks a candidate knows beside the order of its slots. Segments are the same rule for all "
         "tasks, and no opponent has them.",
     ]

@@ -125,13 +125,16 @@ def claims(trials, artifact):
             continue
         row = judged(x, claim.within, value.get(SOURCE, NAN)) | {"tasks": len(claim.tasks)}
         row["learned"] = learned if beyond else NAN
+        if beyond and not learned:
+            row["verdict"] = "not learned"
         cells[-1][1] = judged_cell(row)
         cells[-1][1].below += [f"learned: {learned} of {len(claim.tasks)}"] if beyond else []
         rows.append({"claim": claim.text, "difference": claim.difference} | row)
     caption = "Holds, does not, or is inconclusive; below that the difference in points, its interval, and the source's"
     notes = [
         f"{JUDGED} A best is the best of a seed, on both sides, so that luck counts on both.",
-        "Learned: so many tasks on which some side is above its baselines by more than its interval.",
+        "Learned: so many tasks on which some side is above its baselines by more than its interval; where "
+        "it is none, the claim is not learned.",
         how_many(trials),
         worth(trials),
         "What training costs, which the paper claims to save, is in table 2 and figure 2.",

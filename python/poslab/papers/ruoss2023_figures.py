@@ -6,7 +6,7 @@ from . import ruoss2023_inside
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_columns import COLORS, COLUMNS, columns_of, setting
 from .seeds import NAN, difference, interval, mean, number, span
-from .setting import Setting, asked, difference_cell, named, strong, tasks, worth
+from .setting import Setting, asked, difference_cell, named, not_learned, strong, tasks, worth
 from .sweep import BASELINES, done, how_many
 
 
@@ -217,7 +217,7 @@ def against_length(curves, baselines, trained):
 
 
 def code(trials, artifact):
-    usual, rows, data, matters, compared = artifact["usual"], [], [], [], []
+    usual, rows, data, matters, unlearned = artifact["usual"], [], [], [], 0
     for choice in artifact["choices"]:
         scheme = {name: choice[name] for name in ("encoding", "positions")}
         ways = [scheme | usual | options for options in ({}, choice["options"])]
@@ -234,7 +234,9 @@ def code(trials, artifact):
             options = {"option": ", ".join(names), "value": ", ".join(values)}
             data.append(scheme | options | {"task": task, "seeds": len(x), "base": base.mean, "other": other.mean,
                                   "difference": more, "interval_low": ends[0], "interval_high": ends[1]})  # fmt: skip
-            if strong(ends) and abs(more) >= 0.02:
+            learned = base.learned or other.learned
+            unlearned += len(x) > 0 and not learned
+            if learned and strong(ends) and abs(more) >= 0.02:
                 matters.append(f"{choice['positions']} {choice['encoding']}, {choice['other']} on {task} "
                                f"({number(more, sign='+')} points)")  # fmt: skip
     data = pd.DataFrame(data)
@@ -255,7 +257,7 @@ def code(trials, artifact):
     )
     grid = Grid(caption, ["encoding", "positions", "here", "the other way", *tasks(trials)], rows)
     notes = [how_many(trials), worth(trials), "Bold: the interval excludes zero.", *without_order(trials)]
-    return Section([says], [grid], notes=notes, data=data)
+    return Section([says + not_learned(unlearned)], [grid], notes=notes, data=data)
 
 
 def word(value):

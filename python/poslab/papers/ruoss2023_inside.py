@@ -109,7 +109,8 @@ def fig6(trials, artifact):
             for (layer, length), one in maps.items()
         )
         charts = [{"kind": "matrix", "title": f"Layer {layer}, length {length}", "row": "query", "col": "key",
-                   "low": 0.0, "cells": weights.tolist()} for (layer, length), weights in sorted(maps.items())]  # fmt: skip
+                   "low": 0.0, "cells": weights.tolist()}
+                  for (layer, length), weights in sorted(maps.items())]  # fmt: skip
         section.figures.append(Figure(f"attention-{run.encoding}-{run.positions}", caption, alt, charts, cells))
     columns = ["encoding", "positions", "layer", "length", "strongest", "mean_of_strongest_in_a_row"]
     section.data = pd.DataFrame(data, columns=columns)

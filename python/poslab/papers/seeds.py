@@ -26,6 +26,12 @@ def mean(x):
     return float(np.cumsum(np.asarray(x))[-1] / len(x)) if len(x) else NAN
 
 
+def above(x, baseline):
+    """Whether a mean is above a baseline by more than its interval, which one seed does not have."""
+    low = interval(x)[0]
+    return bool((mean(x) if math.isnan(low) else low) > baseline)
+
+
 def by_seed(found):
     """Numbers as a record has them, {"0": 0.5, ...}."""
     return pd.Series({int(seed): x for seed, x in found.items()}, dtype=float)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .page import Cell, Grid
-from .seeds import NAN, about_intervals, difference, interval, mean, number, span
+from .seeds import NAN, about_intervals, above, difference, interval, mean, number, span
 from .sweep import BASELINES, done
 
 SEEN = 0.02  # a difference that a source's own rounding and luck do not make
@@ -60,9 +60,8 @@ class Setting:
 
     @property
     def learned(self):
-        """Whether its mean is above each of its baselines by more than its interval, which one seed does not have."""
-        low = self.mean if np.isnan(self.interval[0]) else self.interval[0]
-        return bool(low > max(self.baselines.values(), default=NAN))
+        """Whether its mean is above each of its baselines by more than its interval."""
+        return above(self.by_seed, max(self.baselines.values(), default=NAN))
 
     @property
     def partly(self):
