@@ -7,15 +7,16 @@ import pandas as pd
 from . import chi2023_answers, chi2023_figures
 from .chi2023_cross import cross
 from .chi2023_data import attention, columns, guarded, length_names, source_grid, temperature, value_cell, verdict_on
+from .notes import notes
 from .page import Cell, Grid, Section
-from .seeds import about_intervals, mean
+from .seeds import mean
 from .trials import printed
 
 DISPERSED = {"largest_weight": ("pmax", "maximum probability", 3), "entropy": ("entropy", "entropy, nats", 2)}
 LOGITS = {"largest_logit": ("lmax", "largest logit", 2)}
 
 
-def at_both_ends(trials, figures, first_layer):
+def at_both_ends(trials, table, figures, first_layer):
     """At the trained length and the longest, each figure of each task. figures: the source's column, a title and how
     many digits, by the name in alignments."""
     rows, cells, ends = [], [], (trials.about["length"], trials.about["longer"][-1])
@@ -32,7 +33,7 @@ def at_both_ends(trials, figures, first_layer):
     data = pd.DataFrame(rows)
     changes = pd.DataFrame([changed(trials, task, column, of["value"].tolist())
                             for (task, column), of in data.groupby(["task", "figure"], sort=False)])  # fmt: skip
-    return Section(grids=[grid], notes=[about_intervals(trials.about["seeds"])], data=data, more={"verdicts": changes})
+    return Section(grids=[grid], notes=notes(trials, f"chi2023:{table}"), data=data, more={"verdicts": changes})
 
 
 def changed(trials, task, figure, ends):
@@ -50,28 +51,23 @@ def counts(changes, figure):
 
 
 def dispersed(trials, artifact):
-    section = at_both_ends(trials, DISPERSED, False)
+    section = at_both_ends(trials, "table1", DISPERSED, False)
     changes = section.more["verdicts"]
     text = (
         f"From {trials.about['length']} to {trials.about['longer'][-1]} tokens the maximum probability "
         f"{counts(changes, 'pmax')}, and the entropy {counts(changes, 'entropy')}."
     )
     section.readings = [guarded(trials, text)]
-    section.notes.append("Means over all layers, heads and queries of the encoder's self-attention.")
     return section
 
 
 def largest_logits(trials, artifact):
-    section = at_both_ends(trials, LOGITS, True)
+    section = at_both_ends(trials, "table7", LOGITS, True)
     text = (
         f"From {trials.about['length']} to {trials.about['longer'][-1]} tokens the largest logit of the first layer "
         f"{counts(section.more['verdicts'], 'lmax')}."
     )
     section.readings = [guarded(trials, text)]
-    section.notes.append(
-        "Mean over the heads and queries of the first layer, of the largest logit of each. The source's is "
-        "the largest of the averaged sorted logits, less their mean."
-    )
     return section
 
 
@@ -119,13 +115,8 @@ def temperatures(trials, artifact):
              for task in ("topic", "line", "passkey") for mode in ("pmax", "entropy")}  # fmt: skip
     theirs = source_grid("chi2023_temperatures", "The source's, for inputs that grow from left to right",
                          "model, task, mode", names, 2)  # fmt: skip
-    notes = [
-        "The grid is 1.0, 0.95, ..., 0.1, where the source's ends at 0.5, and the same temperature acts in all layers "
-        "and heads of the encoder.",
-        "The source's lengths: 5 to 25 topics, 200 to 680 lines, 20,000 to 55,000 characters of filler; 15,000 "
-        "tokens at most. One of its numbers is lost.",
-    ]
-    return Section(readings, [ours, theirs], notes=notes, data=pd.DataFrame(rows), more={"verdicts": orders})
+    return Section(readings, [ours, theirs], notes=notes(trials, "chi2023:table5"), data=pd.DataFrame(rows),
+                   more={"verdicts": orders})
 
 
 DRAW = {"table1": dispersed, "table2": chi2023_answers.encodings, "table3": chi2023_answers.perplexity,

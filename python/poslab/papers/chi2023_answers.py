@@ -6,8 +6,9 @@ import pandas as pd
 
 from .chi2023_data import (accuracy_cell, answers, change, columns, guess, length_names, of_task, over_all,
                            source_grid, stated, value_cell)  # fmt: skip
+from .notes import notes
 from .page import Cell, Grid, Section
-from .seeds import about_intervals, difference, mean, number
+from .seeds import difference, mean, number
 
 ENCODINGS = {"T5's biases": "t5", "RoPE": "rope", "ALiBi": "alibi", "learned positions": "learned"}
 
@@ -58,11 +59,7 @@ def encodings(trials, artifact):
         for name, row in gains.items()
     ]
     section.more = {"verdicts": pd.DataFrame([{"encoding": name} | row for name, row in gains.items()])}
-    section.notes = [
-        "Encoder and decoder have the same encoding. The source's table says which models have which; here the same "
-        "small model is trained with each.",
-        about_intervals(trials.about["seeds"]),
-    ]
+    section.notes = notes(trials, "chi2023:table2")
     return section
 
 
@@ -85,11 +82,7 @@ def retrieval(trials, artifact):
             *(f"{row['mode']}: {stated(row)}." for row in gains),
         ]
     section.more = {"verdicts": pd.DataFrame(gains)}
-    section.notes = [
-        about_intervals(trials.about["seeds"]) + " Bold: the interval of the difference excludes zero.",
-        "The source prints most of its table in a form that did not survive; with maximum probability its models are "
-        "mostly near 100 %.",
-    ]
+    section.notes = notes(trials, "chi2023:table4")
     return section
 
 
@@ -135,11 +128,7 @@ def documents(trials, artifact):
             f"{number(row['middle'])} % where it stands in the middle.{unlearned * (row['verdict'] == 'not learned')}"
         ]
         section.more = {"verdicts": pd.DataFrame([row])}
-    section.notes = [
-        "Here a document is a pair of name and number among others, and the question names one of them. The source has "
-        "documents of Natural Questions, and the place is that of the one with the answer.",
-        about_intervals(trials.about["seeds"]),
-    ]
+    section.notes = notes(trials, "chi2023:table6")
     section.data = pd.DataFrame(rows)
     return section
 
@@ -159,13 +148,5 @@ def perplexity(trials, artifact):
             f"At {lengths[-1]} tokens the perplexity is {plain:.2f} without alignment, {pmax:.2f} aligned by maximum "
             f"probability, and {entropy:.2f} by entropy."
         ]
-    section.notes = [
-        "The source has LM-adapted T5, whose encoder reads a text and whose decoder goes on. Here it is a causal "
-        f"decoder with T5's biases, {lm['layers']} layers of width {lm['d_model']}, {lm['steps']} steps of "
-        f"{lm['batch']} windows of {lm['train_length']} tokens; text: "
-        f"{lm['text'] or 'the C++ headers of the compiler'}.",
-        "The source's numbers did not survive; its perplexity explodes without alignment, and is lowest with maximum "
-        "probability.",
-        about_intervals(trials.about["seeds"]),
-    ]
+    section.notes = notes(trials, "chi2023:table3", **lm | {"text": lm["text"] or "the C++ headers of the compiler"})
     return section

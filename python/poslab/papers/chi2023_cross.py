@@ -4,10 +4,11 @@ positions, crossed with seven temperatures; and what a longer string changes, on
 import pandas as pd
 
 from .chi2023_data import accuracy_cell, change, points
+from .notes import notes
 from .page import Cell, Grid, Section
 from .seeds import average, by_seed, difference, interval, mean, number
-from .setting import Setting, baselines, difference_cell, tasks, worth
-from .sweep import done, how_many
+from .setting import Setting, baselines, difference_cell, tasks
+from .sweep import done
 
 POSITIONS = {"sequential": "plain", "randomized": "randomized"}
 UNLEARNED = "accuracy is not above the baselines by more than its interval"
@@ -135,28 +136,6 @@ def cross(trials, artifact):
         ["encoding, positions", *questions],
         [[name, *(difference_cell(mean(row.cost[q]), interval(row.cost[q])) for q in questions)]
          for name, row in zip(named, rows)])  # fmt: skip
-    return Section(readings(verdicts, losses), [scores, costs], notes=notes(trials),
+    return Section(readings(verdicts, losses), [scores, costs], notes=notes(trials, "chi2023:cross"),
                    data=pd.DataFrame([line for row in rows for line in row.data]),
                    more={"verdicts": pd.DataFrame(verdicts + losses)})  # fmt: skip
-
-
-def notes(trials):
-    return [
-        how_many(trials),
-        "Trained: the model learned with it. The others act at test alone, on the model without a temperature: the log "
-        "rule is tau = ln n0 / ln n beyond the n0 slots of the longest trained strings; maximum probability and "
-        "entropy are aligned with these strings by the source's algorithm 1, a temperature for each of a few lengths, "
-        "in between by the logarithm of the number of keys.",
-        "Scale-invariant attention has no temperature of a query but factors of the distance (Anson et al. 2025), so "
-        "it is a part of the encoding here. With randomized positions distances do not grow with the length, and "
-        "neither do its factors.",
-        "Points lost: 0 is the accuracy of the most frequent symbol of each slot, 100 is all right. Positions: counted "
-        "ones with one jump in the middle, so that they end where those of the longest strings do. Gaps: random "
-        "positions with the mean gap of the longest strings. Number of keys: so many more keys of logit 0 that each "
-        "query sees, whose values are 0. Dispersion: a temperature above 1, at which the mean maximum probability is "
-        "that of the longest strings. They are measured one by one, so they need not add up to the last column.",
-        worth(trials) + " Bold: the interval excludes zero. Means over tasks are taken for each seed.",
-        "Nearest to this: ASEntmax (Vasylenko, Treviso and Martins 2025, arXiv 2506.16640), scale-invariant attention "
-        "(Anson et al. 2025, arXiv 2505.17083) and Randomized YaRN (Mehta, Yin and Durrett 2026, arXiv 2606.23687), "
-        "which trains with random ranges of positions.",
-    ]

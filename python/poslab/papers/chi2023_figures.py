@@ -9,6 +9,7 @@ from scipy import stats
 
 from ..figures.draw import curves as draw
 from .chi2023_data import guarded, temperature, verdict_on
+from .notes import notes
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, mean
 
@@ -41,10 +42,7 @@ def biases(trials, artifact):
     chart = {"x": "key minus query, in tokens", "y": "bias", "curves": list(draw(named, "head", "distance", "bias"))}
     caption = "The bias of each head by distance. One table for all layers of the encoder. The first of the seeds."
     section.figures = [Figure("biases", caption, f"Bias by distance. {each}.", [chart], section.data)]
-    section.notes = [
-        "The source shows two heads of Flan-T5-XL at query 7,500 of 15,000 tokens: one that prefers near keys and one "
-        "that prefers far ones. Beyond the last bucket all keys of a side get the same bias."
-    ]
+    section.notes = notes(trials, "chi2023:fig1")
     return section
 
 
@@ -75,11 +73,7 @@ def quantiles(trials, artifact):
             )  # fmt: skip
     section.data = pd.concat(frames) if frames else pd.DataFrame(columns=["task", "length", "normal", "logit"])
     section.readings = section.readings or [NOT_YET]
-    section.notes = [
-        "Logits of the first layer, less their mean, sorted for each query and then averaged over queries and heads, "
-        f"of {questions} questions; the first of the seeds. The source draws them at 512 and 15,000 tokens of "
-        "Flan-T5-XL."
-    ]
+    section.notes = notes(trials, "chi2023:fig2", questions=questions)
     return section
 
 
@@ -125,10 +119,7 @@ def curves(trials, artifact):
         "others."
     )
     section.readings = [guarded(trials, text)]
-    section.notes = [
-        "Where no temperature reaches the maximum probability of the short inputs, proposition 1 gives the one that "
-        "comes nearest."
-    ]
+    section.notes = notes(trials, "chi2023:fig3")
     return section
 
 
@@ -175,13 +166,5 @@ def propositions(trials, artifact):
         f"In the other rows they are up to {worst(rows, 1, False)[0]:.0f} and {worst(rows, 2, False)[0]:.0f} % off: "
         "where the largest logit has much of the weight, the source's sum leaves it out.",
     ]
-    notes = [
-        "Both propositions assume logits from N(0, variance), a largest one that is the same at both lengths, and a "
-        "denominator that is L exp(variance / (2 tau^2)), the mean over the normal distribution. At a low tau the "
-        "mean of exp(s / tau) lives in the tail, where a finite row has no logits: with a large variance the "
-        "measured temperatures part from the predicted ones.",
-        f"*: what the proposition assumes holds, as above. Below {within} sqrt(2 ln L) the denominator of a row "
-        "differs from its mean by less than a part in the fourth root of L (its standard deviation).",
-        "Not reachable: no temperature gives the weight of the short rows; then the one that comes nearest.",
-    ]
-    return Section(readings, grids, notes=notes, data=pd.DataFrame(rows))
+    below = notes(trials, "chi2023:propositions", within=within)
+    return Section(readings, grids, notes=below, data=pd.DataFrame(rows))

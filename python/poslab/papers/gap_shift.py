@@ -4,16 +4,13 @@ gaps between randomized positions? lab/papers/gap_shift measures trained models,
 import pandas as pd
 
 from ..figures.draw import curves
+from .notes import notes
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import titled
 from .seeds import NAN, above, average, by_seed, difference, interval, mean, number, span
-from .setting import Setting, difference_cell, strong, tasks, worth
-from .sweep import BASELINES, how_many
+from .setting import Setting, difference_cell, strong, tasks
+from .sweep import BASELINES
 
-SOURCES = (
-    "Uniform sampling: Ruoss et al. 2023. Random floats: Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050). "
-    "Another way to meet longer ranges: Randomized YaRN, Mehta, Yin and Durrett 2026 (arXiv 2606.23687)."
-)
 NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
 
 
@@ -98,17 +95,7 @@ def gaps(trials, artifact):
     )
     section.grids = [Grid(f"{task}: {caption}", head, of_task) for task, of_task in rows.items()]
     section.data = pd.DataFrame(data)
-    section.notes = [
-        "Nothing is trained for this table: lengths and positions are drawn as in training to length "
-        f"{artifact['train_length']} from a pool of {artifact['pool']}, in 2,000 of its steps, and as at test, in 64 "
-        "draws. Gaps are rounded.",
-        "Bucket Sort has as many slots as Reverse String.",
-        "In equal steps all gaps are the same, so that they have no more in common with training than the share of "
-        "that one gap. They need not be worse for it.",
-        "Uniform sampling: Ruoss et al. 2023. Random floats and their test in equal steps: random float sampling, "
-        "Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050), as told in a note on the paper. Log density and "
-        "blocks are poslab's own.",
-    ]
+    section.notes = notes(trials, "gap_shift:gaps", train_length=artifact["train_length"], pool=artifact["pool"])
     return section
 
 
@@ -188,16 +175,8 @@ def grid(trials, artifact):
         section.data = pd.concat(frames)
     else:
         section.readings.append("No model can be tested yet.")
-    section.notes = [
-        how_many(trials),
-        f"Each cell: the mean over seeds of {artifact['strings']} strings. Trained with uniform random positions of a "
-        f"pool of {artifact['pool']}; lengths to {artifact['train_length']} were trained.",
-        "Gap: random positions of that mean gap (`scattered`), and below in equal steps (`stretched`), both from the "
-        "start of the pool. Counted: gap 1 from a random start (`contiguous`). As trained: uniform sampling, whose gap "
-        "falls with the length.",
-        "†: some positions lie beyond the pool, so that training has not met them: a second change beside the gap.",
-        worth(trials) + " They are in the .csv and in the charts.",
-    ]
+    names = ("strings", "pool", "train_length")
+    section.notes = notes(trials, "gap_shift:grid", **{name: artifact[name] for name in names})
     return section
 
 
@@ -324,23 +303,7 @@ def first(trials, artifact):
     section.data = pd.DataFrame(sorted(data, key=lambda row: places[row["task"], row["encoding"]]))
     if verdicts:
         section.more["verdicts"] = pd.DataFrame(verdicts)
-    section.notes = [
-        how_many(trials),
-        "Points: 0 is the accuracy of the most frequent symbol of each slot, 100 is all right. Accuracies alone would "
-        "not compare lengths: in Bucket Sort that symbol is right ever more often as strings become longer.",
-        "Gap alone: the same strings in the part of the pool in which their mean gap is that of uniform sampling at "
-        "the longest length. Length alone: from there to strings of that length with uniform sampling, which have this "
-        "gap. The two add up to all that is lost. The last two columns do the same with gap 1 (`contiguous`). No "
-        "position leaves the pool.",
-        "Length, gap and the part of the pool that a string covers are tied: where the first two are said, the third "
-        "follows. Gap alone also means that a string covers less of the pool.",
-        "The gap changes first, as longer strings with the gap of shorter ones would leave the pool. Near the "
-        "majority, at 0 points, the length then has little left to take.",
-        worth(trials) + " Bold: the interval excludes zero. Means over settings are taken for each seed.",
-        "That randomized positions keep distances in distribution is the claim of Ruoss et al. 2023. Nearest to this "
-        "question: random float sampling (Shimizu, Taniguchi and Matsuo 2026, arXiv 2602.14050) and Randomized YaRN "
-        "(Mehta, Yin and Durrett 2026, arXiv 2606.23687), which enlarges the range of positions while it trains.",
-    ]
+    section.notes = notes(trials, "gap_shift:first")
     return section
 
 
@@ -415,31 +378,27 @@ def matched(trials, artifact):
     verdicts = [
         {"lengths": beyond, "rule": rule} | ahead(trained, average(of))
         | {"settings": len(of), "unlearned": len(unlearned)}
-        for (rule, trained), (of, unlearned) in sorted(more.items(), key=lambda one: (RULES.index(one[0][0]), one[0][1]))
+        for (rule, trained), (of, unlearned) in sorted(
+            more.items(), key=lambda one: (RULES.index(one[0][0]), one[0][1])
+        )
     ]
     readings = [
         f"Lengths {beyond}, {rule}, against uniform sampling tested alike: {'; '.join(said)}."
         for rule in RULES
         if (said := [ahead_reading(v) for v in verdicts if v["rule"] == rule])
     ]
-    notes = [
-        how_many(trials),
-        f"Lengths {beyond}: the mean over {', '.join(map(str, far))}; {artifact['strings']} strings of each.",
-        "As trained: the sampler of training. Equal steps: over the whole pool (`evenly_spread`), and for random "
-        "floats their published rule (`float_midpoints`). Counted: gap 1 from a random start (`contiguous`).",
-        worth(trials) + " Bold: the interval of the difference excludes zero. Means over settings are taken for each "
-        "seed first, of those in which one side is above its baselines by more than its interval.",
-    ]
+    lengths = ", ".join(map(str, far))
+    below = notes(trials, "gap_shift:matched", beyond=beyond, lengths=lengths, strings=artifact["strings"])
     for task in tasks(trials):
         of = trials.asked[(trials.asked["task"] == task) & trials.asked["done"]]
         if len(of):
             at = baselines_at(trials, of.index, far)
             listed = ", ".join(f"{text} {number(at[name])}" for name, text in BASELINES.items())
-            notes.append(f"{task}, without reading the order of the symbols, at these lengths: {listed}.")
+            below.append(f"{task}, without reading the order of the symbols, at these lengths: {listed}.")
     return Section(
         readings or ["No comparison can be made of the runs that are done."],
         list(grids.values()),
-        notes=[*notes, SOURCES],
+        notes=below + notes(trials, "gap_shift:sources"),
         data=pd.DataFrame(data),
         more={"verdicts": pd.DataFrame(verdicts)} if verdicts else {},
     )

@@ -5,10 +5,11 @@ was expected. `poslab reproduce ladder` trains by it, and about["chosen"] says w
 import numpy as np
 import pandas as pd
 
+from .notes import notes
 from .page import Cell, Grid, Section
 from .seeds import above, difference, flip_interval, flip_test, holm, interval, mean, number, span, t_interval
 from .setting import UNLEARNED
-from .sweep import baselines, done, ends, how_many, mean_at, task_cell
+from .sweep import baselines, done, ends, mean_at, task_cell
 from .trials import printed, published
 
 FAMILIES = {"own": "each task's", "same": "one for all"}
@@ -107,11 +108,7 @@ def plan(trials, artifact):
         f"the first training. The goal is {r['goal']} of {len(data)} tasks above, and the probabilities add up to "
         f"{data['above'].sum():.1f}."
     )
-    note = (
-        "The paper's numbers are the best of 30 runs of 2 million steps at lengths 41 to 500. They are not those of "
-        "the opponents, which are trained here at the candidates' budget."
-    )
-    return Section([reading], [candidates, predictions], notes=[note], data=data.reset_index())
+    return Section([reading], [candidates, predictions], notes=notes(trials, "ladder:plan"), data=data.reset_index())
 
 
 def unlike(trials):
@@ -157,12 +154,8 @@ def chosen(trials, artifact):
         if of_all
         else "One configuration for all tasks is chosen when all tasks are done.",
     ]
-    notes = [
-        how_many(trials),
-        "Candidates are chosen at the shorter lengths only; opponents at the judged ones, to their advantage.",
-        *unlike(trials),
-    ]
-    return Section(readings, grids, notes=notes, data=pd.DataFrame(rows))
+    below = [*notes(trials, "ladder:chosen"), *unlike(trials)]
+    return Section(readings, grids, notes=below, data=pd.DataFrame(rows))
 
 
 def stated(all):
@@ -251,17 +244,9 @@ def verdict(trials, artifact):
     where = f"accuracy in % at lengths {to(lengths(trials, 'judge'))}, seeds {to(seeds(trials, 'second'))}"
     captions = ("Each task's candidate against its opponent", "One configuration for all tasks")
     grids = [contest_grid(trials, all, f"{caption}: {where}") for all, caption in zip((own, same), captions)]
-    notes = [
-        *price(trials, own),
-        f"Above: a higher mean, and p below {r['level']} after Holm over all {len(own)} tasks, by flipped signs of the "
-        "differences of equal seeds. Difference: Student's interval at 95 %, not corrected; the .csv has the others.",
-        "Not learned: neither side is above its baselines at these lengths by more than its interval, by the "
-        "bootstrap.",
-        "Told: what of the tasks a candidate knows beside the order of its slots. Segments are the same rule for all "
-        "tasks, and no opponent has them.",
-    ]
+    below = [*price(trials, own), *notes(trials, "ladder:verdict", level=r["level"], tasks=len(own))]
     data = pd.concat([own, same])[COLUMNS].dropna(subset="candidate")
-    return Section(readings, [grid for grid in grids if grid.rows], notes=notes, data=data)
+    return Section(readings, [grid for grid in grids if grid.rows], notes=below, data=data)
 
 
 DRAW = {"plan": plan, "chosen": chosen, "verdict": verdict}

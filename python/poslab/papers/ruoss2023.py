@@ -8,16 +8,13 @@ import pandas as pd
 from scipy import stats
 
 from . import ruoss2023_claims, ruoss2023_figures
+from .notes import notes
 from .page import Cell, Grid, Section
 from .ruoss2023_columns import COLUMNS, ORDERS, PAIRS, columns_of, paper, setting
 from .seeds import NAN, difference, flip_interval, flip_test, holm, mean, number, span, t_interval
-from .setting import SEEN, Comparison, Setting, comparison_grid, named, not_learned, readings, tasks, worth
-from .sweep import done, ends, how_many, mean_at, task_cell
+from .setting import SEEN, Comparison, Setting, comparison_grid, named, not_learned, readings, tasks
+from .sweep import done, ends, mean_at, task_cell
 
-UNLIKE = (
-    "The paper's numbers are the best of 30 runs after 2 million steps, over the lengths 41 to 500. At any size but "
-    "the paper's they show a direction only."
-)
 IN_POINTS = "in points: mean over paired seeds, interval, and the paper's difference of bests"
 
 
@@ -55,13 +52,7 @@ def table1(trials, artifact):
     section = Section(
         readings=readings(pairs, "randomized positions", "plain ones"),
         grids=[Grid(f"{caption}the difference", ["task", *(c.name for c in across)], rows)],
-        notes=[
-            how_many(trials),
-            worth(trials),
-            "Bold in the first table: the best of a row whose runs are all done. Bold in the second: the interval "
-            "excludes zero.",
-            UNLIKE,
-        ],
+        notes=notes(trials, "ruoss2023:table1"),
         data=pd.DataFrame(data),
     )
     if pairs:
@@ -84,7 +75,7 @@ def table3(trials, artifact):
     section = Section(
         readings=readings(pairs, "sorted positions", "the same positions in random order"),
         grids=[Grid(caption, ["task", "unsorted", "sorted"], rows), comparison_grid(pairs, more)],
-        notes=[how_many(trials), worth(trials), UNLIKE],
+        notes=notes(trials, "ruoss2023:table3"),
         data=pd.DataFrame(data),
     )
     verdicts(section, pairs)
@@ -104,14 +95,10 @@ def table4(trials, artifact):
         "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; then the "
         "interval of the mean"
     )
-    notes = [
-        how_many(trials),
-        worth(trials),
-        "The numbers of the paper's own table 4 are not in our copy of it, so none stand beside ours.",
-    ]
     return Section(
-        grids=[Grid(caption, ["task", *(c.name for c in across)], rows)], notes=notes, data=pd.DataFrame(data)
-    )
+        grids=[Grid(caption, ["task", *(c.name for c in across)], rows)],
+        notes=notes(trials, "ruoss2023:table4"), data=pd.DataFrame(data),
+    )  # fmt: skip
 
 
 def table5(trials, artifact):
@@ -137,15 +124,7 @@ def table5(trials, artifact):
     section = Section(
         readings=readings(pairs, *sides) + readings(pairs, *sides[::-1], sign=-1),
         grids=[Grid(caption, ["task", "best of the randomized", "geometric"], rows), comparison_grid(pairs, more)],
-        notes=[
-            how_many(trials),
-            worth(trials),
-            UNLIKE,
-            "The first table has the scheme with the best run of a row, as in the paper; the comparison has the one "
-            "with the highest mean. That one is chosen by the scores that are then compared, which favours it.",
-            "The paper's own tables disagree on Binary Multiplication: its table 5 prints 50.1 as the best of table 1, "
-            "which has 52.1 there. Here is what is printed. The means of its table 5 are not in our copy of it.",
-        ],
+        notes=notes(trials, "ruoss2023:table5"),
         data=pd.DataFrame(data),
     )
     verdicts(section, pairs)
@@ -192,13 +171,7 @@ def signs(trials, artifact):
             for r in data.itertuples()
         ],
     )  # fmt: skip
-    notes = [
-        how_many(trials),
-        worth(trials),
-        "Bold: p after Holm over the whole table is below 0.05, by Student's test. Flipped signs need 6 seeds to come "
-        "below 0.05 alone, and more after Holm. The .csv has all three intervals.",
-    ]
-    return Section(readings=signs_say(data), grids=[grid], notes=notes, data=data)
+    return Section(signs_say(data), [grid], notes=notes(trials, "ruoss2023:signs"), data=data)
 
 
 def p_text(p):
@@ -275,13 +248,8 @@ def chosen(trials, artifact):
         if gain
         else "No cell has two runs to choose from yet, so the paper's way and this one are the same."
     )
-    notes = [
-        how_many(trials),
-        "All seeds and learning rates of a cell are what is chosen from. The .csv also has the median, the score at "
-        "validation, and the expected best of two runs.",
-    ]
     grid = Grid(caption, ["task", *(c.name for c in across)], rows)
-    return Section([says], [grid], notes=notes, data=pd.DataFrame(data))
+    return Section([says], [grid], notes=notes(trials, "ruoss2023:chosen"), data=pd.DataFrame(data))
 
 
 DRAW = {"table1": table1, "table3": table3, "table4": table4, "table5": table5, "signs": signs, "chosen": chosen,

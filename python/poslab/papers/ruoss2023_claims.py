@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from .claims import JUDGED, judged, judged_cell, reading
+from .notes import notes
 from .page import Cell, Grid, Section
 from .ruoss2023_columns import COLUMNS, ORDERS, PAIRS, paper
 from .seeds import NAN
-from .setting import Setting, worth
-from .sweep import how_many, mean_at
+from .setting import Setting
+from .sweep import mean_at
 from .trials import published
 
 FIFTEEN = list(published("ruoss2023_table1").index)
@@ -131,12 +132,5 @@ def claims(trials, artifact):
         cells[-1][1].below += [f"learned: {learned} of {len(claim.tasks)}"] if beyond else []
         rows.append({"claim": claim.text, "difference": claim.difference} | row)
     caption = "Holds, does not, or is inconclusive; below that the difference in points, its interval, and the source's"
-    notes = [
-        f"{JUDGED} A best is the best of a seed, on both sides, so that luck counts on both.",
-        "Learned: so many tasks on which some side is above its baselines by more than its interval; where "
-        "it is none, the claim is not learned.",
-        how_many(trials),
-        worth(trials),
-        "What training costs, which the paper claims to save, is in table 2 and figure 2.",
-    ]
-    return Section([reading(rows)], [Grid(caption, ["claim", "here"], cells)], notes=notes, data=pd.DataFrame(rows))
+    return Section([reading(rows)], [Grid(caption, ["claim", "here"], cells)],
+                   notes=notes(trials, "ruoss2023:claims", judged=JUDGED), data=pd.DataFrame(rows))  # fmt: skip

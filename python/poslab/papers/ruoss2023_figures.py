@@ -3,10 +3,11 @@
 import pandas as pd
 
 from . import ruoss2023_inside
+from .notes import notes
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_columns import COLORS, COLUMNS, columns_of, setting
 from .seeds import NAN, difference, interval, mean, number, span
-from .setting import Setting, asked, difference_cell, named, not_learned, strong, tasks, worth
+from .setting import Setting, asked, difference_cell, named, not_learned, strong, tasks
 from .sweep import BASELINES, done, how_many
 
 
@@ -51,8 +52,8 @@ def table2(trials, artifact):
             rows[-1].append(Cell(number(rate, scale=1), [f"{seconds:.0f} s"] if len(of) else []))
             data.append(c.row(task) | {"runs": len(of), "steps_per_second": rate, "seconds": seconds})
     grid = Grid("Training steps a second, median over the runs", ["task", *(c.name for c in across)], rows)
-    notes = [how_many(trials), *made_on(trials), "The numbers of the paper's table 2 are not in our copy of it."]
-    return Section(grids=[grid], notes=notes, data=pd.DataFrame(data))
+    below = [how_many(trials), *made_on(trials), *notes(trials, "ruoss2023:table2")]
+    return Section(grids=[grid], notes=below, data=pd.DataFrame(data))
 
 
 GOOD, IN_A_ROW = 0.9, 3  # tests above it: a small test is now and then above by luck
@@ -72,9 +73,8 @@ def small_tests(trials, artifact, id):
 
 
 def fig2(trials, artifact):
-    section = Section(notes=[how_many(trials), *made_on(trials),
-        "Our copy of the paper has no captions, so we do not know the task of its figure 2; Even Pairs is our choice.",
-        *without_order(trials)], data=pd.DataFrame())  # fmt: skip
+    section = Section(notes=[how_many(trials), *made_on(trials), *notes(trials, "ruoss2023:fig2"),
+                             *without_order(trials)], data=pd.DataFrame())  # fmt: skip
     data = []
     for task in tasks(trials):
         curves, rate, reached, said = {}, {}, {}, {}
@@ -152,13 +152,8 @@ def fig3(trials, artifact):
         "R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, then its interval, then "
         f"that of the difference to {usual} in points, over paired seeds"
     )
-    notes = [
-        how_many(trials),
-        worth(trials),
-        "The paper draws this as a picture without numbers (pools of 1024 to 8192, as recalled) and says that the size "
-        "hardly matters.",
-    ]
-    return Section(says, [Grid(caption, ["task", *map(str, pools)], rows)], notes=notes, data=pd.DataFrame(data))
+    return Section(says, [Grid(caption, ["task", *map(str, pools)], rows)], notes=notes(trials, "ruoss2023:fig3"),
+                   data=pd.DataFrame(data))  # fmt: skip
 
 
 def mean_curve(trials, of):
@@ -171,9 +166,7 @@ def mean_curve(trials, of):
 
 
 def fig4(trials, artifact):
-    section = Section(notes=[how_many(trials),
-        "The shaded lengths were trained on. Where an encoding has several learning rates, of those with the most "
-        "seeds done the one whose mean over unseen lengths is best is drawn."])  # fmt: skip
+    section = Section(notes=notes(trials, "ruoss2023:fig4"))
     data = []
     for task in tasks(trials):
         for positions in ("sequential", "randomized"):
@@ -256,8 +249,8 @@ def code(trials, artifact):
         "both means"
     )
     grid = Grid(caption, ["encoding", "positions", "here", "the other way", *tasks(trials)], rows)
-    notes = [how_many(trials), worth(trials), "Bold: the interval excludes zero.", *without_order(trials)]
-    return Section([says + not_learned(unlearned)], [grid], notes=notes, data=data)
+    below = notes(trials, "ruoss2023:code") + without_order(trials)
+    return Section([says + not_learned(unlearned)], [grid], notes=below, data=data)
 
 
 def word(value):

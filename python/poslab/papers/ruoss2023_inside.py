@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
+from .notes import notes
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_columns import COLUMNS
 from .seeds import mean, number
@@ -25,10 +26,8 @@ def lengths_note(models):
 
 def fig5(trials, artifact):
     models, data = artifact["models"], []
-    section = Section(notes=[*lengths_note(models),
-        "Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, recalled and not in our "
-        "copy of it: R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.",
-        how_many(trials)], arrays="fig5.npz" if models else "")  # fmt: skip
+    below = [*lengths_note(models), *notes(trials, "ruoss2023:fig5")]
+    section = Section(notes=below, arrays="fig5.npz" if models else "")
     for model in models:
         run, name = of_model(trials, model["id"])
         lengths, accuracy, layers = model["lengths"], model["accuracy"], model["layers"]
@@ -132,10 +131,7 @@ def coverage(trials, artifact):
         "distance came up in training"
     )
     section.grids = [Grid(caption, ["encoding", *(f"length {test['length']}" for test in schemes[0]["tests"])], rows)]
-    section.notes = [
-        "Reverse String. Nothing is trained for this table: lengths and positions are drawn as in training. 2,000 "
-        "steps are counted, spread over the training. The shares of a longer training are at least these."
-    ]
+    section.notes = notes(trials, "ruoss2023:coverage")
     section.data = pd.DataFrame(data, columns=["encoding", "positions", "kind", "length", "seen"])
     return section
 

@@ -9,17 +9,11 @@ import pandas as pd
 
 from ..figures.draw import curves
 from .claims import JUDGED, judged, judged_cell, reading
+from .notes import notes
 from .page import Cell, Figure, Grid, Section
-from .seeds import NAN, about_intervals, difference, interval, number, span
+from .seeds import NAN, difference, interval, number, span
 from .trials import printed, published
 
-ABOUT = (
-    "Ours: percent of the next tokens that were the most probable one, mean over the seeds, then its interval. The "
-    "source's numbers are of 100 million parameters, trained at 512 tokens; those of its first column are the model's "
-    "own, ours those of the method at that length, which shows what it costs there. -logn: log n in training too; "
-    "-logn_test_only: a factor max(1, log n / log of the trained length) on the logits at test alone. A window w is so "
-    "many tokens."
-)
 
 
 @dataclass
@@ -81,7 +75,7 @@ def accuracies(trials, artifact, table):
     head = ["method", f"{length} (trained)", f"{8 * length} (repeated)", f"{8 * length} (not repeated)"]
     grid = Grid("Accuracy in %, and the source's", head, list(rows_of(data, beside)))
     grid.mark_best(data["accuracy"].to_numpy().reshape(-1, 3))
-    return Section(grids=[grid], notes=[ABOUT, about_intervals(trials.about["seeds"])], data=data)
+    return Section(grids=[grid], notes=notes(trials, "su2023:about"), data=data)
 
 
 def main(trials, artifact):
@@ -92,16 +86,9 @@ def main(trials, artifact):
 
 def trained(trials, artifact):
     section = accuracies(trials, artifact, "su2023_trained")
-    section.notes.append(
-        "HFWA2 has windows of an eighth of the trained length and one full layer, which turns as ReRoPE at test. "
-        "InvLeaky is trained with large steps beyond its window (k = 1/16) and tested as RoPE. Both have log n in "
-        "training. Randomized RoPE draws its positions from a pool of 16 trained lengths, in training and at test."
-    )
+    section.notes += notes(trials, "su2023:trained")
     if trials.about["options"]["unit"] == "gau":
-        section.notes.append(
-            "ALiBi's slopes are 2^(-8h/H): with the one head of a gated attention unit a single slope of 1/256, so it "
-            "hardly differs from NoPE."
-        )
+        section.notes += notes(trials, "su2023:gau")
     return section
 
 
@@ -123,12 +110,7 @@ def methods(trials, artifact):
         [[Cell(pairs[n]["method"].iloc[0]), *map(cell, pairs[n : n + 3])] for n in range(0, len(pairs), 3)],
     )
     grid.mark_best(np.reshape(means, (-1, 3)))
-    note = (
-        "Intervals are in the CSV file. Bold: the best of a column on repeated texts. Leaky ReRoPE has k = 16; "
-        "SelfExtend has groups of 16 tokens beyond its window; the Lambda mask sees a window and the first four keys; "
-        "dynamic NTK has factor 1."
-    )
-    return Section(grids=[grid], notes=[note], data=data)
+    return Section(grids=[grid], notes=notes(trials, "su2023:methods"), data=data)
 
 
 def llama(trials, artifact):
@@ -137,15 +119,8 @@ def llama(trials, artifact):
     cell = functools.partial(beside, of="loss", digits=4, scale=1, ends=3, source_digits=4)
     head = ["method", f"{length} (trained)", f"{2 * length}", f"{4 * length}"]
     grid = Grid(f"Loss in nats a token on the last {length} tokens, and the source's", head, list(rows_of(data, cell)))
-    note = (
-        f"{options['layers']} blocks of LLaMA's, width {options['d_model']}. All lengths count the same last {length} "
-        "tokens, so the columns of a row differ in what there is to read before them alone. NTK and ReRoPE are as in "
-        "the released patches for LLaMA: NTK mixed with k = 12 and exponent 0.75, a window of a quarter of the trained "
-        "length, log n at test only."
-    )
-    return Section(
-        grids=[grid], notes=[note, about_intervals(trials.about["seeds"])], data=data.drop(columns=["model", "set"])
-    )
+    below = notes(trials, "su2023:llama", layers=options["layers"], d_model=options["d_model"], length=length)
+    return Section(grids=[grid], notes=below, data=data.drop(columns=["model", "set"]))
 
 
 def by_length(trials, artifact, times):
@@ -174,9 +149,7 @@ def by_length(trials, artifact, times):
                      "x_high": times[-1] * length, "y_low": 0, "y_high": 1,
                      "curves": list(curves(drawn, "method", "length", "accuracy", bands))}  # fmt: skip
             section.figures.append(Figure(f"lengths-{texts}", caption, alt, [chart], drawn))
-    section.notes = [
-        "A repeated text has a unit of twice the trained length, or of half the tested length if that is less."
-    ]
+    section.notes = notes(trials, "su2023:lengths")
     order = ["method", "set", "length", "seeds", "accuracy", "interval_low", "interval_high"]
     section.data = pd.concat(data[data["set"] == kind] for kind in TEXTS.values())[order].dropna(subset="accuracy")
     return section
@@ -205,12 +178,8 @@ def far(trials, artifact):
     keys = list(zip(section.data["method"], section.data["set"]))
     for n, name in enumerate(("ahead", "ahead_low", "ahead_high")):
         section.data[name] = [ahead.get(key, (NAN,) * 3)[n] if l else NAN for key, l in zip(keys, last)]
-    section.notes += [
-        f"PI, NTK and YaRN have the factor {times[-1]} here; Leaky ReRoPE's k and SelfExtend's groups of g tokens are "
-        f"those for {times[-1]} times ({2 * times[-1]}) and for {times[1]} ({2 * times[1]}). ReRoPE has no such "
-        "number.",
-        about_intervals(trials.about["seeds"]),
-    ]
+    section.notes += notes(trials, "su2023:far", far=times[-1], twice_far=2 * times[-1], stretch=times[1],
+                           twice_stretch=2 * times[1])  # fmt: skip
     return section
 
 
@@ -227,8 +196,8 @@ def matrices(trials, artifact):
                "cells": one.pivot(index="query", columns="key", values="relative_position").to_numpy().tolist()}
               for scheme, one in data.groupby("scheme", sort=False)]  # fmt: skip
     alt = "Six matrices: which relative position each scheme makes of a query (row) and a key (column)."
-    note = "`poslab show --set rerope` draws them at any length, on the terminal too."
-    return Section(figures=[Figure("matrices", artifact["reading"], alt, charts, data)], notes=[note], data=data)
+    return Section(figures=[Figure("matrices", artifact["reading"], alt, charts, data)],
+                   notes=notes(trials, "su2023:matrices"), data=data)  # fmt: skip
 
 
 def weighted(trials, artifact, formula, set):
@@ -266,8 +235,8 @@ def claims(trials, artifact):
         "Holds, does not, or is inconclusive; below that the difference in points (of losses in nats), its interval, "
     )
     grid = Grid(f"{caption}and the source's", ["claim", "repeated", "long"], cells)
-    notes = [f"{JUDGED} Window 1 is the trained length.", about_intervals(trials.about["seeds"])]
-    return Section([reading(rows)], [grid], notes=notes, data=pd.DataFrame(rows))
+    return Section([reading(rows)], [grid], notes=notes(trials, "su2023:claims", judged=JUDGED),
+                   data=pd.DataFrame(rows))  # fmt: skip
 
 
 DRAW = {"main": main, "window": functools.partial(accuracies, table="su2023_window"),
