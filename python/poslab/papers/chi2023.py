@@ -7,7 +7,7 @@ import pandas as pd
 from . import chi2023_answers, chi2023_figures
 from .chi2023_cross import cross
 from .chi2023_data import attention, columns, guarded, length_names, source_grid, temperature, value_cell, verdict_on
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Grid, Section
 from .seeds import mean
 from .trials import printed
@@ -53,21 +53,17 @@ def counts(changes, figure):
 def dispersed(trials, artifact):
     section = at_both_ends(trials, "table1", DISPERSED, False)
     changes = section.more["verdicts"]
-    text = (
-        f"From {trials.about['length']} to {trials.about['longer'][-1]} tokens the maximum probability "
-        f"{counts(changes, 'pmax')}, and the entropy {counts(changes, 'entropy')}."
-    )
-    section.readings = [guarded(trials, text)]
+    says = text("chi2023:dispersed", first=trials.about["length"], last=trials.about["longer"][-1],
+                pmax=counts(changes, "pmax"), entropy=counts(changes, "entropy"))  # fmt: skip
+    section.readings = [guarded(trials, says)]
     return section
 
 
 def largest_logits(trials, artifact):
     section = at_both_ends(trials, "table7", LOGITS, True)
-    text = (
-        f"From {trials.about['length']} to {trials.about['longer'][-1]} tokens the largest logit of the first layer "
-        f"{counts(section.more['verdicts'], 'lmax')}."
-    )
-    section.readings = [guarded(trials, text)]
+    says = text("chi2023:logits", first=trials.about["length"], last=trials.about["longer"][-1],
+                lmax=counts(section.more["verdicts"], "lmax"))  # fmt: skip
+    section.readings = [guarded(trials, says)]
     return section
 
 
@@ -97,13 +93,9 @@ def temperatures(trials, artifact):
             orders.append(order(trials, task, mode, list(map(mean, found))))
     orders = pd.DataFrame(orders)
     judged = orders[orders["verdict"].isin(["rises", "never rises"])]
-    text = (
-        "The source's order: temperatures fall with the length, and entropy asks for lower ones than maximum "
-        f"probability. Here they never rise in {(judged['verdict'] == 'never rises').sum()} of {len(judged)} rows, and "
-        f"entropy's are not above those of maximum probability in {judged['ordered'].sum()} of "
-        f"{judged['compared'].sum()} cells."
-    )
-    readings = [guarded(trials, text)]
+    says = text("chi2023:order", never=(judged["verdict"] == "never rises").sum(), rows=len(judged),
+                ordered=judged["ordered"].sum(), compared=judged["compared"].sum())  # fmt: skip
+    readings = [guarded(trials, says)]
     if at_end := orders["at_end"].sum():
         readings.append(
             f"In {at_end} of {orders['cells'].sum()} cells it is {trials.about['grid'][-1]}, the lowest of the grid: "

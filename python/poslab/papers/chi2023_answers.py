@@ -6,7 +6,7 @@ import pandas as pd
 
 from .chi2023_data import (accuracy_cell, answers, change, columns, guess, length_names, of_task, over_all,
                            source_grid, stated, value_cell)  # fmt: skip
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Grid, Section
 from .seeds import difference, mean, number
 
@@ -76,11 +76,8 @@ def retrieval(trials, artifact):
     gains = [row for row in (gain(trials, tasks, mode) for mode in modes) if row]
     if len(plain):
         home = over_all(trials, tasks, [trials.about["length"]], "original")
-        section.readings = [
-            f"Without alignment {number(mean(home))} % of the answers are right at the trained length, and "
-            f"{number(mean(plain))} % beyond it, mean over tasks and lengths.",
-            *(f"{row['mode']}: {stated(row)}." for row in gains),
-        ]
+        says = text("chi2023:unaligned", home=number(mean(home)), beyond=number(mean(plain)))
+        section.readings = [says, *(f"{row['mode']}: {stated(row)}." for row in gains)]
     section.more = {"verdicts": pd.DataFrame(gains)}
     section.notes = notes(trials, "chi2023:table4")
     return section
@@ -144,9 +141,6 @@ def perplexity(trials, artifact):
     section = Section(grids=[grid], data=pd.DataFrame(rows))
     plain, pmax, entropy = (row["value"] for row in rows[len(lengths) - 1 :: len(lengths)])
     if not np.isnan(plain + pmax):
-        section.readings = [
-            f"At {lengths[-1]} tokens the perplexity is {plain:.2f} without alignment, {pmax:.2f} aligned by maximum "
-            f"probability, and {entropy:.2f} by entropy."
-        ]
+        section.readings = [text("chi2023:perplexity", length=lengths[-1], plain=plain, pmax=pmax, entropy=entropy)]
     section.notes = notes(trials, "chi2023:table3", **lm | {"text": lm["text"] or "the C++ headers of the compiler"})
     return section

@@ -6,7 +6,7 @@ import pandas as pd
 from .chi2023_data import accuracy_cell, change, points
 from .notes import notes
 from .page import Cell, Grid, Section
-from .seeds import average, by_seed, difference, interval, mean, number
+from .seeds import average, by_seed, difference, interval, mean, number, summary
 from .setting import Setting, baselines, difference_cell, tasks
 from .sweep import done
 
@@ -37,9 +37,8 @@ class Row:
         self.cost = {name: average(all) for name, all in costs.items()}
 
     def add(self, task, what, x):
-        low, high = interval(x)
-        self.data.append({"task": task, "encoding": self.scheme, "positions": self.positions, "what": what,
-                          "seeds": len(x), "value": mean(x), "interval_low": low, "interval_high": high})  # fmt: skip
+        of = {"task": task, "encoding": self.scheme, "positions": self.positions, "what": what}
+        self.data.append(of | summary(x, "value"))
 
 
 def trained(trials, one, policy):
@@ -121,9 +120,7 @@ def cross(trials, artifact):
         for name in questions:
             of = [row.cost[name] for row in rows if row.positions == positions and len(row.cost[name])]
             if of:
-                cost = average(of)
-                losses.append({"what": name, "positions": positions, "seeds": len(cost), "mean": mean(cost)}
-                              | dict(zip(("interval_low", "interval_high"), interval(cost))))  # fmt: skip
+                losses.append({"what": name, "positions": positions} | summary(average(of)))
     named = [Cell(f"{row.scheme}, {POSITIONS[row.positions]}") for row in rows]
     scores = Grid(
         "Accuracy in % beyond the trained lengths, mean over the tasks; below, how far ahead of no temperature",

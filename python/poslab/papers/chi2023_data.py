@@ -4,7 +4,7 @@ the cells and sentences that they fill."""
 import pandas as pd
 
 from .page import Cell, Grid
-from .seeds import NAN, above, average, difference, interval, mean, number, span
+from .seeds import NAN, above, average, difference, interval, mean, number, span, summary
 from .setting import strong
 from .trials import published
 
@@ -87,19 +87,18 @@ def guarded(trials, text):
 
 def columns(x, source=NAN):
     """How many seeds, their mean, its interval and the source's number."""
-    low, high = interval(x)
-    return {"seeds": len(x), "value": mean(x), "interval_low": low, "interval_high": high, "source": source}
+    return summary(x, "value") | {"source": source}
 
 
 def change(more, sides, baseline, words=("better", "worse")):
     """A difference by seed and its verdict: the first word where it is above zero with its interval, the second below,
     inconclusive, or not learned where neither of its sides is above the baseline."""
-    low, high = interval(more)
+    row = summary(more)
     if any(above(x, baseline) for x in sides):
-        verdict = words[0] if low > 0 else words[1] if high < 0 else "inconclusive"
+        verdict = words[0] if row["interval_low"] > 0 else words[1] if row["interval_high"] < 0 else "inconclusive"
     else:
         verdict = "not learned"
-    return {"seeds": len(more), "mean": mean(more), "interval_low": low, "interval_high": high, "verdict": verdict}
+    return row | {"verdict": verdict}
 
 
 def points(x, ends):

@@ -9,7 +9,7 @@ from scipy import stats
 
 from ..figures.draw import curves as draw
 from .chi2023_data import guarded, temperature, verdict_on
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, mean
 
@@ -113,12 +113,8 @@ def curves(trials, artifact):
     count = [row["verdict"] for row in verdicts].count
     lower = count("lower")
     section.data, section.more = pd.concat(frames), {"verdicts": pd.DataFrame(verdicts)}
-    text = (
-        f"The propositions, from the first layer alone, give lower temperatures than algorithm 1 in {lower} of "
-        f"{lower + count('not lower')} cells; in the source they do in all, as its first layer is flatter than the "
-        "others."
-    )
-    section.readings = [guarded(trials, text)]
+    says = text("chi2023:lower", lower=lower, cells=lower + count("not lower"))
+    section.readings = [guarded(trials, says)]
     section.notes = notes(trials, "chi2023:fig3")
     return section
 
@@ -156,15 +152,7 @@ def propositions(trials, artifact):
              [proposition_row(row) for row in rows if row["keys"] == keys])
         for keys in dict.fromkeys(row["keys"] for row in rows)
     ]  # fmt: skip
-    (first_error, first_rows), (second_error, second_rows) = worst(rows, 1, True), worst(rows, 2, True)
-    readings = [
-        f"Proposition 1 is within {first_error:.1f} % of the temperature that keeps the weight, in the {first_rows} in "
-        f"which the largest logit is larger than all others will be and sigma / tau is below {within} sqrt(2 ln L).",
-        f"Proposition 2 is within {second_error:.1f} % of the temperature that keeps the entropy, in the {second_rows} "
-        "in which the largest logit has less than a tenth of the weight at that temperature, and sigma / tau is so "
-        "small too.",
-        f"In the other rows they are up to {worst(rows, 1, False)[0]:.0f} and {worst(rows, 2, False)[0]:.0f} % off: "
-        "where the largest logit has much of the weight, the source's sum leaves it out.",
-    ]
+    errors = {f"{where}{n}": worst(rows, n, where == "in") for where in ("in", "out") for n in (1, 2)}
+    readings = notes(trials, "chi2023:worst", within=within, **errors)
     below = notes(trials, "chi2023:propositions", within=within)
     return Section(readings, grids, notes=below, data=pd.DataFrame(rows))

@@ -6,6 +6,7 @@ import functools
 import numpy as np
 import pandas as pd
 
+from .notes import text
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import against_length
 from .seeds import NAN, difference, interval, mean, number, span
@@ -167,19 +168,19 @@ def listed(names):
 
 def first_places(r):
     best, options, count = r.ranked[0], r.ranked[0].options, len(r.ranked)
-    text = (
+    says = (
         f"{count} encoding{'s' * (count != 1)} ranked by mean accuracy on the lengths {options['train_length'] + 1} to "
         f"{ends(options['eval_lengths'])[1]} of {', '.join(r.counted)}: {best.name} is first with "
         + " ".join([f"{number(best.mean)} %", *span(best.interval)])
     )
     for word, e in zip((", then", " and"), r.ranked[1:]):
-        text += f"{word} {e.name} ({number(e.mean)} %)"
+        says += f"{word} {e.name} ({number(e.mean)} %)"
     if np.isnan(best.interval[0]):
-        return f"{text}. It has one seed and so no interval: which of the differences are luck remains open."
+        return f"{says}. It has one seed and so no interval: which of the differences are luck remains open."
     ties = [e.name for e in r.ranked[1:] if r.ties(e)]
     if not ties:
-        return f"{text}. No other has an interval that overlaps its own."
-    return f"{text}. Not told apart from it, as their intervals overlap its own: {listed(ties)}."
+        return f"{says}. No other has an interval that overlaps its own."
+    return f"{says}. Not told apart from it, as their intervals overlap its own: {listed(ties)}."
 
 
 def beside_none(r):
@@ -188,11 +189,11 @@ def beside_none(r):
     above, below = sum(x > 0 for x in means), sum(x < 0 for x in means)
     if not r.none or not above + below:
         return
-    text = f"Ahead of no positions at all ({number(r.none.mean)} %): {above}; behind: {below}."
+    says = f"Ahead of no positions at all ({number(r.none.mean)} %): {above}; behind: {below}."
     if not np.isnan(r.none.interval[0]):
         firm = sum(low > 0 for low, _ in intervals), sum(high < 0 for _, high in intervals)
-        text += f" With an interval that excludes zero: {firm[0]} ahead, {firm[1]} behind."
-    yield text
+        says += f" With an interval that excludes zero: {firm[0]} ahead, {firm[1]} behind."
+    yield says
 
 
 def of_task(r, task):
@@ -201,10 +202,8 @@ def of_task(r, task):
     b = r.baselines(task)
     above = sum(x > max(b.values()) for x in mean_of.values())
     at = ", ".join(f"{text} {number(b[name])}" for name, text in BASELINES.items())
-    return (
-        f"{task}: from {low} ({number(mean_of[low])} %) to {high} ({number(mean_of[high])} %); {at}: {above} of "
-        f"{len(r.ranked)} are above all three."
-    )
+    ends = {"low": low, "at_low": number(mean_of[low]), "high": high, "at_high": number(mean_of[high])}
+    return text("compare:task", task=task, baselines=at, above=above, all=len(r.ranked), **ends)
 
 
 def not_learned(r):
@@ -212,10 +211,8 @@ def not_learned(r):
     below, lowest = [name for name, x in trained.items() if x < LEARNED], min(trained, key=trained.get)
     if not below:
         return f"At the lengths of training all have at least {100 * LEARNED:.0f} %."
-    return (
-        f"At the lengths of training {len(below)} of {len(r.ranked)} have less than {100 * LEARNED:.0f} %, so they "
-        f"have not learned the tasks yet: {listed(below)}; the lowest is {lowest} with {number(trained[lowest])} %."
-    )
+    return text("compare:trained", below=len(below), all=len(r.ranked), least=100 * LEARNED, names=listed(below),
+                lowest=lowest, accuracy=number(trained[lowest]))  # fmt: skip
 
 
 def windows(r):
@@ -223,11 +220,8 @@ def windows(r):
     slots, all = r.trials.about["slots"], r.trials.about["windows"]
     wide = [e.name for e in r.ranked + r.unranked if all.get(e.name, 0) >= slots]
     if wide:
-        yield (
-            f"Their windows are longer than any string here, of at most {slots} slots, so they do not show what they "
-            f"are for: {', '.join(f'{name} ({all[name]})' for name in wide)}. A spelling such as "
-            f"{wide[0].split(':')[0].split()[0]}:window=20 sets another."
-        )
+        spelled = ", ".join(f"{name} ({all[name]})" for name in wide)
+        yield text("compare:windows", slots=slots, wide=spelled, first=wide[0].split(":")[0].split()[0])
 
 
 def twins(r):
@@ -246,21 +240,15 @@ def remarks(r):
     yield worth(r.trials)
     left = [task for task in r.all_tasks if task not in r.counted]
     if r.ranked:
-        yield (
-            "Rank and mean: over those seeds of an encoding that are done on every task that counts, and these are the "
-            "tasks on which every encoding with a result was tested. The difference to none is of equal seeds."
-        )
+        yield text("compare:rank")
         if not np.isnan(r.ranked[0].interval[0]):
-            yield "In bold: an interval that overlaps that of the best, and a difference whose interval excludes zero."
+            yield text("compare:bold")
         if left:
             yield f"Does not count yet, as it is not done for all: {', '.join(left)}."
     if open := [e.name for e in r.unranked if not e.runs]:
         yield f"Without any result yet: {', '.join(open)}."
     if any(not np.isnan(r.time(e, r.counted)) for e in r.ranked):
-        yield (
-            "Time of a step: that of none is 1. It is from the clock of these runs, and rough where they shared their "
-            "cores with others."
-        )
+        yield text("compare:time")
     yield from windows(r)
     yield from twins(r)
 
@@ -277,10 +265,6 @@ def dots(r, name):
     levels = [{"name": BASELINES[name], "x": x} for name, x in r.mean_baselines.items()]
     chart = {"kind": "marks", "rows": [e.name for e in r.ranked], "series": [*tasks, mean], "levels": levels,
              "x": "accuracy on unseen lengths", "percent": True, "x_low": 0, "x_high": 1}  # fmt: skip
-    caption = (
-        "Accuracy on unseen lengths. A row for each encoding, the best first; a dot for each task; dashed: means of "
-        "what is reached without reading the order of the symbols."
-    )
     best = " ".join(f"{e.name}: {number(e.mean)} %." for e in r.ranked[:FEW])
     rows = [
         {"encoding": e.name, "mean": e.mean, "interval_low": e.interval[0], "interval_high": e.interval[1]}
@@ -288,7 +272,7 @@ def dots(r, name):
         for e in r.ranked
     ]
     alt = f"Accuracy on unseen lengths, by encoding. {best}"
-    return Figure(f"{name}-dots", caption, alt, [chart], pd.DataFrame(rows))
+    return Figure(f"{name}-dots", text("compare:dots"), alt, [chart], pd.DataFrame(rows))
 
 
 def lengths(r, name, task):
@@ -302,10 +286,7 @@ def lengths(r, name, task):
     baselines = {text: at[column].loc[of].mean() for column, text in BASELINES.items()}
 
     last = ", and none" if shown[-1].name == "none" else ""
-    caption = (
-        f"{task}. The best on this task{last}; mean over the seeds. The shaded lengths were trained on. Dashed: what "
-        "is reached without reading the order of the symbols."
-    )
+    caption = text("compare:lengths", task=task, last=last)
     ends = (
         f"{label}: {number(curve.iloc[0])} % at length {curve.index[0]}, {number(curve.iloc[-1])} % at "
         f"{curve.index[-1]}."

@@ -4,19 +4,14 @@ gaps between randomized positions? lab/papers/gap_shift measures trained models,
 import pandas as pd
 
 from ..figures.draw import curves
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import titled
-from .seeds import NAN, above, average, by_seed, difference, interval, mean, number, span
+from .seeds import NAN, above, average, by_seed, difference, interval, mean, number, span, summary
 from .setting import Setting, difference_cell, strong, tasks
 from .sweep import BASELINES
 
 NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
-
-
-def columns(x, name):
-    """How many seeds, their mean, and its interval."""
-    return {"seeds": len(x), name: mean(x)} | dict(zip(("interval_low", "interval_high"), interval(x)))
 
 
 def tested(trials, artifact):
@@ -83,17 +78,14 @@ def gaps(trials, artifact):
             continue
         far = spread(last["gaps"])
         section.readings.append(
-            f"{task}, {one['trained']}: neighbours are {trained[0]:.3g} apart on average in training and {far[0]:.3g} "
-            f"at length {last['length']}; {number(trained[1])} and {number(far[1])} % of the gaps are 1 or less; the "
-            f"two distributions have {number(last['overlap'])} % in common."
-        )
+            text("gap_shift:gaps reading", task=task, sampler=one["trained"], near=trained[0], far=far[0],
+                 length=last["length"], close_near=number(trained[1]), close_far=number(far[1]),
+                 common=number(last["overlap"]))
+        )  # fmt: skip
         if task == "reverse_string":
             section.figures.append(histogram(one))
     head = ["positions", "training", *(f"length {length}" for length in artifact["lengths"])]
-    caption = (
-        "how much of the gaps at test training has as often, in %, with the mean gap and the share of gaps of 1 or less"
-    )
-    section.grids = [Grid(f"{task}: {caption}", head, of_task) for task, of_task in rows.items()]
+    section.grids = [Grid(text("gap_shift:gaps caption", task=task), head, of) for task, of in rows.items()]
     section.data = pd.DataFrame(data)
     section.notes = notes(trials, "gap_shift:gaps", train_length=artifact["train_length"], pool=artifact["pool"])
     return section
@@ -106,11 +98,11 @@ def spacing_cells(tests):
     """One number in a column, or two where spacing is random and even: the second stands below."""
     cells = {}
     for test in tests:
-        text = number(mean(by_seed(test["accuracy"]))) + "†" * (not test["inside"])
+        accuracy = number(mean(by_seed(test["accuracy"]))) + "†" * (not test["inside"])
         if test["column"] in cells:
-            cells[test["column"]].below.append(f"even {text}")
+            cells[test["column"]].below.append(f"even {accuracy}")
         else:
-            cells[test["column"]] = Cell(text)
+            cells[test["column"]] = Cell(accuracy)
     return cells
 
 
@@ -127,10 +119,7 @@ def grid_figure(setting, data):
         beyond = rows[~rows["within_pool"]]
         edge = rows[rows["within_pool"] & (rows["mean_gap"] < beyond["mean_gap"].min())].tail(1)
         curve["behind"] = pd.concat([edge, beyond])[["mean_gap", "accuracy"]].to_numpy().tolist()
-    caption = (
-        f"{titled(setting['task'])}, {setting['encoding']}. Random spacing, the last point of a line as trained; mean "
-        "over seeds with its interval. Faint: positions beyond the pool."
-    )
+    caption = text("gap_shift:grid figure", task=titled(setting["task"]), encoding=setting["encoding"])
     lengths = ", ".join(map(str, data["length"].unique()))
     alt = f"Accuracy of strings of lengths {lengths} against the mean gap, {setting['task']}, {setting['encoding']}."
     return Figure(f"grid-{setting['task']}-{setting['encoding']}", caption, alt, [chart], data)
@@ -145,17 +134,14 @@ def grid(trials, artifact):
             majority = artifact["majority"][task][n]
             tests = [test for test in one["tests"] if test["length"] == length]
             cells = spacing_cells(tests)
-            caption = (
-                f"{task}: accuracy in % by length and by the mean gap between neighbours, random and, below, in equal "
-                "steps"
-            )
+            caption = text("gap_shift:grid caption", task=task)
             table = grids.setdefault(task, Grid(caption, ["encoding, length", *cells], []))
             below = [*models.partly, f"majority {number(majority)}"]
             table.rows.append([Cell(f"{encoding}, {length}", below), *cells.values()])
             rows += [
                 {"task": task, "encoding": encoding, "length": length, "spacing": test["kind"],
                  "test_positions": test["positions"], "mean_gap": test["gap"], "within_pool": test["inside"]}
-                | columns(by_seed(test["accuracy"]), "accuracy") | {"majority": majority}
+                | summary(by_seed(test["accuracy"]), "accuracy") | {"majority": majority}
                 for test in tests
             ]  # fmt: skip
             if length == home:
@@ -164,10 +150,9 @@ def grid(trials, artifact):
                     for positions in ("same", "contiguous", "evenly_spread")
                 )
                 section.readings.append(
-                    f"{encoding} on {task}, length {length}: {same} % as trained (mean gap "
-                    f"{artifact['own_gap'][task][n]:.3g}), {counted} % counted from a random start (gap 1), {even} % "
-                    "evenly spread over the pool."
-                )
+                    text("gap_shift:grid reading", encoding=encoding, task=task, length=length, same=same,
+                         gap=artifact["own_gap"][task][n], counted=counted, even=even)
+                )  # fmt: skip
         frames.append(pd.DataFrame(rows))
         section.figures.append(grid_figure(one, frames[-1]))
     section.grids = list(grids.values())
@@ -219,15 +204,15 @@ def points(row, name):
 def first_reading(row):
     """Of which_first() and one_by_one()."""
     if row["verdict"] == "untested":
-        text = "No setting has been tested both ways yet."
+        says = "No setting has been tested both ways yet."
     else:
         by = points(row, "difference")
-        text = f"The gap alone costs {points(row, 'gap')}, the length alone {points(row, 'length')}. " + {
+        says = f"The gap alone costs {points(row, 'gap')}, the length alone {points(row, 'length')}. " + {
             "neither": "Neither loses accuracy.",
             "inconclusive": f"Which comes first is inconclusive: they differ by {by}.",
         }.get(row["verdict"], f"The {row['verdict']} comes first: it costs more by {by}.")
     return (
-        f"{text} Setting by setting: the gap costs more in {row['gap_more']}, the length in {row['length_more']}, and "
+        f"{says} Setting by setting: the gap costs more in {row['gap_more']}, the length in {row['length_more']}, and "
         f"{row['inconclusive']} are inconclusive."
     )
 
@@ -260,7 +245,7 @@ def first_from(artifact, all, length, longest):
         rows.append([Cell(name, below), Cell(number(mean(home))), *cells])
         fields = {"task": one["task"], "encoding": one["encoding"], "length": length, "longest": longest,
                   "gap": gap, "gap_at_longest": gap_there}  # fmt: skip
-        data += [fields | {"change": change} | columns(x, "loss") for change, x in of.items()]
+        data += [fields | {"change": change} | summary(x, "loss") for change, x in of.items()]
         if mean(home) < LEARNED:
             unlearned.append(name)
             continue
@@ -277,10 +262,8 @@ def first_from(artifact, all, length, longest):
             count = f", mean of {len(gap)} setting{'s' * (len(gap) != 1)}" if names[0] == "gap" else ""
             readings.append(f"From length {length} to {longest} {how}{count}: {first_reading(row)}")
         if unlearned:
-            readings.append(
-                f"Not in these means, as they are less than {100 * LEARNED:.0f} % of the way from the majority to all "
-                f"right at length {length}: {'; '.join(unlearned)}."
-            )
+            listed = "; ".join(unlearned)
+            readings.append(text("gap_shift:unlearned", least=100 * LEARNED, length=length, listed=listed))
     head = ["task, encoding", f"as trained, length {length}", "gap alone", "length alone", "gap alone, to 1",
             "length alone, at gap 1"]  # fmt: skip
     caption = f"From length {length} to {longest}: points lost when only the gap or only the length changes, and their "
@@ -367,7 +350,7 @@ def matched(trials, artifact):
             at = baselines_at(trials, models.at_lr.index, lengths) if len(ours) else dict.fromkeys(BASELINES, NAN)
             data.append(
                 {"task": task, "encoding": encoding, "trained": one["positions"], "test_positions": positions,
-                 "lengths": beyond if rule else str(home)} | columns(ours, "accuracy")
+                 "lengths": beyond if rule else str(home)} | summary(ours, "accuracy")
                 | {"minus_uniform": mean(x), "difference_low": ends[0], "difference_high": ends[1]} | at
             )  # fmt: skip
             if trained == "uniform":
@@ -393,7 +376,7 @@ def matched(trials, artifact):
         of = trials.asked[(trials.asked["task"] == task) & trials.asked["done"]]
         if len(of):
             at = baselines_at(trials, of.index, far)
-            listed = ", ".join(f"{text} {number(at[name])}" for name, text in BASELINES.items())
+            listed = ", ".join(f"{title} {number(at[name])}" for name, title in BASELINES.items())
             below.append(f"{task}, without reading the order of the symbols, at these lengths: {listed}.")
     return Section(
         readings or ["No comparison can be made of the runs that are done."],

@@ -5,7 +5,7 @@ was expected. `poslab reproduce ladder` trains by it, and about["chosen"] says w
 import numpy as np
 import pandas as pd
 
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Grid, Section
 from .seeds import above, difference, flip_interval, flip_test, holm, interval, mean, number, span, t_interval
 from .setting import UNLEARNED
@@ -98,16 +98,10 @@ def plan(trials, artifact):
         [Cell(task), Cell(f"{e['above']:.2f}"), Cell(number(e["accuracy"])), Cell(e["why"]), Cell(number(e["paper"]))]
         for task, e in data.iterrows()
     ]
-    caption = (
-        f"What is expected: accuracy in % at lengths {to(lengths(trials, 'judge'))}, and the probability of a verdict "
-        "above"
-    )
+    caption = text("ladder:expected", lengths=to(lengths(trials, "judge")))
     predictions = Grid(caption, ["task", "probability", "accuracy", "why", "best that the paper prints"], rows)
-    reading = (
-        f"{len(r['candidate'])} candidates and {len(r['opponent'])} opponents were registered, in ladder.toml, before "
-        f"the first training. The goal is {r['goal']} of {len(data)} tasks above, and the probabilities add up to "
-        f"{data['above'].sum():.1f}."
-    )
+    reading = text("ladder:registered", candidates=len(r["candidate"]), opponents=len(r["opponent"]), goal=r["goal"],
+                   tasks=len(data), expected=data["above"].sum())  # fmt: skip
     return Section([reading], [candidates, predictions], notes=notes(trials, "ladder:plan"), data=data.reset_index())
 
 
@@ -127,10 +121,7 @@ def chosen(trials, artifact):
     grids, rows = [], []
     for place, (kind, which) in enumerate({"candidate": ("choose", "judge"), "opponent": ("judge", "choose")}.items()):
         first, second = (lengths(trials, one) for one in which)
-        caption = (
-            f"Accuracy of the {kind}s in % at lengths {to(first)}, mean over the seeds; below it at {to(second)}; "
-            "baselines at both. Bold: chosen"
-        )
+        caption = text("ladder:first stage", kind=kind, first=to(first), second=to(second))
         grids.append(Grid(caption, ["task", *rungs(trials, kind)], []))
         for task in trials.asked["task"].unique():
             of = done(trials, task=task)
@@ -185,12 +176,9 @@ def calibration(all):
     these = all[all["verdict"] != "not done"]
     above, expected = these["verdict"] == "above", these["expected_above"]
     if len(these):
-        yield (
-            f"On these tasks the registered probabilities add up to {expected.sum():.1f}, and {above.sum()} came out "
-            f"above; their Brier score is {((expected - above) ** 2).mean():.2f}, where a half everywhere has 0.25. "
-            "Accuracies were predicted with a mean error of "
-            f"{number((these['expected_accuracy'] - these['mean']).abs().mean())} points."
-        )
+        error = (these["expected_accuracy"] - these["mean"]).abs().mean()
+        yield text("ladder:calibration", expected=expected.sum(), above=above.sum(), error=number(error),
+                   brier=((expected - above) ** 2).mean())  # fmt: skip
 
 
 def price(trials, all):
@@ -200,10 +188,7 @@ def price(trials, all):
     missing = int((~these).sum())
     if seconds and missing:
         runs = missing + 2 * len(seeds(trials, "second")) * int(all["candidate"].isna().sum())
-        yield (
-            f"What is missing of the choices of each task is {runs} run{'s' * (runs != 1)}; at the mean time of those "
-            f"that are done, {np.mean(seconds) * runs / 3600:.1f} hours of one core."
-        )
+        yield text("ladder:price", runs=f"{runs} run{'s' * (runs != 1)}", hours=np.mean(seconds) * runs / 3600)
 
 
 def contest_grid(trials, all, caption):

@@ -1,5 +1,5 @@
-"""What stands below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", in which {places} are
-filled from data. What several share stands under "# {PLACE}"."""
+"""What stands above and below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", and other words
+under names of their own. {places} are filled from data. What several share stands under "# {PLACE}"."""
 
 import functools
 import pathlib
@@ -25,7 +25,13 @@ def read(source):
     return tables
 
 
-def notes(trials, table, **values):
+def text(place, /, **values):
+    """The one paragraph that stands under "SOURCE:NAME"."""
+    source, name = place.split(":")
+    return read(source)[name][0].format(**values)
+
+
+def notes(trials, table, /, **values):
     """Of "SOURCE:TABLE"."""
     source, name = table.split(":")
     tables = read(source)

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from . import ruoss2023_claims, ruoss2023_figures
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Grid, Section
 from .ruoss2023_columns import COLUMNS, ORDERS, PAIRS, columns_of, paper, setting
 from .seeds import NAN, difference, flip_interval, flip_test, holm, mean, number, span, t_interval
@@ -91,12 +91,8 @@ def table4(trials, artifact):
             spread = "" if np.isnan(ours.deviation) else f" ± {number(ours.deviation)}"
             rows[-1].append(Cell(number(ours.mean) + spread, [*ours.partly, *span(ours.interval)]))
             data.append(c.row(task) | ours.row())
-    caption = (
-        "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; then the "
-        "interval of the mean"
-    )
     return Section(
-        grids=[Grid(caption, ["task", *(c.name for c in across)], rows)],
+        grids=[Grid(text("ruoss2023:table4 caption"), ["task", *(c.name for c in across)], rows)],
         notes=notes(trials, "ruoss2023:table4"), data=pd.DataFrame(data),
     )  # fmt: skip
 
@@ -187,19 +183,15 @@ def signs_say(data):
     firm = learned["t_holm"] < 0.05
     fewest, most = int(claimed["seeds"].min()), int(claimed["seeds"].max())
     seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
-    text = (
+    says = (
         f"Of {len(learned)} comparison{'s' * (len(learned) != 1)} in which the paper's bests differ by 2 points or "
         f"more, {same.sum()} {'has' if same.sum() == 1 else 'have'} the paper's sign in the mean here. They have "
         f"{seeds} each."
     )
-    text += not_learned(len(claimed) - len(learned))
+    says += not_learned(len(claimed) - len(learned))
     if claimed["t_holm"].isna().all():
-        return [text, "With so few seeds there is no test: a sign may be luck."]
-    return [
-        text,
-        f"After Holm over all comparisons with three seeds or more, {(same & firm).sum()} of these differ from zero "
-        f"with the paper's sign and {(~same & firm).sum()} with the other, by Student's test.",
-    ]
+        return [says, "With so few seeds there is no test: a sign may be luck."]
+    return [says, text("ruoss2023:after holm", same=(same & firm).sum(), other=(~same & firm).sum())]
 
 
 def expected_best(x, m):
@@ -238,16 +230,9 @@ def chosen(trials, artifact):
             fields = {"runs": len(of), "paper_way": best, "chosen": ours, "validation": validated, "mean": mean(x)}
             fields |= {"median": x.median(), "expected_best_of_2": expected_best(x, 2)}
             data.append(c.row(task) | fields)
-    caption = (
-        f"Accuracy in % at lengths {test[0]} to {last}: of the run that is best at lengths {valid[0]} to {valid[1]}; "
-        "below it the paper's way, the best of all runs, and the mean"
-    )
-    says = (
-        f"Choosing on the tested lengths, as the paper does, adds {number(mean(gain), sign='+')} points on average "
-        f"over the {len(gain)} cell{'s' * (len(gain) != 1)} with two runs or more."
-        if gain
-        else "No cell has two runs to choose from yet, so the paper's way and this one are the same."
-    )
+    caption = text("ruoss2023:chosen caption", first=test[0], last=last, valid=f"{valid[0]} to {valid[1]}")
+    cells = f"{len(gain)} cell{'s' * (len(gain) != 1)}"
+    says = text(f"ruoss2023:{'gain' if gain else 'no gain'}", gain=number(mean(gain), sign="+"), cells=cells)
     grid = Grid(caption, ["task", *(c.name for c in across)], rows)
     return Section([says], [grid], notes=notes(trials, "ruoss2023:chosen"), data=pd.DataFrame(data))
 

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from . import ruoss2023_inside
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_columns import COLORS, COLUMNS, columns_of, setting
-from .seeds import NAN, difference, interval, mean, number, span
+from .seeds import NAN, difference, interval, mean, number, span, summary
 from .setting import Setting, asked, difference_cell, named, not_learned, strong, tasks
 from .sweep import BASELINES, done, how_many
 
@@ -98,21 +98,15 @@ def fig2(trials, artifact):
         if not curves:
             continue
         if len(rate) == 2:
-            section.readings.append(
-                f"{task}: {rate['randomized']:.3g} steps a second on short strings with randomized positions, "
-                f"{rate['naive']:.3g} on long ones: {rate['randomized'] / rate['naive']:.1f} times as many (paper: "
-                "168.4 and 22.1 on a V100, 7.6 times)."
-            )
+            ratio = rate["randomized"] / rate["naive"]
+            section.readings.append(text("ruoss2023:fig2 rate", task=task, ratio=ratio, **rate))
         later = f", {reached['naive'] / reached['randomized']:.1f} times later" if len(reached) == 2 else ""
         section.readings.append(
             f"More than 90 % right in three tests in a row: randomized {said['randomized']}, naive "
             f"{said['naive']}{later} (paper: 35.4 times sooner)."
         )
         trained = trials.asked["train_length"].min()
-        caption = (
-            f"{titled(task)}. Small tests while training, at some of the lengths beyond {trained}; their own time is "
-            "not counted."
-        )
+        caption = text("ruoss2023:fig2 figure", task=titled(task), trained=trained)
         alt = f"Accuracy on unseen lengths against seconds of training, {task}. {' '.join(section.readings[-2:])}"
         chart = {"x": "seconds of training", "y": "accuracy", "percent": True, "x_low": 0, "y_low": 0, "y_high": 1}
         chart["x_high"] = max(tests["seconds"].max() for _, tests in curves.values())
@@ -140,20 +134,15 @@ def fig3(trials, artifact):
             rows[-1].append(
                 Cell(number(ours.mean), span(ours.interval) + span(more, sign="+"), strong(more))
             )
-            low, high = ours.interval
-            data.append({"task": task, "max_position": pool, "runs": ours.runs, "best": ours.best,
-                         "seeds": len(ours.by_seed), "mean": ours.mean, "interval_low": low, "interval_high": high}
+            data.append({"task": task, "max_position": pool, "runs": ours.runs, "best": ours.best}
+                        | summary(ours.by_seed)
                         | {name: ours.baselines.get(name, NAN) for name in BASELINES})  # fmt: skip
         means = [of[pool].mean for pool in pools if of[pool].runs]
         if len(means) > 1:
             says.append(f"{task}: between {number(min(means))} and {number(max(means))} % over pools of {pools[0]} to "
                         f"{pools[-1]} positions.")  # fmt: skip
-    caption = (
-        "R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, then its interval, then "
-        f"that of the difference to {usual} in points, over paired seeds"
-    )
-    return Section(says, [Grid(caption, ["task", *map(str, pools)], rows)], notes=notes(trials, "ruoss2023:fig3"),
-                   data=pd.DataFrame(data))  # fmt: skip
+    grid = Grid(text("ruoss2023:fig3 caption", usual=usual), ["task", *map(str, pools)], rows)
+    return Section(says, [grid], notes=notes(trials, "ruoss2023:fig3"), data=pd.DataFrame(data))
 
 
 def mean_curve(trials, of):
@@ -183,10 +172,7 @@ def fig4(trials, artifact):
             if not curves:
                 continue
             data += [curve for _, curve in curves]
-            caption = (
-                f"{titled(task)}, {positions} positions. Mean over the seeds; dashed: what is reached without reading "
-                "the order of the symbols."
-            )
+            caption = text("ruoss2023:fig4 figure", task=titled(task), positions=positions)
             chart = against_length([({"name": c.name, "color": COLORS[c.encoding]}, of) for c, of in curves],
                                    max((of for _, of in curves), key=len),
                                    trials.asked["train_length"].iloc[0])  # fmt: skip
@@ -244,11 +230,8 @@ def code(trials, artifact):
             f"No difference of 2 points or more has an interval that excludes zero{lone}; the largest is "
             f"{number(compared['difference'].abs().max())} points."
         )
-    caption = (
-        "Accuracy on unseen lengths when one thing is done the other way: difference in points, then its interval and "
-        "both means"
-    )
-    grid = Grid(caption, ["encoding", "positions", "here", "the other way", *tasks(trials)], rows)
+    head = ["encoding", "positions", "here", "the other way", *tasks(trials)]
+    grid = Grid(text("ruoss2023:code caption"), head, rows)
     below = notes(trials, "ruoss2023:code") + without_order(trials)
     return Section([says + not_learned(unlearned)], [grid], notes=below, data=data)
 

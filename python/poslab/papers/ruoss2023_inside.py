@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .ruoss2023_columns import COLUMNS
 from .seeds import mean, number
@@ -35,21 +35,16 @@ def fig5(trials, artifact):
             data += [(run.encoding, run.positions, n, *one, *layer["share"])
                      for one in zip(lengths, accuracy, layer["outside"])]  # fmt: skip
         far = max(range(len(layers)), key=lambda n: layers[n]["outside"][-1] - layers[n]["outside"][0])
+        (chance, *_, outside), (near, *_, beyond) = (map(number, x) for x in (layers[far]["outside"], accuracy))
         section.readings.append(
-            f"{name}: accuracy {number(accuracy[0])} % at length {lengths[0]}, {number(accuracy[-1])} % at "
-            f"{lengths[-1]}. The long strings leave the short ones' cloud most in layer {far + 1}: "
-            f"{number(layers[far]['outside'][-1])} % of their points (by chance {number(layers[far]['outside'][0])} %)."
-        )
+            text("ruoss2023:fig5 reading", name=name, near=near, first=lengths[0], beyond=beyond, last=lengths[-1],
+                 layer=far + 1, outside=outside, chance=chance)
+        )  # fmt: skip
         clouds = [
             [arrays_of(trials, "fig5.npz")[f"{run.positions}/layer{n}/length{length}"] for length in lengths]
             for n in range(1, len(layers) + 1)
         ]
-        caption = (
-            f"{name}. What leaves each layer at the answer slots of 30 strings, a dot a slot, in the plane of the two "
-            f"principal components of length {lengths[0]}, not whitened. Outside: dots in squares of the plane, of "
-            f"1/20 of the longer side of the cloud of length {lengths[0]}, in which that cloud has none; in brackets "
-            "the same of 30 other strings of that length."
-        )
+        caption = text("ruoss2023:fig5 figure", name=name, length=lengths[0])
         dots = pd.concat(
             pd.DataFrame(at, columns=["first", "second"]).assign(layer=n, length=length)
             for n, layer in enumerate(clouds, 1)
@@ -126,11 +121,8 @@ def coverage(trials, artifact):
         data += [(*key, one["kind"], test["length"], test["seen"]) for test in one["tests"]]
         if "trained" in one:
             section.figures.append(coverage_figure(one, names[key]))
-    caption = (
-        "Share in % of the test's slots (sin/cos, learned) or pairs of slots (relative, ALiBi, RoPE) whose position or "
-        "distance came up in training"
-    )
-    section.grids = [Grid(caption, ["encoding", *(f"length {test['length']}" for test in schemes[0]["tests"])], rows)]
+    head = ["encoding", *(f"length {test['length']}" for test in schemes[0]["tests"])]
+    section.grids = [Grid(text("ruoss2023:coverage caption"), head, rows)]
     section.notes = notes(trials, "ruoss2023:coverage")
     section.data = pd.DataFrame(data, columns=["encoding", "positions", "kind", "length", "seen"])
     return section
@@ -142,10 +134,7 @@ def coverage_figure(one, name):
     frames = [pd.DataFrame(counts, columns=["distance", "pairs"]).assign(met_in=where) for where, counts in met.items()]
     data = pd.concat(frame.assign(share=frame["pairs"] / frame["pairs"].sum()) for frame in frames)
     shares = ", ".join(f"{100 * test['seen']:.0f} % at length {test['length']}" for test in one["tests"])
-    caption = (
-        f"{name}. Distances that training met (grey; {one['steps']} of its steps are counted) and that a test meets, "
-        f"as a share of all pairs of slots for each whole number. Training had met {shares} of the pairs."
-    )
+    caption = text("ruoss2023:coverage figure", name=name, steps=one["steps"], shares=shares)
     ends = data.groupby("met_in", sort=False)["distance"].agg(["min", "max"])
     alt = " ".join(f"{where}: distances {low} to {high}." for where, low, high in ends.itertuples())
     bins = np.arange(data["distance"].min(), data["distance"].max() + 2)

@@ -32,6 +32,11 @@ def above(x, baseline):
     return bool((mean(x) if math.isnan(low) else low) > baseline)
 
 
+def summary(x, name="mean"):
+    """How many seeds, their mean under this name, and its interval: fields of a row."""
+    return {"seeds": len(x), name: mean(x)} | dict(zip(("interval_low", "interval_high"), interval(x)))
+
+
 def by_seed(found):
     """Numbers as a record has them, {"0": 0.5, ...}."""
     return pd.Series({int(seed): x for seed, x in found.items()}, dtype=float)

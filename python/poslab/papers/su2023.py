@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..figures.draw import curves
 from .claims import JUDGED, judged, judged_cell, reading
-from .notes import notes
+from .notes import notes, text
 from .page import Cell, Figure, Grid, Section
 from .seeds import NAN, difference, interval, number, span
 from .trials import printed, published
@@ -231,10 +231,7 @@ def claims(trials, artifact):
                 rows.append({"claim": claim.claim, "difference": claim.difference, "set": texts})
                 rows[-1] |= judged(x, claim.within, source)
                 cells[-1].append(judged_cell(rows[-1], nats=claim.set == "plain"))
-    caption = (
-        "Holds, does not, or is inconclusive; below that the difference in points (of losses in nats), its interval, "
-    )
-    grid = Grid(f"{caption}and the source's", ["claim", "repeated", "long"], cells)
+    grid = Grid(text("su2023:claims caption"), ["claim", "repeated", "long"], cells)
     return Section([reading(rows)], [grid], notes=notes(trials, "su2023:claims", judged=JUDGED),
                    data=pd.DataFrame(rows))  # fmt: skip
 
