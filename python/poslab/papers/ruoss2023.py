@@ -15,8 +15,6 @@ from .seeds import NAN, difference, flip_interval, flip_test, holm, mean, number
 from .setting import SEEN, Comparison, Setting, comparison_grid, named, not_learned, readings, tasks
 from .sweep import done, ends, mean_at, task_cell
 
-IN_POINTS = "in points: mean over paired seeds, interval, and the paper's difference of bests"
-
 
 def beside(ours, theirs, before=()):
     """The best of all, below it the paper's and the difference."""
@@ -29,8 +27,14 @@ def against_plain(trials, task, plain, random):
     return Comparison(task, f"{random.name} - {plain.name}", more, *of)
 
 
-def verdicts(section, comparisons):
-    section.more["verdicts"] = pd.DataFrame([c.row() for c in comparisons])
+def with_paper(trials, table, head, rows, data, says, pairs, minus):
+    """Ours beside the paper's, and the comparisons that follow."""
+    grid, below = Grid(text(f"ruoss2023:{table} caption"), ["task", *head], rows), notes(trials, f"ruoss2023:{table}")
+    section = Section(says, [grid], notes=below, data=pd.DataFrame(data))
+    if pairs:
+        section.grids.append(comparison_grid(pairs, text("ruoss2023:comparison", minus=minus)))
+        section.more["verdicts"] = pd.DataFrame([c.row() for c in pairs])
+    return section
 
 
 def table1(trials, artifact):
@@ -48,17 +52,8 @@ def table1(trials, artifact):
         for plain, random in PAIRS
         if (pair := against_plain(trials, task, plain, random)).first.planned and pair.second.planned
     ]
-    caption = "Accuracy in %, best of all seeds and learning rates, as the paper counts: ours, then the paper's, then "
-    section = Section(
-        readings=readings(pairs, "randomized positions", "plain ones"),
-        grids=[Grid(f"{caption}the difference", ["task", *(c.name for c in across)], rows)],
-        notes=notes(trials, "ruoss2023:table1"),
-        data=pd.DataFrame(data),
-    )
-    if pairs:
-        section.grids.append(comparison_grid(pairs, f"Randomized minus plain {IN_POINTS}"))
-        verdicts(section, pairs)
-    return section
+    says = readings(pairs, "randomized positions", "plain ones")
+    return with_paper(trials, "table1", [c.name for c in across], rows, data, says, pairs, "Randomized minus plain")
 
 
 def table3(trials, artifact):
@@ -70,16 +65,8 @@ def table3(trials, artifact):
         data += [{"task": task, "order": order} | of[order].row(theirs[order]) for order in of]
         more = theirs["sorted"] - theirs["unsorted"]
         pairs.append(Comparison(task, "sorted - unsorted", more, of["sorted"], of["unsorted"]))
-    caption = "R-sin/cos, accuracy in %, best of all runs: ours, then the paper's, then the difference"
-    more = f"Sorted minus unsorted {IN_POINTS}"
-    section = Section(
-        readings=readings(pairs, "sorted positions", "the same positions in random order"),
-        grids=[Grid(caption, ["task", "unsorted", "sorted"], rows), comparison_grid(pairs, more)],
-        notes=notes(trials, "ruoss2023:table3"),
-        data=pd.DataFrame(data),
-    )
-    verdicts(section, pairs)
-    return section
+    says = readings(pairs, "sorted positions", "the same positions in random order")
+    return with_paper(trials, "table3", ORDERS, rows, data, says, pairs, "Sorted minus unsorted")
 
 
 def table4(trials, artifact):
@@ -91,10 +78,7 @@ def table4(trials, artifact):
             spread = "" if np.isnan(ours.deviation) else f" ± {number(ours.deviation)}"
             rows[-1].append(Cell(number(ours.mean) + spread, [*ours.partly, *span(ours.interval)]))
             data.append(c.row(task) | ours.row())
-    return Section(
-        grids=[Grid(text("ruoss2023:table4 caption"), ["task", *(c.name for c in across)], rows)],
-        notes=notes(trials, "ruoss2023:table4"), data=pd.DataFrame(data),
-    )  # fmt: skip
+    return with_paper(trials, "table4", [c.name for c in across], rows, data, [], [], "")
 
 
 def table5(trials, artifact):
@@ -115,16 +99,9 @@ def table5(trials, artifact):
         whole, names = all(s.whole for s in of.values()), (steady.name,) if steady else ()
         pairs.append(Comparison(task, "best randomized - geometric", theirs - other, high, geometric, whole, names))
     sides = "the best randomized scheme", "geometric attention"
-    caption = "Accuracy in %, best of all runs: ours, then the paper's, then the difference"
-    more = f"Best randomized minus geometric {IN_POINTS}"
-    section = Section(
-        readings=readings(pairs, *sides) + readings(pairs, *sides[::-1], sign=-1),
-        grids=[Grid(caption, ["task", "best of the randomized", "geometric"], rows), comparison_grid(pairs, more)],
-        notes=notes(trials, "ruoss2023:table5"),
-        data=pd.DataFrame(data),
-    )
-    verdicts(section, pairs)
-    return section
+    says = readings(pairs, *sides) + readings(pairs, *sides[::-1], sign=-1)
+    head = ["best of the randomized", "geometric"]
+    return with_paper(trials, "table5", head, rows, data, says, pairs, "Best randomized minus geometric")
 
 
 # -- table 1, more strictly --------------------------------------------------------------------------------------------
