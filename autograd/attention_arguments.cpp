@@ -22,11 +22,11 @@ void check_disjoint(const Scores& s, const Span& span, int queries, int keys) {
   for (size_t a = 0; a < s.pieces.size(); ++a)
     for (size_t b = 0; b < a; ++b) {
       const Piece &p = s.pieces[a], &o = s.pieces[b];
-      if (meet({p.from, p.to}, {o.from, o.to}, distances) && meet({p.first, p.last}, {o.first, o.last}, slots))
+      if (meet({p.from, p.to}, {o.from, o.to}, distances) && meet({p.first, p.end}, {o.first, o.end}, slots))
         bad_input(
             "attention: pieces {} and {} overlap: distances {} .. {} and {} .. {}, keys {} .. {} and {} .. {}, "
             "ends not included; a pair of query and key may be in one piece only",
-            b, a, o.from, o.to, p.from, p.to, o.first, o.last, p.first, p.last);
+            b, a, o.from, o.to, p.from, p.to, o.first, o.end, p.first, p.end);
     }
 }
 
@@ -70,7 +70,7 @@ AttentionArgs sizes(const Scores& s, const Span& span) {
     const auto inside = [](int n) { return std::clamp(n, -far, far); };
     const int from = span.window ? std::max(p.from, 1 - span.window) : p.from;
     a.piece[n] = {p.q.data(),      p.k.data(),    inside(from), std::max(inside(from), inside(p.to)),
-                  inside(p.first), inside(p.last)};
+                  inside(p.first), inside(p.end)};
   }
   check_disjoint(s, span, a.queries, a.keys);
   return a;

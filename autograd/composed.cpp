@@ -30,7 +30,7 @@ Ids by_distance(int offset, int queries, int keys) {
   return Ids({1, queries, keys}, row);
 }
 
-bool holds(const Piece& p, int t, int j) { return p.from <= j - t && j - t < p.to && p.first <= j && j < p.last; }
+bool holds(const Piece& p, int t, int j) { return p.from <= j - t && j - t < p.to && p.first <= j && j < p.end; }
 
 // 1 for the pairs of a piece, 0 for the others                                                        (Tq, Tk)
 Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {

@@ -33,27 +33,30 @@ Product product(const Tensor& a, const Tensor& b) {
   return p;
 }
 
+// da += dc b^T   db += a^T dc
+void matmul_backward(const Tensor& a, const Tensor& b, const Product& p, const real* dc) {
+  const Kernels& run = kernels(a.device());
+  if (Accumulator da = a.grad_accumulator()) {
+    const Product q{.batch = p.batch, .m = p.m, .n = p.k, .k = p.n, .b_transposed = true,
+                    .a_step = p.c_step, .b_step = p.b_step, .c_step = p.a_step};
+    run.matmul(da, dc, b.data(), q);
+  }
+  if (Accumulator db = b.grad_accumulator()) {
+    const Product q{.batch = p.batch, .m = p.k, .n = p.n, .k = p.m, .a_transposed = true,
+                    .a_step = p.a_step, .b_step = p.c_step, .c_step = p.b_step};
+    run.matmul(db, a.data(), dc, q);
+  }
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const Product p = product(a, b);
-  const Kernels& run = kernels(a.device());
   Shape shape = a.shape();
   shape.back() = p.n;
   Tensor c(shape, a.device());
-  run.matmul({c.data(), true}, a.data(), b.data(), p);
-  return record("matmul", c, {a, b}, [&run, a, b, p](const real* dc) {
-    if (Accumulator da = a.grad_accumulator()) {
-      const Product q{.batch = p.batch, .m = p.m, .n = p.k, .k = p.n, .b_transposed = true,
-                      .a_step = p.c_step, .b_step = p.b_step, .c_step = p.a_step};
-      run.matmul(da, dc, b.data(), q);
-    }
-    if (Accumulator db = b.grad_accumulator()) {
-      const Product q{.batch = p.batch, .m = p.k, .n = p.n, .k = p.m, .a_transposed = true,
-                      .a_step = p.a_step, .b_step = p.c_step, .c_step = p.b_step};
-      run.matmul(db, a.data(), dc, q);
-    }
-  });
+  kernels(a.device()).matmul({c.data(), true}, a.data(), b.data(), p);
+  return record("matmul", c, {a, b}, [a, b, p](const real* dc) { matmul_backward(a, b, p, dc); });
 }
 
 }  // namespace poslab

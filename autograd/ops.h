@@ -95,10 +95,10 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., 
 //   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
 // q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key
 // heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
-struct Piece {                             // holds the pairs with from <= j - t < to and first <= j < last
+struct Piece {                             // holds the pairs with from <= j - t < to and first <= j < end
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
   int from = -far, to = far;               // distances in slots: a window, or all keys to its left or right
-  int first = 0, last = far;               // key slots: attention sinks
+  int first = 0, end = far;                 // key slots: attention sinks
 };
 struct Scores {
   std::vector<Piece> pieces;               // 1 to max_pieces, of equal shapes

@@ -32,21 +32,22 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
 }
 
 StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a, const Strides& b) {
-  StridedLoop w;
+  StridedLoop loop;
   for (size_t d = 0; d < size.size(); ++d) {
     if (size[d] == 1) continue;
-    const int last = w.dims - 1;
-    if (w.dims > 0 && w.y[last] == y[d] * size[d] && w.a[last] == a[d] * size[d] && w.b[last] == b[d] * size[d]) {
-      w.size[last] *= size[d];
+    const int last = loop.dims - 1;
+    if (loop.dims > 0 && loop.y[last] == y[d] * size[d] && loop.a[last] == a[d] * size[d] &&
+        loop.b[last] == b[d] * size[d]) {
+      loop.size[last] *= size[d];
     } else {
-      if (w.dims == StridedLoop::max_dims)
+      if (loop.dims == StridedLoop::max_dims)
         bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size),
                   int(StridedLoop::max_dims));
-      w.size[w.dims++] = size[d];
+      loop.size[loop.dims++] = size[d];
     }
-    w.y[w.dims - 1] = y[d], w.a[w.dims - 1] = a[d], w.b[w.dims - 1] = b[d];
+    loop.y[loop.dims - 1] = y[d], loop.a[loop.dims - 1] = a[d], loop.b[loop.dims - 1] = b[d];
   }
-  return w;
+  return loop;
 }
 
 int checked_axis(const char* op, const Tensor& x, int axis) {

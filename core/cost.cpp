@@ -23,12 +23,14 @@ template <class Array>
 Cost when(const Array& x, Cost c) { return x ? c : Cost{}; }
 
 // How many distinct elements of an array a loop reads; `step`: the steps of the array, where 0 repeats elements.
-double distinct(const StridedLoop& w, const int64_t* step) {
+double distinct(const StridedLoop& loop, const int64_t* step) {
   double n = 1;
-  for (int d = 0; d < w.dims; ++d) n *= step[d] ? double(w.size[d]) : 1;
+  for (int d = 0; d < loop.dims; ++d) n *= step[d] ? double(loop.size[d]) : 1;
   return n;
 }
-Cost binary(const StridedLoop& w) { return moves(w.count()) + moves(distinct(w, w.a)) + moves(distinct(w, w.b)); }
+Cost binary(const StridedLoop& loop) {
+  return moves(loop.count()) + moves(distinct(loop, loop.a)) + moves(distinct(loop, loop.b));
+}
 
 // -- attention ------------------------------------------------------------------------------------------------------
 struct Attention {
@@ -51,8 +53,8 @@ struct Attention {
     for (int p = 0; p < pieces; ++p)
       for (int t = offset; t < offset + Tq; ++t) {
         const int first = std::max({0, piece[p].first, t + piece[p].from});
-        const int last = std::min({Tk, piece[p].last, t + piece[p].to, causal ? t + 1 : Tk});
-        seen += std::max(0, last - first);
+        const int end = std::min({Tk, piece[p].end, t + piece[p].to, causal ? t + 1 : Tk});
+        seen += std::max(0, end - first);
       }
     seen *= double(B) * H;
   }

@@ -79,10 +79,10 @@ struct NormForm {
 // q . k is the product of the piece that holds the pair; no pair is in two. Query i sees key j if a piece holds the
 // pair, j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any, a_i = o_i = 0.
 constexpr int far = 1 << 30, max_pieces = 4;   // far: beyond any slot
-struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < last
+struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < end
   const real *q = nullptr, *k = nullptr;   // (batch, queries, heads, head_dim), (batch, keys, kv_heads, head_dim)
-  int from = -far, to = far, first = 0, last = far;
-  FIELDS(AttentionPiece, q, k, from, to, first, last)
+  int from = -far, to = far, first = 0, end = far;
+  FIELDS(AttentionPiece, q, k, from, to, first, end)
 };
 struct AttentionArgs {
   int batch, queries, keys, heads, kv_heads, head_dim, value_dim;   // B Tq Tk H G D and the D of v

@@ -106,8 +106,8 @@ Peaks measure(const Kernels& run, Device where) {
   const Tensor from = Tensor::full(half, 1, where), to = Tensor::full(half, 1, where);
   for (const double size : {largest / 512, largest / 64, largest / 8, largest}) {
     const int64_t n = int64_t(size / 2 / sizeof(real));
-    const StridedLoop w{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
-    const double copy = shortest(0.025, [&] { run.copy({to.data(), true}, from.data(), w); });
+    const StridedLoop loop{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
+    const double copy = shortest(0.025, [&] { run.copy({to.data(), true}, from.data(), loop); });
     top.copies.push_back({size, size / copy});
   }
   return top;

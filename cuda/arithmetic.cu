@@ -147,15 +147,17 @@ void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, con
 
 }  // namespace
 
-void add(real* y, const real* a, const real* b, const StridedLoop& w) { start<Plus>(y, a, b, w); }
-void sub(real* y, const real* a, const real* b, const StridedLoop& w) { start<Minus>(y, a, b, w); }
-void mul(real* y, const real* a, const real* b, const StridedLoop& w) { start<Times>(y, a, b, w); }
-void div(real* y, const real* a, const real* b, const StridedLoop& w) { start<Over>(y, a, b, w); }
-void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) { start<GreaterEqual>(y, a, b, w); }
-void minimum(real* y, const real* a, const real* b, const StridedLoop& w) { start<Smaller>(y, a, b, w); }
-void maximum(real* y, const real* a, const real* b, const StridedLoop& w) { start<Larger>(y, a, b, w); }
-void keep(real* y, const real* a, const real* b, const StridedLoop& w) { start<Keep>(y, a, b, w); }
-void pow(real* y, const real* a, const real* b, const StridedLoop& w) { start<Power>(y, a, b, w); }
+void add(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Plus>(y, a, b, loop); }
+void sub(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Minus>(y, a, b, loop); }
+void mul(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Times>(y, a, b, loop); }
+void div(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Over>(y, a, b, loop); }
+void greater_equal(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  start<GreaterEqual>(y, a, b, loop);
+}
+void minimum(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Smaller>(y, a, b, loop); }
+void maximum(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Larger>(y, a, b, loop); }
+void keep(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Keep>(y, a, b, loop); }
+void pow(real* y, const real* a, const real* b, const StridedLoop& loop) { start<Power>(y, a, b, loop); }
 
 // Every element of y is met once, so the order is free: y is written front to back.
 void copy(Accumulator y, const real* a, const StridedLoop& loop) {

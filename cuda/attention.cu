@@ -33,13 +33,13 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
   for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
     const Eight q = scaled_query(x, plain ? 0 : p, query, head, me.lane * lane_channels, cut.whole);
     const KeyRange seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
-    const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.last)};
-    for (int j0 = of_block.first; j0 < of_block.last; j0 += cut.keys) {
+    const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.end)};
+    for (int j0 = of_block.first; j0 < of_block.end; j0 += cut.keys) {
       __syncthreads();
       fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0);
       arrived(pool);
       __syncthreads();
-      const int until = smaller(cut.keys, of_warp.last - j0);
+      const int until = smaller(cut.keys, of_warp.end - j0);
       const int first = plain ? 0 : larger(0, of_warp.first - j0) / keys_at_once * keys_at_once;
       for (int j = first; j < until; j += keys_at_once) {
         real s[keys_at_once];
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
             if (x.gain) s[u] *= Four(pool[tile.factors + pair]).c[1];
           if (x.bias) s[u] += Four(pool[tile.factors + pair]).c[0];
           if constexpr (!plain) s[u] *= temperature;
-          if (j0 + j + u >= seen.last || (!plain && j0 + j + u < seen.first)) s[u] = -INFINITY;
+          if (j0 + j + u >= seen.end || (!plain && j0 + j + u < seen.first)) s[u] = -INFINITY;
         }
         row.add(s, [&](int u) { return eight(pool, tile.v + (j + u) * tile.key_step); });
       }

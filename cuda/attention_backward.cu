@@ -107,17 +107,17 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
       if constexpr (relative) q_rel = scaled_q_rel(x, query, head, c, cut.whole);
       const bool writes = me.alive && me.lane == 0;
       const int own = me.at * stride;
-      const auto no_weights = [&](int first, int last) {
-        for (int j = first; j < last && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+      const auto no_weights = [&](int from, int to) {
+        for (int j = from; j < to && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
       };
       const int64_t own_column = (int64_t(me.b) * x.heads + head) * x.keys * (to - from) + me.i - from;
       for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
         Eight q = scaled_query(x, plain ? 0 : p, query, head, c, cut.whole);
         Eight dq{};
         const KeyRange seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
-        const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.last)};
+        const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.end)};
         // plain: the first tile of queries writes all keys
-        const int until = plain && i0 == 0 ? x.keys : of_block.last;
+        const int until = plain && i0 == 0 ? x.keys : of_block.end;
         __syncthreads();  // the shared memory is free again
         if (me.alive) {
           const int at = me.at * fours + 2 * me.lane;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
             if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);
           }
-          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.last - j0));
+          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
           const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.first - j0));
           no_weights(0, dark);
           UNROLL_2 for (int j = dark; j < lit; ++j) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
             if constexpr (!plain)
               if (x.gain) gain = Four(pool[tile.factors + pair]).c[1], u *= gain;
             if (x.bias) u += Four(pool[tile.factors + pair]).c[0];
-            const bool is_seen = j0 + j < seen.last && (plain || j0 + j >= seen.first);
+            const bool is_seen = j0 + j < seen.end && (plain || j0 + j >= seen.first);
             const real a = is_seen ? exp((plain ? u : temperature * u) - max) * inverse : real(0);
             real du = a * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - delta);
             if (!is_seen) du = 0;                                   // a may be 0 and do . v infinite

@@ -46,7 +46,7 @@ __device__ inline real dots(const Eight& q, const Eight& k, const Eight& q_rel, 
 inline bool is_plain(const AttentionArgs& x) {
   const AttentionPiece& p = x.piece[0];
   const bool all_pairs = p.from <= 1 - x.offset - x.queries && p.to >= (x.causal ? 1 : x.keys - x.offset);
-  return x.pieces == 1 && all_pairs && p.first <= 0 && p.last >= x.keys && !x.gain && !x.temperature &&
+  return x.pieces == 1 && all_pairs && p.first <= 0 && p.end >= x.keys && !x.gain && !x.temperature &&
          !x.key_lengths && x.kv_heads == x.heads && x.value_dim == x.head_dim;
 }
 inline bool in_fours(const AttentionArgs& x) {
@@ -100,7 +100,7 @@ __device__ inline real temperature_of(const AttentionArgs& x, int b, int head, i
 
 // -- which keys a query sees ------------------------------------------------------------------------------------------
 
-struct KeyRange { int first, last; };    // keys first .. last - 1, none if first >= last
+struct KeyRange { int first, end; };    // keys first .. end - 1, none if first >= end
 
 // In piece p.
 template <bool plain>
@@ -111,7 +111,7 @@ __device__ inline KeyRange keys_of(const AttentionArgs& x, int p, int b, int i) 
   } else {
     const AttentionPiece& piece = x.piece[p];
     const int length = x.key_lengths ? smaller(end, x.key_lengths[b]) : end;
-    return {larger(larger(0, piece.first), slot + piece.from), smaller(smaller(piece.last, slot + piece.to), length)};
+    return {larger(larger(0, piece.first), slot + piece.from), smaller(smaller(piece.end, slot + piece.to), length)};
   }
 }
 // The piece that the pair is in, -1 if the query does not see the key.
@@ -119,7 +119,7 @@ template <bool plain>
 __device__ inline int piece_of(const AttentionArgs& x, int b, int i, int j) {
   for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
     const KeyRange keys = keys_of<plain>(x, p, b, i);
-    if (j >= keys.first && j < keys.last) return p;
+    if (j >= keys.first && j < keys.end) return p;
   }
   return -1;
 }
@@ -198,10 +198,10 @@ __device__ inline QueryRow own_row(const AttentionArgs& x, const Tiling& cut, in
 // All keys that queries i0 .. end - 1 of the block's sequences see in piece p.
 template <bool plain>
 __device__ inline KeyRange keys_of_block(const AttentionArgs& x, const Tiling& cut, int p, int b0, int i0, int end) {
-  KeyRange all{keys_of<plain>(x, p, b0, i0).first, keys_of<plain>(x, p, b0, end - 1).last};
+  KeyRange all{keys_of<plain>(x, p, b0, i0).first, keys_of<plain>(x, p, b0, end - 1).end};
   if constexpr (!plain)
     for (int n = 1; x.key_lengths && n < cut.sequences && b0 + n < x.batch; ++n)
-      all.last = larger(all.last, keys_of<plain>(x, p, b0 + n, end - 1).last);
+      all.end = larger(all.end, keys_of<plain>(x, p, b0 + n, end - 1).end);
   return all;
 }
 

@@ -123,7 +123,7 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
   const int head = int(blockIdx.y) / groups, c0 = int(blockIdx.y) % groups * lane_channels;
   const int i0 = int(blockIdx.x) / tiles * warp, j0 = int(blockIdx.x) % tiles * collect_keys;
   const int lane = int(threadIdx.x) % warp, at = i0 + lane, i = from + at;
-  const int end = at < queries ? keys_of<true>(x, 0, 0, i).last : 0;  // of the keys seen, if plain
+  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // of the keys seen, if plain
   Eight total[collect_keys] = {};
   for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
     Eight y[2] = {};  // of two sequences: more loads under way at a time

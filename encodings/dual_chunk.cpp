@@ -70,8 +70,8 @@ struct DualChunk : WholeLogits {
       scores.scale = real(1 / std::sqrt(double(in.q.dim(3))));
       scores.temperature = part(in.temperature);
       scores.pieces = {{.q = part(q[0]), .k = k, .first = own}};
-      if (previous < own) scores.pieces.push_back({.q = part(q[1]), .k = k, .first = previous, .last = own});
-      if (previous > 0) scores.pieces.push_back({.q = part(q[2]), .k = k, .last = previous});
+      if (previous < own) scores.pieces.push_back({.q = part(q[1]), .k = k, .first = previous, .end = own});
+      if (previous > 0) scores.pieces.push_back({.q = part(q[2]), .k = k, .end = previous});
       Span here = span;
       here.offset += from - before;
       results.push_back(attention(scores, v, here));

@@ -106,10 +106,10 @@ Tensor seen(const Heads& in, const Positions& p, const Span& span) {
   const auto make = [&](Device device) {
     Tensor may = Tensor::full({sequences, 1, queries, keys}, 0);
     for (int64_t row = 0; row < int64_t(sequences) * queries; ++row) {
-      int last = span.causal ? std::min(span.offset + int(row % queries) + 1, keys) : keys;
-      if (span.key_lengths) last = std::min(last, span.key_lengths[row / queries]);
+      int end = span.causal ? std::min(span.offset + int(row % queries) + 1, keys) : keys;
+      if (span.key_lengths) end = std::min(end, span.key_lengths[row / queries]);
       const int first = span.window ? std::max(0, span.offset + int(row % queries) + 1 - span.window) : 0;
-      std::fill_n(may.data() + row * keys + first, std::max(0, last - first), real(1));
+      std::fill_n(may.data() + row * keys + first, std::max(0, end - first), real(1));
     }
     return may.to(device);
   };

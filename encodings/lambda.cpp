@@ -13,8 +13,8 @@ BandsOf lambda_bands(const ModelShape& m, const Choices& c) {
   return [w = c.whole("window"), sinks = c.whole("sinks"), causal = m.causal](const Positions& p) {
     Bands all = sliding("lambda", w, causal)(p);
     const auto at = [&](double position) { return std::vector<double>(all[0].q.size(), position); };
-    all.push_back({.q = at(w), .to = 1 - w, .last = sinks});
-    if (!causal) all.push_back({.q = at(-w), .from = w, .last = sinks});
+    all.push_back({.q = at(w), .to = 1 - w, .end = sinks});
+    if (!causal) all.push_back({.q = at(-w), .from = w, .end = sinks});
     return all;
   };
 }

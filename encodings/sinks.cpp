@@ -19,7 +19,7 @@ BandsOf sinks_bands(const ModelShape&, const Choices& c) {
     for (int s = 0; s < p.sequences(); ++s)
       for (int i = sinks + w; i < T; ++i)
         in_cache[size_t(s * T + i)] += at[size_t(s * T + sinks)] - at[size_t(s * T + i - w + 1)];
-    all.push_back({.q = std::move(in_cache), .k = at, .to = 1 - w, .last = sinks});
+    all.push_back({.q = std::move(in_cache), .k = at, .to = 1 - w, .end = sinks});
     return all;
   };
 }

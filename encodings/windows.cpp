@@ -14,23 +14,23 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Slots, or rows of a tensor: first .. last - 1.
+// Slots, or rows of a tensor: first .. end - 1.
 struct SlotRange {
-  int first, last;
-  int size() const { return last - first; }
+  int first, end;
+  int size() const { return end - first; }
 };
 
 // Positions of these slots of each sequence: (S, T) -> (S, n)
 std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange slots) {
   std::vector<double> some;
-  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + slots.first, row + slots.last);
+  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + slots.first, row + slots.end);
   return some;
 }
 
 // The keys that the last of T slots, as many as there are queries, see in a band.
 SlotRange seen_by(const Band& band, int time, int queries) {
   const int first = std::min(time, std::max(0, time - queries + band.from));
-  return {first, std::max(first, std::min({time, band.last, time - 1 + band.to}))};
+  return {first, std::max(first, std::min({time, band.end, time - 1 + band.to}))};
 }
 
 // Rows of x (B, n, H, D) rotated; the others hold anything, and are not read. Without gradients, on the CPU.
@@ -55,7 +55,7 @@ Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int numbe
   const auto rotated = [&](const Tensor& x, const std::vector<double>& at, const char* whose, SlotRange slots) {
     if (at.empty() || slots.size() == 0) return x;
     const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
-                                         slots.first, slots.last);
+                                         slots.first, slots.end);
     const Rotation by = rotation_by(p, of_range(at, T, slots), name, x.device(), t.frequencies);
     if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
     return rotated_rows(x, slots, by, t.pairing);
@@ -67,7 +67,7 @@ Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int numbe
           band.from,
           band.to,
           0,
-          band.last};
+          band.end};
 }
 
 std::vector<double> each(const std::vector<double>& positions, const std::function<double(double)>& f) {
@@ -128,7 +128,7 @@ Tensor effective_distances(const Bands& bands, int time) {
   std::vector<double> d;
   for (int i = 0; i < time; ++i)
     for (int j = 0; j < time; ++j) {
-      const auto holds = [&](const Band& x) { return x.from <= j - i && j - i < x.to && j < x.last; };
+      const auto holds = [&](const Band& x) { return x.from <= j - i && j - i < x.to && j < x.end; };
       const auto band = std::find_if(bands.begin(), bands.end(), holds);
       d.push_back(band == bands.end() ? nan : place(band->k, j) - place(band->q, i));
     }

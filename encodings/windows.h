@@ -27,12 +27,12 @@ std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itsel
 // reads no positions; absent: it always does.
 Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
-// The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < last, and the positions of queries
+// The pairs of a query in slot i and a key in slot j with from <= j - i < to and j < end, and the positions of queries
 // and keys in them, (S, T) each; none where nothing is rotated. A pair is in one band at most. A pair in no band is
 // masked.
 struct Band {
   std::vector<double> q{}, k{};
-  int from = -far, to = far, last = far;
+  int from = -far, to = far, end = far;
 };
 using Bands = std::vector<Band>;
 using BandsOf = std::function<Bands(const Positions&)>;

@@ -27,24 +27,30 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
 
 Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass) const {
   const int B = in.x.dim(0), T = in.x.dim(1), H = spec_.heads, D = spec_.d_model / H;
-  const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
+  const auto heads_of = [&](const char* part, const Tensor& z) {
+    return expose(pass.trace, name_, part, z.reshape({B, z.dim(1), H, D}));
+  };
   const auto attended = [&]() -> Attended {
-    const Tensor own = num_queries == T ? in.x : slice(in.x, 1, T - num_queries, T);
-    const Tensor own_q = num_queries == T ? in.project(w_.query) : linear(own, w_.query);
-    const Tensor q = seen(".attention.query", own_q.reshape({B, num_queries, H, D}));
-    const Tensor k = seen(".attention.key", in.project(w_.key).reshape({B, T, H, D}));
-    const Tensor v = seen(".attention.value", in.project(w_.value).reshape({B, T, H, D}));
+    const Tensor x = num_queries == T ? in.x : slice(in.x, 1, T - num_queries, T);
+    const Tensor q = heads_of(".attention.query", num_queries == T ? in.project(w_.query) : linear(x, w_.query));
+    const Tensor k = heads_of(".attention.key", in.project(w_.key));
+    const Tensor v = heads_of(".attention.value", in.project(w_.value));
     const Span span{.causal = spec_.causal, .offset = T - num_queries};
-    const Heads heads = pass.temperature({q, k, own, in.x}, pass.positions, span);
-    return {own, attend(name_, pass, heads, v, span, in.terms).reshape(own.shape())};
+    const Heads heads = pass.temperature({q, k, x, in.x}, pass.positions, span);
+    return {x, attend(name_, pass, heads, v, span, in.terms).reshape(x.shape())};
   };
   if (const Tensor y = fused_block(in, w_, {H, num_queries, spec_.causal}, pass, attended)) return y;
-  const auto [own, mixed] = attended();
+  const auto [x, mixed] = attended();
+  return after_attention(x, mixed, pass);
+}
+
+Tensor EncoderBlock::after_attention(const Tensor& x, const Tensor& mixed, const LayerPass& pass) const {
   const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
-  const Tensor a = seen(".attention.added", linear(mixed, w_.output));
-  const Tensor h = seen(".attention.out", residual_norm(own, a, w_.gain1, w_.bias1, drop1));
-  const Tensor f = seen(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));
-  return seen(".out", residual_norm(h, f, w_.gain2, w_.bias2, drop2));
+  const auto activation = [&](const char* part, Tensor z) { return expose(pass.trace, name_, part, std::move(z)); };
+  const Tensor a = activation(".attention.added", linear(mixed, w_.output));
+  const Tensor h = activation(".attention.out", residual_norm(x, a, w_.gain1, w_.bias1, drop1));
+  const Tensor f = activation(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));
+  return activation(".out", residual_norm(h, f, w_.gain2, w_.bias2, drop2));
 }
 
 }  // namespace poslab

@@ -31,6 +31,9 @@ class EncoderBlock {                               // poslab::Block is a piece o
   Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
 
  private:
+  // x, mixed: as in Attended (nn/fused.h)
+  Tensor after_attention(const Tensor& x, const Tensor& mixed, const LayerPass&) const;
+
   BlockSpec spec_;
   std::string name_;                              // "block2"
   BlockWeights w_;                                // matrices are stored (in, out)

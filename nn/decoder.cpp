@@ -122,7 +122,7 @@ KeyValueCache Decoder::cache(int sequences, int capacity) const {
 }
 
 Tensor Decoder::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
-  return traced(pass.trace, "logits", "", logits(run(tokens, outputs, pass, nullptr)));
+  return expose(pass.trace, "logits", "", logits(run(tokens, outputs, pass, nullptr)));
 }
 
 Tensor Decoder::states(const Ids& tokens, const Pass& pass) const {
@@ -159,7 +159,7 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   Tensor x = gather(embedding_, tokens);
   if (spec_.embedding_scale != 1) x = x * spec_.embedding_scale;
   if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
-  x = traced(pass.trace, "embedding", "", x);
+  x = expose(pass.trace, "embedding", "", x);
   const auto layer_pass = [&](size_t l) -> LayerPass {
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(l);  // a block draws twice
     return {*encoding_->layers[l], temperature_[l], pass.positions.at_layer(int(l)), drop, pass.trace};

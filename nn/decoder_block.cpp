@@ -49,31 +49,31 @@ Tensor DecoderBlock::normalize_heads(const Tensor& x, const Tensor& gain, int he
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
   const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.head_dim;
-  const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
-  const Tensor q = seen(".attention.query", normalize_heads(linear(y, query_, query_bias_), query_gain_, H));
-  KeyValueCache::Entries all{seen(".attention.key", normalize_heads(linear(y, key_, key_bias_), key_gain_, G)),
-                             seen(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
+  const auto activation = [&](const char* part, Tensor z) { return expose(pass.trace, name_, part, std::move(z)); };
+  const Tensor q = activation(".attention.query", normalize_heads(linear(y, query_, query_bias_), query_gain_, H));
+  KeyValueCache::Entries all{activation(".attention.key", normalize_heads(linear(y, key_, key_bias_), key_gain_, G)),
+                             activation(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
   heads = fit_key_heads(pass.encoding, std::move(heads), pass.positions);
   const Tensor mixed = poslab::attend(name_, pass, heads, repeat_heads(all.v, heads.k.dim(2)), span);
   const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
-  return seen(".attention.added", normalize(added, gain_after1_));
+  return activation(".attention.added", normalize(added, gain_after1_));
 }
 
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const auto add = [&](const Tensor& s, const Tensor& z, const Tensor& gain, Dropout drop, const char* name) {
     if (!gain) {
-      const Tensor sum = traced(pass.trace, name_, name, s + dropout(z, drop));
+      const Tensor sum = expose(pass.trace, name_, name, s + dropout(z, drop));
       return ResidualNorm{sum, sum};
     }
     const ResidualNorm sum = residual_rms_norm(s, z, gain, spec_.epsilon, drop);
-    return traced(pass.trace, name_, name, sum, gain, spec_.epsilon);
+    return expose(pass.trace, name_, name, sum, gain, spec_.epsilon);
   };
   const ResidualNorm mid = add(in.s, attend(in.y, pass, cache), gain2_, pass.dropout, ".attention.out");
-  const Tensor f = traced(pass.trace, name_, ".ffn.added", normalize(gated_(mid.y), gain_after2_));
+  const Tensor f = expose(pass.trace, name_, ".ffn.added", normalize(gated_(mid.y), gain_after2_));
   return add(mid.s, f, next_gain, pass.second_dropout(), ".out");
 }
 

@@ -29,8 +29,8 @@ Tensor fused_block(const BlockInput& in, const BlockWeights& w, const BlockSizes
   if (in.terms)
     if (const Tensor y = encoder_block(in.x, w, *in.terms, n, drop1, drop2)) return y;
   if (!encoder_tail_fits(in.x, in.x.dim(0) * n.queries, w)) return {};
-  const auto [own, mixed] = attended();
-  return encoder_tail(own, mixed, w, drop1, drop2);
+  const auto [x, mixed] = attended();
+  return encoder_tail(x, mixed, w, drop1, drop2);
 }
 
 }  // namespace poslab

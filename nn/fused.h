@@ -31,7 +31,7 @@ std::vector<std::optional<LayerTerms>> fused_terms(const PositionLayers&, const 
                                                    const PositionSample&, const LayerShape&, const Trace*);
 
 // The block's input at the slots of the queries, and attention's result for them: (B, queries, C) each.
-struct Attended { Tensor own, mixed; };
+struct Attended { Tensor x, mixed; };
 // The result of a block, (B, queries, C); absent where the device has no kernel for these sizes, and under a trace.
 // `attended` is called if the half after attention is one kernel.
 Tensor fused_block(const BlockInput&, const BlockWeights&, const BlockSizes&, const LayerPass&,

@@ -23,18 +23,18 @@ Gau::Gau(Params p, GauSpec s) : spec_(s), name_("block" + std::to_string(s.layer
 
 Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* cache) const {
   const int B = x.dim(0), n = x.dim(1), D = spec_.head, E = spec_.width;
-  const auto seen = [&](const char* part, Tensor t) { return traced(pass.trace, name_, part, std::move(t)); };
+  const auto activation = [&](const char* part, Tensor t) { return expose(pass.trace, name_, part, std::move(t)); };
   const Tensor z = silu(linear(x, wz_));
-  const Tensor q = seen(".attention.query", (z * q_gain_ + q_bias_).reshape({B, n, 1, D}));
-  KeyValueCache::Entries all{seen(".attention.key", (z * k_gain_ + k_bias_).reshape({B, n, 1, D})),
-                             seen(".attention.value", silu(linear(x, wv_)).reshape({B, n, 1, E}))};
+  const Tensor q = activation(".attention.query", (z * q_gain_ + q_bias_).reshape({B, n, 1, D}));
+  KeyValueCache::Entries all{activation(".attention.key", (z * k_gain_ + k_bias_).reshape({B, n, 1, D})),
+                             activation(".attention.value", silu(linear(x, wv_)).reshape({B, n, 1, E}))};
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n};
   const Heads heads = pass.temperature({q, all.k, x}, pass.positions, span);
   const Tensor mixed = attend(name_, pass, heads, all.v, span).reshape({B, n, E});
-  const Tensor o = seen(".attention.added", linear(silu(linear(x, wu_)) * mixed, wo_));
+  const Tensor o = activation(".attention.added", linear(silu(linear(x, wu_)) * mixed, wo_));
   const Tensor scaled = x * std::pow(double(spec_.layers), 0.25);
-  return seen(".out", residual_rms_norm(scaled, o, gain_, spec_.epsilon, pass.dropout).y);
+  return activation(".out", residual_rms_norm(scaled, o, gain_, spec_.epsilon, pass.dropout).y);
 }
 
 }  // namespace poslab

@@ -107,7 +107,7 @@ Tensor T5::decode(const Ids& read, const Tensor& states, const Ids& lengths, con
   check_rows("what the decoder reads", read);
   if (read.shape()[0] != states.dim(0))
     bad_input("t5: {} sequences to decode and states of {}; they must be as many", read.shape()[0], states.dim(0));
-  return traced(pass.trace, "logits", "", logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr)));
+  return expose(pass.trace, "logits", "", logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr)));
 }
 
 T5Cache T5::cache(const Tensor& states, const Ids& lengths, int capacity, int beams) const {
@@ -150,7 +150,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
   pass.positions.begin_pass();
   Tensor x = gather(embedding_, tokens);
   if (stack.encoding->embed) x = stack.encoding->embed(x, last_slots(pass.positions.at_embedding(), n, "t5"));
-  x = traced(pass.trace, memory.empty() ? "encoder" : "decoder", ".embedding", x);
+  x = expose(pass.trace, memory.empty() ? "encoder" : "decoder", ".embedding", x);
   // A block draws dropout up to three times; the decoder's draws follow the encoder's.
   Dropout drop = pass.dropout;
   drop.stream.site += 1 + (memory.empty() ? 0 : 2 * uint32_t(spec_.layers));

@@ -37,16 +37,16 @@ T5Memory T5Block::memory(const Tensor& states, const Ids& lengths) const {
 
 Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   const LayerPass& at = pass.self;
-  const auto seen = [&](const char* part, Tensor z) { return traced(at.trace, name_, part, std::move(z)); };
-  Tensor q = seen(".attention.query", in_heads(y, self_.query));
+  const auto activation = [&](const char* part, Tensor z) { return expose(at.trace, name_, part, std::move(z)); };
+  Tensor q = activation(".attention.query", in_heads(y, self_.query));
   if (pass.query_factor != 1) q = q * pass.query_factor;
-  KeyValueCache::Entries all{seen(".attention.key", in_heads(y, self_.key)),
-                             seen(".attention.value", in_heads(y, self_.value)), y};
+  KeyValueCache::Entries all{activation(".attention.key", in_heads(y, self_.key)),
+                             activation(".attention.value", in_heads(y, self_.value)), y};
   if (pass.cache) all = pass.cache->append(spec_.layer, all);
   const Span span{.causal = spec_.decoder, .offset = all.k.dim(1) - y.dim(1), .key_lengths = pass.lengths};
   const Heads heads = at.temperature({q, all.k, y, all.x}, at.positions, span);
   const Tensor mixed = poslab::attend(name_, at, heads, all.v, span);
-  return seen(".attention.added", linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output));
+  return activation(".attention.added", linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output));
 }
 
 // The sequences that share a memory follow one another as queries of one, since none sees the others.
@@ -60,9 +60,9 @@ Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   const Tensor heads = reweigh(
       pass.self.trace, name_ + ".cross.weights", [&] { return attention_weights(s, span); },
       poslab::attention(s, m.v, span), m.v);
-  const Tensor mixed = traced(pass.self.trace, name_, ".cross.heads", heads);
+  const Tensor mixed = expose(pass.self.trace, name_, ".cross.heads", heads);
   const Tensor z = linear(mixed.reshape({y.dim(0), y.dim(1), -1}), cross_.output);
-  return traced(pass.self.trace, name_, ".cross.added", z);
+  return expose(pass.self.trace, name_, ".cross.added", z);
 }
 
 ResidualNorm T5Block::operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass& pass) const {
@@ -70,11 +70,11 @@ ResidualNorm T5Block::operator()(const ResidualNorm& in, const Tensor& next_gain
   const auto add = [&](const ResidualNorm& to, const Tensor& z, const Tensor& gain, const char* name) {
     const ResidualNorm sum = residual_rms_norm(to.s, z, gain, spec_.epsilon, drop);
     ++drop.stream.site;
-    return traced(pass.self.trace, name_, name, sum, gain, spec_.epsilon);
+    return expose(pass.self.trace, name_, name, sum, gain, spec_.epsilon);
   };
   ResidualNorm h = add(in, attend(in.y, pass), spec_.decoder ? gain_cross_ : gain2_, ".attention.out");
   if (spec_.decoder) h = add(h, attend_memory(h.y, pass), gain2_, ".cross.out");
-  return add(h, traced(pass.self.trace, name_, ".ffn.added", feed_forward_(h.y)), next_gain, ".out");
+  return add(h, expose(pass.self.trace, name_, ".ffn.added", feed_forward_(h.y)), next_gain, ".out");
 }
 
 }  // namespace poslab

@@ -200,4 +200,14 @@ std::vector<std::vector<Hypothesis>> beam_search(const T5& model, const Tensor& 
   return all;
 }
 
+std::vector<int> answer(const T5& model, const std::vector<int>& text, const T5Generation& wanted) {
+  if (text.empty()) bad_input("the prompt is empty; give the model a text to read");
+  const NoGrad still;
+  const Ids tokens({1, int(text.size())}, text);
+  const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, int(text.size()));
+  const Tensor states = model.encode(tokens, {}, {positions, {}});
+  if (wanted.beams == 1) return answer(model, states, {}, wanted)[0];
+  return beam_search(model, states, {}, wanted)[0].at(0).tokens;
+}
+
 }  // namespace poslab

@@ -34,4 +34,7 @@ struct Hypothesis { std::vector<int> tokens; double score; };
 std::vector<std::vector<Hypothesis>> beam_search(const T5&, const Tensor& states, const Ids& lengths,
                                                  const T5Generation&);
 
+// The answer to one text: greedy, or the best that beam search finds.
+std::vector<int> answer(const T5&, const std::vector<int>& text, const T5Generation&);
+
 }  // namespace poslab

@@ -38,7 +38,7 @@ class Trace {
 };
 
 // Passes x, named `at` + `part`, through the trace: x, or its replacement. Null trace: x itself, at no cost.
-inline Tensor traced(Trace* trace, const std::string& at, const char* part, Tensor x) {
+inline Tensor expose(Trace* trace, const std::string& at, const char* part, Tensor x) {
   if (trace) return (*trace)(at + part, std::move(x));
   return x;
 }

@@ -59,7 +59,7 @@ Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, c
   const std::string of = name + ".attention.";
   look(of, *pass.trace, pass, in, span);
   const auto weights = [&] { return pass.encoding.weights(in, pass.positions, span); };
-  return traced(pass.trace, name, ".attention.heads", reweigh(pass.trace, of + "weights", weights, heads, v));
+  return expose(pass.trace, name, ".attention.heads", reweigh(pass.trace, of + "weights", weights, heads, v));
 }
 
 TracedUpdate::TracedUpdate(const Params& p, Trace* trace) : trace_(trace) {
@@ -80,10 +80,10 @@ void TracedUpdate::show() const {
 }
 
 // The fused norm belongs to the original sum. After a change, or if the trace may read gradients, it is computed again.
-ResidualNorm traced(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
+ResidualNorm expose(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
                     double epsilon) {
   if (!trace || !trace->wants(name + part)) return h;
-  const Tensor s = traced(trace, name, part, h.s);
+  const Tensor s = expose(trace, name, part, h.s);
   if (s.data() == h.s.data() && !recording()) return h;
   return {s, rms_norm(s, gain, epsilon)};
 }

@@ -21,7 +21,7 @@ Tensor reweigh(Trace*, const std::string& name, const std::function<Tensor()>& w
                  const Tensor& v);
 
 // A sum under the name NAME + part, and its norm. A trace may change the sum; the norm is that of the changed sum.
-ResidualNorm traced(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
+ResidualNorm expose(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
                     double epsilon);
 
 // Traces an update of the parameters: constructed before it, while show() is called after it and applies changes.

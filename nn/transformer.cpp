@@ -42,7 +42,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // scales a few rows instead of all tokens
   BlockInput in = embed_tokens(rows, tokens, pass.trace);
   if (encoding_->embed) in = {dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop)};
-  in.x = traced(pass.trace, "embedding", "", in.x);
+  in.x = expose(pass.trace, "embedding", "", in.x);
   const std::vector<std::optional<LayerTerms>> terms =
       fused_terms(*encoding_, temperature_, pass.positions,
                   {spec_.heads, spec_.d_model / spec_.heads, rows.device()}, pass.trace);
@@ -55,7 +55,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     in.terms = terms[size_t(layer)];
     in = {block(in, queries, of_layer)};
   }
-  return traced(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
+  return expose(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }
 
 }  // namespace poslab

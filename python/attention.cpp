@@ -7,13 +7,13 @@ namespace poslab::python {
 void add_attention(nb::module_& m) {
   nb::class_<Piece>(m, "Piece",
                     "Queries (B, Tq, H, D) and keys (B, Tk, G, D) of the pairs with start <= key slot - "
-                    "query slot < stop and first <= key slot < last.")
+                    "query slot < stop and first <= key slot < end.")
       .def(
           "__init__",
-          [](Piece* self, TensorLike q, TensorLike k, int start, int stop, int first, int last) {
-            new (self) Piece{tensor_of(q), tensor_of(k), start, stop, first, last};
+          [](Piece* self, TensorLike q, TensorLike k, int start, int stop, int first, int end) {
+            new (self) Piece{tensor_of(q), tensor_of(k), start, stop, first, end};
           },
-          "q"_a, "k"_a, "start"_a = -far, "stop"_a = far, "first"_a = 0, "last"_a = far)
+          "q"_a, "k"_a, "start"_a = -far, "stop"_a = far, "first"_a = 0, "end"_a = far)
       .def_ro("q", &Piece::q)
       .def_ro("k", &Piece::k);
 

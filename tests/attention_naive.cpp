@@ -67,9 +67,9 @@ struct Call {
     }
     if (x.pieces > 1 && often()) {
       AttentionPiece &a = x.piece[x.pieces - 2], &b = x.piece[x.pieces - 1];
-      b.from = a.from, b.to = a.to, a.last = b.first = below(x.keys);
+      b.from = a.from, b.to = a.to, a.end = b.first = below(x.keys);
     } else if (sizes != Sizes::many && often()) {
-      x.piece[0].first = below(4), x.piece[0].last = x.keys - below(4);
+      x.piece[0].first = below(4), x.piece[0].end = x.keys - below(4);
     }
     const int64_t queries = int64_t(x.batch) * x.queries * x.heads, keys = int64_t(x.batch) * x.keys * x.kv_heads;
     for (int p = 0; p < x.pieces; ++p)
@@ -231,7 +231,7 @@ TEST_CASE("attention: long sequences keep no matrix of queries by keys") {
   set_threads(1);
   int64_t all = 0, window = 0;
   std::thread([&] { all = scratch_of(6000, {{}}); }).join();  // a thread of its own begins without scratch memory
-  std::thread([&] { window = scratch_of(32768, {{.from = -256, .to = 1}, {.to = -256, .last = 4}}); }).join();
+  std::thread([&] { window = scratch_of(32768, {{.from = -256, .to = 1}, {.to = -256, .end = 4}}); }).join();
   set_threads(before);
   const int64_t tile = 64 * 1024 * int64_t(sizeof(real));
   MESSAGE("scratch on one thread: " << all / 1024 << " KiB for 6000 keys, " << window / 1024

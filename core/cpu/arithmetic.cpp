@@ -27,8 +27,8 @@ struct Place {
   const StridedLoop& loop;
   int64_t index[StridedLoop::max_dims], y = 0, a = 0, b = 0;
 
-  Place(const StridedLoop& w, int64_t n) : loop(w) {
-    for (int d = w.dims; d-- > 0; n /= w.size[d]) index[d] = n % w.size[d], move(d, index[d]);
+  Place(const StridedLoop& over, int64_t n) : loop(over) {
+    for (int d = loop.dims; d-- > 0; n /= loop.size[d]) index[d] = n % loop.size[d], move(d, index[d]);
   }
   void move(int d, int64_t by) { y += by * loop.y[d], a += by * loop.a[d], b += by * loop.b[d]; }
   void next() {
@@ -44,10 +44,10 @@ struct Place {
 struct Rows {
   StridedLoop outer;
   int64_t n = 1, y = 1, a = 0, b = 0;   // length and strides of a row
-  explicit Rows(const StridedLoop& w) : outer(w) {
-    if (w.dims == 0) return;
+  explicit Rows(const StridedLoop& loop) : outer(loop) {
+    if (loop.dims == 0) return;
     const int d = --outer.dims;
-    n = w.size[d], y = w.y[d], a = w.a[d], b = w.b[d];
+    n = loop.size[d], y = loop.y[d], a = loop.a[d], b = loop.b[d];
   }
 };
 
@@ -173,8 +173,8 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
     for (int64_t j = 0; j < n; ++j) write(y, p.y + (from + j) * kept.y, total[j]);
   };
   const int64_t together = at_least(1, grain / (per_partial * at_most(columns, kept.n)));
-  parallel_ranges(places * partial_sums, together, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
+  parallel_ranges(places * partial_sums, together, [&](int64_t i, int64_t to) {
+    for (; i < to; ++i) {
       const Place p(kept.outer, i / partial_sums / column_blocks);
       const int64_t from = i / partial_sums % column_blocks * columns, n = at_most(columns, kept.n - from);
       const int64_t begin = i % partial_sums * per_partial, end = at_most(depth, begin + per_partial);
@@ -216,32 +216,32 @@ void copy_transposed(Accumulator y, const real* a, const StridedLoop& rest, cons
 
 }  // namespace
 
-void add(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p + q; });
+void add(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p + q; });
 }
-void sub(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p - q; });
+void sub(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p - q; });
 }
-void mul(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p * q; });
+void mul(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p * q; });
 }
-void div(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p / q; });
+void div(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p / q; });
 }
-void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return real(p >= q || p != p); });
+void greater_equal(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return real(p >= q || p != p); });
 }
-void minimum(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p <= q || p != p ? p : q; });
+void minimum(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p <= q || p != p ? p : q; });
 }
-void maximum(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return p >= q || p != p ? p : q; });
+void maximum(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return p >= q || p != p ? p : q; });
 }
-void keep(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return q != 0 ? p : real(0); });
+void keep(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return q != 0 ? p : real(0); });
 }
-void pow(real* y, const real* a, const real* b, const StridedLoop& w) {
-  binary(y, a, b, w, [](real p, real q) { return std::pow(p, q); });
+void pow(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  binary(y, a, b, loop, [](real p, real q) { return std::pow(p, q); });
 }
 
 // Every element of y is written once, so the order is free: y is written front to back.

@@ -49,7 +49,7 @@ void weights(real* a, const real* z, const real* side, const Query& query, int k
   if (n == 1) return clear(a, n);
   real *u = a, *miss = scratch(0, n);             // ln sigmoid(x) = min(x, 0) - ln(1 + e^-|x|), miss = -ln sigmoid(-x)
   for_vectors(n, [&](int j, int count) {
-    const Vec x = query.logit(z, side, j, count), rest = log_of_one_plus(exp_small(-magnitude(x)));
+    const Vec x = query.logit(z, side, j, count), rest = log_of_one_plus(exp_unclamped(-magnitude(x)));
     store_some(u + j, (x < 0 ? x : Vec{}) - rest, count);
     store_some(miss + j, (x > 0 ? x : Vec{}) + rest, count);
   });

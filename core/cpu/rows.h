@@ -53,7 +53,7 @@ template <class F>
 [[gnu::always_inline]] inline real softmax_row(real* y, const real* x, real top, int n) {
   Vec sum{}, last{};
   for_vectors(n, [&](int j, int count) {
-    last = exp_small(load_or(x + j, count, neg_infinity) - top);
+    last = exp_unclamped(load_or(x + j, count, neg_infinity) - top);
     sum += last;
     if (count == lanes) store(y + j, last);
   });

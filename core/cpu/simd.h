@@ -181,7 +181,7 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
 // for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. In softmax,
 // cross-entropy and sigmoid a term of 1 hides the difference; exp(x) and softplus(x) are 0 instead of below 1.2e-38.
-inline Vec exp_small(Vec x) {
+inline Vec exp_unclamped(Vec x) {
 #ifdef POSLAB_DOUBLE
   for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);
   return x;
@@ -204,7 +204,7 @@ inline Vec exp_small(Vec x) {
 // e^x for all x; above 88.72 it is infinity.
 inline Vec exp(Vec x) {
   const Vec top = splat(std::log(std::numeric_limits<real>::max()));
-  return x > top ? splat(std::numeric_limits<real>::infinity()) : exp_small(min(top, x));
+  return x > top ? splat(std::numeric_limits<real>::infinity()) : exp_unclamped(min(top, x));
 }
 
 }  // namespace poslab::POSLAB_ISA

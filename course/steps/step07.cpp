@@ -214,5 +214,5 @@ CASE("the block drops out, and lets others look") {
   block({}, &trace);
   for (const char* name : {"block0.attention.added", "block0.attention.out", "block0.ffn.added", "block0.out"})
     check(std::string("others look at ") + name, double(trace.captured.count(name)), 1,
-          {{"it is not shown: seen(NAME, ..), whose NAME begins with a dot", {0}}});
+          {{"it is not shown: expose(pass.trace, name_, PART, ..), whose PART begins with a dot", {0}}});
 }

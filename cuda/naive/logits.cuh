@@ -41,7 +41,7 @@ __device__ int piece_of(const AttentionArgs& x, int b, int i, int j) {
   if ((x.causal && away > 0) || (x.key_lengths && j >= x.key_lengths[b])) return -1;
   for (int p = 0; p < x.pieces; ++p) {
     const AttentionPiece& a = x.piece[p];
-    if (a.from <= away && away < a.to && a.first <= j && j < a.last) return p;
+    if (a.from <= away && away < a.to && a.first <= j && j < a.end) return p;
   }
   return -1;
 }

@@ -13,7 +13,7 @@ struct Sizes {
 enum class Pairs { by_distance, shared, per_sequence };
 enum class Offset { last, zero, beyond };  // the queries are the last of the slots; the first; begin 2 after the last
 struct Form {
-  int from = -far, to = far, first = 0, last = far;
+  int from = -far, to = far, first = 0, end = far;
 };  // of a piece
 
 struct Variant {
@@ -64,7 +64,7 @@ struct Variant {
     if (pieces.size() > 1 || pieces[0].from > -far || pieces[0].to < far)
       add(true, fmt::format("{} pieces", pieces.size()));
     add(pieces.size() == 1 && pieces[0].first > 0, "not the first keys");
-    add(pieces.size() == 1 && pieces[0].last < far, "not the last keys");
+    add(pieces.size() == 1 && pieces[0].end < far, "not the last keys");
     return text;
   }
 
@@ -87,7 +87,7 @@ struct Variant {
   Scores scores(const Tensors& x, const Ids& table) const {
     Scores s{.pieces = {}, .scale = real(0.4)};
     for (size_t p = 0; p < pieces.size(); ++p)
-      s.pieces.push_back({x[2 * p], x[2 * p + 1], pieces[p].from, pieces[p].to, pieces[p].first, pieces[p].last});
+      s.pieces.push_back({x[2 * p], x[2 * p + 1], pieces[p].from, pieces[p].to, pieces[p].first, pieces[p].end});
     if (relative) s.q_rel = x[size_t(v()) + 1], s.r = x[size_t(at_r())];
     if (gain) s.gain = x[size_t(at_gain())];
     if (bias) s.bias = x[size_t(at_bias())];
@@ -111,7 +111,7 @@ struct Variant {
   }
   bool sees(const Form& f, int i, int j) const {
     const int away = j - (first_slot() + i);
-    return f.from <= away && away < f.to && f.first <= j && j < f.last && !(causal && away > 0);
+    return f.from <= away && away < f.to && f.first <= j && j < f.end && !(causal && away > 0);
   }
   double seen() const {  // pairs of one head of one sequence, padding included
     double count = 0;

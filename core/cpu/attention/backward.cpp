@@ -66,7 +66,8 @@ void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
     const real* bias = tile.bias_row(i);
     int j = 0;
     for (; j < seen; j += lanes) {
-      const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1], g = x.scale * a * (load(ds + j) - delta);
+      const Vec a = exp_unclamped(logit(s, bias, j, seen) - kept[0]) * kept[1],
+                g = x.scale * a * (load(ds + j) - delta);
       store(s + j, a);
       store(ds + j, first_lanes(seen - j) ? g : Vec{});   // padding may hold NaN
     }
@@ -86,7 +87,7 @@ void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, 
   for (int j = 0; j < tile.width; j += lanes) {
     const Vec logit = load(logits + j), g = gain ? load(gain + j) : splat(1), product = load(s + j);
     const auto masked = logit == neg_infinity;
-    const Vec a = exp_small(logit - kept[0]) * kept[1], d_s = masked ? Vec{} : a * (load(ds + j) - delta);
+    const Vec a = exp_unclamped(logit - kept[0]) * kept[1], d_s = masked ? Vec{} : a * (load(ds + j) - delta);
     const Vec du = temperature * d_s, u = bias ? g * product + load(bias + j) : g * product;
     of_temperature += masked ? Vec{} : d_s * u;
     if (dgain) store(dgain + j, load(dgain + j) + (masked ? Vec{} : du * product));
@@ -113,14 +114,14 @@ void Unit::keys(const Tile& tile, Accumulator to, KeyRange c, const real* weight
   const bool assign = to.empty && tile.i0 == 0 && tile.first && h.head % (x.heads / x.kv_heads) == 0;
   real* at = to.at + h.key_row(b, 0) * n;
   if (!c.empty())
-    gemm(c.last - c.first, n, tile.m, {weight + c.first, 1, tile.width}, y + h.query_row(b, tile.i0) * n, x.heads * n,
+    gemm(c.end - c.first, n, tile.m, {weight + c.first, 1, tile.width}, y + h.query_row(b, tile.i0) * n, x.heads * n,
          at + int64_t(tile.j0 + c.first) * step, step, !assign);
   if (!assign) return;
   const auto clear = [&](int from, int until) {
     for (int j = from; j < until; ++j) __builtin_memset(at + int64_t(j) * step, 0, size_t(n) * sizeof(real));
   };
   if (c.empty()) return clear(0, x.keys);
-  clear(0, tile.j0 + c.first), clear(tile.j0 + c.last, x.keys);
+  clear(0, tile.j0 + c.first), clear(tile.j0 + c.end, x.keys);
 }
 
 // dq and dk of one piece, from its own columns of dx
@@ -133,7 +134,7 @@ void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
     for (int i = 0; i < tile.m; ++i) {
       const KeyRange seen = overlap(tile.columns_of(p, i), c);
       const real* from = dx + i * width;
-      for (int j = c.first / lanes * lanes; j < c.last; j += lanes)
+      for (int j = c.first / lanes * lanes; j < c.end; j += lanes)
         store(own + i * width + j, inside(seen, j, load(from + j), Vec{}));
     }
     dx = own;
@@ -141,7 +142,7 @@ void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
   keys(tile, d.k[p], c, dx, x.piece[p].q, D, b);
   const bool add = !tile.first || !d.q[p].empty;
   if (!d.q[p] || (c.empty() && add)) return;
-  gemm(tile.m, D, c.empty() ? 0 : c.last - c.first, {dx + c.first, width, 1},
+  gemm(tile.m, D, c.empty() ? 0 : c.end - c.first, {dx + c.first, width, 1},
        x.piece[p].k + h.key_row(b, tile.j0 + c.first) * D, x.kv_heads * D, d.q[p].at + h.query_row(b, tile.i0) * D,
        step, add);
 }
@@ -250,13 +251,13 @@ void tiled_backward(const AttentionGrads& d, const AttentionArgs& x, const real*
   real* partial = stride ? scratch(partial_sums_buffer, stride * tiling.parts * x.heads) : nullptr;
   real* dtemperature =
       d.temperature ? scratch(temperature_grads_buffer, int64_t(x.batch) * x.heads * x.queries) : nullptr;
-  for_units(x, tiling, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int last) {
+  for_units(x, tiling, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int end) {
     real* at = partial + (int64_t(part) * x.heads + h.head) * stride;
     if (stride) __builtin_memset(at, 0, size_t(stride) * sizeof(real));
     const TableGrads sum = {d.r ? at : nullptr, d.gain ? at + of_r : nullptr, d.bias ? at + of_r + of_gain : nullptr};
     Unit unit{x, d, d_o, o, stats, dtemperature, sum};
     for_tiles(
-        h, tiling, first, last,
+        h, tiling, first, end,
         [&](Tile& tile, int b) {
           if (d.q_rel) tile.prepare_rows(b);
           unit.begin(tile);

@@ -30,7 +30,7 @@ void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
     for (int j = lanes; j < seen; j += lanes) top = max(top, logit(si, bias, j, seen));
     const real highest = max_lanes(top), shift = shift_of(highest);
     for (int j = 0; j < seen; j += lanes) {
-      const Vec e = exp_small(logit(si, bias, j, seen) - shift);
+      const Vec e = exp_unclamped(logit(si, bias, j, seen) - shift);
       store(si + j, e);
       total += e;
     }
@@ -50,11 +50,11 @@ void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
     for (int j = 0; j < tile.width; j += lanes) top = max(top, load(s + j));
     const real highest = max_lanes(top), shift = shift_of(highest);
     for (int j = 0; j < tile.width; j += lanes) {
-      const Vec e = exp_small(load(s + j) - shift);
+      const Vec e = exp_unclamped(load(s + j) - shift);
       store(s + j, e);
       total += e;
     }
-    const real fade = tile.first ? real(0) : exp_small(splat(before - shift))[0];
+    const real fade = tile.first ? real(0) : exp_unclamped(splat(before - shift))[0];
     rows[i] = {highest, tile.first ? sum_lanes(total) : fade * rows[i].sum + sum_lanes(total), fade};
   }
 }
@@ -66,16 +66,16 @@ template <class Done>
 void for_weights(const AttentionArgs& x, const Done& done) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
-  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int end) {
     Softmax* kept = nullptr;  // of each row, from tile to tile
     for_tiles(
-        h, tiling, first, last, nothing,
+        h, tiling, first, end, nothing,
         [&](const Tile& tile, int from, int to) {
           real* s = scratch(logits_buffer, (to - from) * tile.sequence);
           tile.products(s, from, to);
           const bool waits = !tile.last || !tile.first;
           if (waits && !kept)
-            kept = reinterpret_cast<Softmax*>(scratch(softmax_buffer, int64_t(last - first) * Tiling::max_rows * 3));
+            kept = reinterpret_cast<Softmax*>(scratch(softmax_buffer, int64_t(end - first) * Tiling::max_rows * 3));
           Softmax here[Tiling::max_rows];
           for (int b = from; b < to; ++b, s += tile.sequence) {
             Softmax* own = waits ? kept + (b - first) * Tiling::max_rows : here;

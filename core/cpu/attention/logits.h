@@ -83,30 +83,30 @@ struct Head {
   int64_t pair_row(int64_t pair) const { return pair * x.heads + head; }
 };
 
-// Keys first .. last - 1.
+// Keys first .. end - 1.
 struct KeyRange {
-  int first, last;
-  bool empty() const { return last <= first; }
+  int first, end;
+  bool empty() const { return end <= first; }
 };
-inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
+inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.end, b.end)}; }
 
 // v for the columns j .. j + lanes that lie in a range, `other` for the rest. So rows are stored by whole vectors: a
 // vector stored in parts could not be loaded before all parts have reached the cache.
 inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
-  if (range.first <= j && j + lanes <= range.last) return v;
+  if (range.first <= j && j + lanes <= range.end) return v;
   const LaneMask column = lane_numbers() + j;
-  return ((column >= range.first) & (column < range.last)) ? v : other;
+  return ((column >= range.first) & (column < range.end)) ? v : other;
 }
 
 // The keys that query i sees in one piece, before key_lengths.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
   const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
-  return overlap(overlap({0, x.keys}, {piece.first, piece.last}), diagonals);
+  return overlap(overlap({0, x.keys}, {piece.first, piece.end}), diagonals);
 }
 // The keys that at least one of queries i0 .. i0 + m - 1 sees, and all keys between them.
 inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0, int m) {
-  return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
+  return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).end};
 }
 
 // Query rows i0 .. i0 + m - 1 of one head by keys j0 .. j0 + n - 1, with tables of r, gain and bias whose columns are
@@ -130,13 +130,13 @@ struct Tile {
                         // of a row is a number of columns; and s = scale q.k + bias
 
   Tile(const Head& head, int i, int rows, KeyRange keys, bool is_first, bool is_last)
-      : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
+      : h(head), i0(i), m(rows), j0(keys.first), n(keys.end - keys.first), first(is_first), last(is_last) {
     for (int p = 0; p < x.pieces; ++p)
       if (!columns_of(p).empty()) piece[pieces++] = p;
     leading = pieces <= 1 && !x.gain && !x.temperature &&
               (!pieces || seen_keys(x, x.piece[piece[0]], i0 + m - 1).first <= j0);
     if (leading && pieces)
-      row_limit_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
+      row_limit_ = smaller(x.keys, x.piece[piece[0]].end) - j0,
       first_row_end_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
   }
 
@@ -179,7 +179,7 @@ struct Tile {
 
  private:
   int row_limit_ = 0, first_row_end_ = 0;
-  KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
+  KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.end - j0}, {0, n}); }
   void content(real* s, int b) const;
   const real* table(int buffer, int b, const real* of) const;
 };
@@ -227,7 +227,7 @@ inline void Tile::content(real* s, int b) const {
     const AttentionPiece& p = x.piece[piece[u]];
     const KeyRange c = overlap(columns_of(piece[u]), {0, keys_of(b)});
     if (c.empty()) continue;
-    const int count = c.last - c.first, computed = rounded_up(count, lanes / 2);
+    const int count = c.end - c.first, computed = rounded_up(count, lanes / 2);
     for (int d = 0; d < D; ++d)
       for (int j = count; j < computed; ++j) k[d * width + j] = 0;
     transpose_rows(
@@ -240,7 +240,7 @@ inline void Tile::content(real* s, int b) const {
     for (int i = 0; i < m; ++i) {
       const KeyRange seen = overlap(columns_of(piece[u], i), c);
       real *row = s + i * width, *from = own + i * width;
-      for (int j = seen.first / lanes * lanes; j < seen.last; j += lanes) {
+      for (int j = seen.first / lanes * lanes; j < seen.end; j += lanes) {
         const Vec before = load(row + j), product = load(from + j);
         store(row + j, inside(seen, j, add ? before + product : product, before));
       }
@@ -309,17 +309,17 @@ void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   }
   int last = 0;
   for (int u = 1; u < count; ++u)
-    if (ranges[u].first <= ranges[last].last + near)
-      ranges[last].last = larger(ranges[last].last, ranges[u].last);
+    if (ranges[u].first <= ranges[last].end + near)
+      ranges[last].end = larger(ranges[last].end, ranges[u].end);
     else
       ranges[++last] = ranges[u];
   for (int u = 0; u <= last; ++u) {
     int j0 = ranges[u].first;
     do {
-      const int end = smaller(j0 + Tiling::max_keys, ranges[u].last);
-      work(KeyRange{j0, end}, u == 0 && j0 == ranges[u].first, u == last && end == ranges[u].last);
+      const int end = smaller(j0 + Tiling::max_keys, ranges[u].end);
+      work(KeyRange{j0, end}, u == 0 && j0 == ranges[u].first, u == last && end == ranges[u].end);
       j0 = end;
-    } while (j0 < ranges[u].last);
+    } while (j0 < ranges[u].end);
   }
 }
 

@@ -28,7 +28,7 @@ struct Row {
     const int away = j - (x.offset + i);
     if ((x.causal && away > 0) || (x.key_lengths && j >= x.key_lengths[b])) return nullptr;
     for (const AttentionPiece& p : x.piece)
-      if (&p < x.piece + x.pieces && p.from <= away && away < p.to && p.first <= j && j < p.last) return &p;
+      if (&p < x.piece + x.pieces && p.from <= away && away < p.to && p.first <= j && j < p.end) return &p;
     return nullptr;
   }
   // q_rel_i . r[pair], 0 where there are no vectors

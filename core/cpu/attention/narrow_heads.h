@@ -14,7 +14,7 @@ constexpr int narrow_channels = 8;                 // of a head: the papers' enc
 
 inline bool is_narrow(const AttentionArgs& x) {
   const AttentionPiece& p = x.piece[0];
-  const bool all_pairs = x.pieces == 1 && p.from <= -far && p.to >= far && p.first <= 0 && p.last >= far;
+  const bool all_pairs = x.pieces == 1 && p.from <= -far && p.to >= far && p.first <= 0 && p.end >= far;
   return all_pairs && x.head_dim == narrow_channels && x.value_dim == narrow_channels && x.kv_heads == x.heads &&
          x.queries >= lanes && x.keys <= Tiling::max_keys && !x.key_lengths && !x.temperature && !x.gain && !x.q_rel &&
          !x.pairs;
@@ -91,7 +91,7 @@ inline void NarrowHead::forward(real* o, real* stats) const {
     const Vec shift = top == neg_infinity ? Vec{} : top;   // a bias of -infinity may hide all keys
     for (int j = 0; j < keys; ++j) {
       const real* vj = v + int64_t(j) * step;
-      const Vec e = exp_small(load(s + j * lanes) - shift);
+      const Vec e = exp_unclamped(load(s + j * lanes) - shift);
       sum += e;
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) total[c] = multiply_add(e, vj[c], total[c]);
@@ -146,7 +146,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
     real *a_j = weights + n * lanes, *dx_j = dx + n * lanes;
     const auto take = [&](int j, bool all_see) {
       const real *kj = k + int64_t(j) * step, *vj = v + int64_t(j) * step;
-      const Vec a = exp_small(logit(q, kj, n, j, all_see) - shift) * inverse;
+      const Vec a = exp_unclamped(logit(q, kj, n, j, all_see) - shift) * inverse;
       Vec even = go[0] * vj[0], odd = go[1] * vj[1];
 #pragma GCC unroll 8
       for (int c = 2; c < C; c += 2) {
@@ -174,7 +174,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
 template <class Work>
 void for_narrow_heads(const AttentionArgs& x, const Work& work) {
   const Tiling tiling(x);
-  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int end) {
     const real* bias = nullptr;
     if (x.bias) {
       const int size = x.queries + x.keys - 1;
@@ -184,7 +184,7 @@ void for_narrow_heads(const AttentionArgs& x, const Work& work) {
       for (int n = size; n < size + lanes; ++n) to[n] = 0;
       bias = to;
     }
-    for (int b = first; b < last && !cancelled(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
+    for (int b = first; b < end && !cancelled(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
   });
 }
 

@@ -127,7 +127,7 @@ inline void PairedHead::forward(real* o, real* stats) const {
     const Vec shift = top == neg_infinity ? Vec{} : top;   // of a query that sees no key
     const real* rows_v = v;
     for (int j = 0; j < keys; j += 2, rows_v += C * S) {
-      const Vec e0 = exp_small(load(s + j * lanes) - shift), e1 = exp_small(load(s + (j + 1) * lanes) - shift);
+      const Vec e0 = exp_unclamped(load(s + j * lanes) - shift), e1 = exp_unclamped(load(s + (j + 1) * lanes) - shift);
       sum += e0 + e1;
       add_keys(total, Packed::rounded_weight<lanes>(e0), Packed::rounded_weight<lanes>(e1), rows_v);
     }
@@ -197,7 +197,7 @@ inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const
     Vec dq[C] = {};
     real* to = dx_and_a + n * lanes * S;
     const auto take = [&](int j, bool all_see) {
-      const Vec a = exp_small(logit(q, k, n, j, all_see) - shift) * inverse;
+      const Vec a = exp_unclamped(logit(q, k, n, j, all_see) - shift) * inverse;
       // times scale, as go and delta are
       const Vec ds = Packed::rounded<lanes>(a * (dot(go, v + j * steps) - delta));
       store_queries_interleaved(to + int64_t(j) * row, ds, Packed::rounded_weight<lanes>(a));

@@ -36,10 +36,10 @@ void gather(Gathered& row, const real* s, int width) {
   for (int j = 0; j < width; j += lanes) {
     const Vec v = load(s + j), below = v - highest, apart = v - mean;
     const LaneMask hidden = v == neg_infinity;
-    const Vec e = exp_small(below);
+    const Vec e = exp_unclamped(below);
     z += e, w += hidden ? Vec{} : e * below, squares += hidden ? Vec{} : apart * apart;
   }
-  const real fade = exp_small(splat(row.max - highest))[0];  // 0 in the first tile with a key
+  const real fade = exp_unclamped(splat(row.max - highest))[0];  // 0 in the first tile with a key
   if (row.z != 0) row.w = fade * (row.w + (row.max - highest) * row.z);
   row.z = fade * row.z + sum_lanes(z), row.w += sum_lanes(w), row.max = highest;
   join(row, count, mean, sum_lanes(squares));
@@ -59,9 +59,9 @@ void write(real* y, const Gathered& row) {
 void attention_statistics(real* y, const AttentionArgs& x) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
-  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int end) {
     constexpr int reals = sizeof(Gathered) / sizeof(real);
-    const int64_t of_rows = int64_t(last - first) * Tiling::max_rows * reals;
+    const int64_t of_rows = int64_t(end - first) * Tiling::max_rows * reals;
     auto* rows = reinterpret_cast<Gathered*>(scratch(softmax_buffer, of_rows));  // kept from tile to tile
     const auto work = [&](const Tile& tile, int from, int to) {
       real* s = scratch(logits_buffer, (to - from) * tile.sequence);
@@ -77,7 +77,7 @@ void attention_statistics(real* y, const AttentionArgs& x) {
           if (tile.last) write(y + at * statistics_per_row, row);
         }
     };
-    for_tiles(h, tiling, first, last, nothing, work, nothing);
+    for_tiles(h, tiling, first, end, nothing, work, nothing);
   });
 }
 

@@ -100,21 +100,21 @@ struct PairBlock {
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {
     for (int p = 0; p < of.x.pieces; ++p) {
       const AttentionPiece& at = of.x.piece[p];
-      const KeyRange held = overlap({j0, j0 + n}, {at.first, at.last});
+      const KeyRange held = overlap({j0, j0 + n}, {at.first, at.end});
       if (held.empty()) continue;
-      const QueryRange first = of.queries_seeing(at, held.first), last = of.queries_seeing(at, held.last - 1);
-      if (last.last <= first.first) continue;
-      const QueryRange c = {first.first / lanes * lanes, whole_vectors(last.last)};
+      const QueryRange first = of.queries_seeing(at, held.first), last = of.queries_seeing(at, held.end - 1);
+      if (last.end <= first.first) continue;
+      const QueryRange c = {first.first / lanes * lanes, whole_vectors(last.end)};
       cut =
-          cut || pieces > 0 || held.last - held.first < n || last.first > c.first || first.last < smaller(c.last, of.m);
-      all = {smaller(all.first, c.first), larger(all.last, c.last)};
+          cut || pieces > 0 || held.end - held.first < n || last.first > c.first || first.end < smaller(c.end, of.m);
+      all = {smaller(all.first, c.first), larger(all.end, c.end)};
       columns[pieces] = c, piece[pieces++] = p;
     }
   }
   // v for the pairs of key j0 + j that piece u holds, `other` elsewhere, from column c on.
   Vec inside(int u, int j, int c, Vec v, Vec other) const {
     const AttentionPiece& p = of.x.piece[piece[u]];
-    const bool held = p.first <= j0 + j && j0 + j < p.last;
+    const bool held = p.first <= j0 + j && j0 + j < p.end;
     return POSLAB_ISA::inside(held ? of.queries_seeing(p, j0 + j) : QueryRange{0, 0}, c, v, other);
   }
   // s: the logits, -infinity where masked                q: scale Q^T of each piece, (head_dim, block_queries)
@@ -123,11 +123,11 @@ struct PairBlock {
     for (int u = 0; u < pieces; ++u) {
       const QueryRange c = columns[u];
       real* to = u == 0 ? s : scratch(part_buffer, block_pairs);
-      gemm(n, c.last - c.first, D, {of.rows.k[piece[u]] + int64_t(j0) * D, D, 1}, q[piece[u]] + c.first, block_queries,
+      gemm(n, c.end - c.first, D, {of.rows.k[piece[u]] + int64_t(j0) * D, D, 1}, q[piece[u]] + c.first, block_queries,
            to + c.first, block_queries, false);
       if (!cut) return;
       for (int j = 0; j < n; ++j)
-        for (int at = all.first; at < all.last; at += lanes) {
+        for (int at = all.first; at < all.end; at += lanes) {
           real* sj = s + j * block_queries + at;
           const Vec other = u == 0 ? splat(neg_infinity) : load(sj);
           store(sj, inside(u, j, at, load(to + j * block_queries + at), other));
@@ -139,7 +139,7 @@ struct PairBlock {
     if (pieces == 1) return from;
     real* to = scratch(part_buffer, block_pairs);
     for (int j = 0; j < n; ++j)
-      for (int at = columns[u].first; at < columns[u].last; at += lanes)
+      for (int at = columns[u].first; at < columns[u].end; at += lanes)
         store(to + j * block_queries + at, inside(u, j, at, load(from + j * block_queries + at), Vec{}));
     return to;
   }
@@ -151,10 +151,10 @@ void for_pair_blocks(const QueryBlock& of, const Work& work) {
   KeyRange all = {of.keys, 0};
   for (int p = 0; p < of.x.pieces; ++p) {
     const KeyRange keys = overlap(seen_keys(of.x, of.x.piece[p], of.i0, of.m), {0, of.keys});
-    if (!keys.empty()) all = {smaller(all.first, keys.first), larger(all.last, keys.last)};
+    if (!keys.empty()) all = {smaller(all.first, keys.first), larger(all.end, keys.end)};
   }
-  for (int j0 = all.first; j0 < all.last; j0 += block_keys) {
-    const PairBlock block(of, j0, smaller(block_keys, all.last - j0));
+  for (int j0 = all.first; j0 < all.end; j0 += block_keys) {
+    const PairBlock block(of, j0, smaller(block_keys, all.end - j0));
     if (block.pieces) work(block);
   }
 }
@@ -166,14 +166,14 @@ struct alignas(64) PerQuery {
 
 // The logits s -> p_ij = exp(s_ij - m'_i); earlier sums are scaled by exp(m - m').
 inline void exponentials(const PairBlock& block, real* s, PerQuery& max_of, PerQuery& sum, PerQuery& fade) {
-  for (int c = block.all.first; c < block.all.last; c += lanes) {
+  for (int c = block.all.first; c < block.all.end; c += lanes) {
     const Vec before = load(max_of.at + c);
     Vec top = before, total{};
     for (int j = 0; j < block.n; ++j) top = max(top, load(s + j * block_queries + c));
-    const Vec shift = top == neg_infinity ? Vec{} : top, fades = exp_small(before - shift);
+    const Vec shift = top == neg_infinity ? Vec{} : top, fades = exp_unclamped(before - shift);
     for (int j = 0; j < block.n; ++j) {
       real* sj = s + j * block_queries + c;
-      const Vec e = exp_small(load(sj) - shift);
+      const Vec e = exp_unclamped(load(sj) - shift);
       store(sj, e);
       total += e;
     }
@@ -197,7 +197,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
     const QueryRange c = block.all;
     block.logits(s, q);
     exponentials(block, s, top, sum, fade);
-    gemm(c.last - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
+    gemm(c.end - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
          total + c.first * Dv, Dv, ScaleAndAdd{fade.at + c.first});
   });
   real *to = o + of.h.query_row(of.b, of.i0) * Dv,
@@ -213,8 +213,8 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
-  for_units(x, Tiling(x), neighbours, [&](const Head& h, int, int first, int last) {
-    for (int b = first; b < last && !cancelled(); ++b) {
+  for_units(x, Tiling(x), neighbours, [&](const Head& h, int, int first, int end) {
+    for (int b = first; b < end && !cancelled(); ++b) {
       const KeyRows rows(x, head_buffer);
       const int64_t key = h.key_row(b, 0);
       for (int p = 0; p < x.pieces; ++p)

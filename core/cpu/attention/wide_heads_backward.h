@@ -8,11 +8,11 @@ namespace poslab::POSLAB_ISA {
 // dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits; delta_i = do_i . o_i
 inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const PerQuery& shift,
                               const PerQuery& inverse, const PerQuery& deltas) {
-  for (int c = block.all.first; c < block.all.last; c += lanes) {
+  for (int c = block.all.first; c < block.all.end; c += lanes) {
     const Vec top = load(shift.at + c), over = load(inverse.at + c), delta = load(deltas.at + c);
     for (int j = 0; j < block.n; ++j) {
       const int at = j * block_queries + c;
-      const Vec a = exp_small(load(s + at) - top) * over;
+      const Vec a = exp_unclamped(load(s + at) - top) * over;
       store(s + at, a), store(ds + at, a * (load(ds + at) - delta));
     }
   }
@@ -46,7 +46,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   real *s = scratch(pairs_buffer, block_pairs), *ds = scratch(pair_grads_buffer, block_pairs);
   for_pair_blocks(of, [&](const PairBlock& block) {
     const QueryRange c = block.all;
-    const int n = block.n, width = c.last - c.first;
+    const int n = block.n, width = c.end - c.first;
     const int64_t j0 = block.j0;
     block.logits(s, q);
     gemm(n, width, Dv, {of.rows.v + j0 * Dv, Dv, 1}, go_columns + c.first, block_queries, ds + c.first, block_queries,
@@ -55,7 +55,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     if (d.v)
       gemm(n, Dv, width, {s + c.first, block_queries, 1}, go_rows + c.first * Dv, Dv, sums.v + j0 * Dv, Dv, true);
     for (int u = 0; u < block.pieces; ++u) {
-      const int p = block.piece[u], at = block.columns[u].first, count = block.columns[u].last - at;
+      const int p = block.piece[u], at = block.columns[u].first, count = block.columns[u].end - at;
       const real* dx = block.part(u, ds) + at;
       if (d.k[p]) gemm(n, D, count, {dx, block_queries, 1}, q_rows[p] + at * D, D, sums.k[p] + j0 * D, D, true);
       if (d.q[p]) gemm(count, D, n, {dx, 1, block_queries}, of.rows.k[p] + j0 * D, D, dq[p] + at * D, D, true);
