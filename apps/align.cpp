@@ -1,4 +1,4 @@
-#include "apps/align.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"

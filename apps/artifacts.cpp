@@ -8,7 +8,6 @@
 
 #include "apps/commands.h"
 #include "apps/number_option.h"
-#include "apps/width.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/platform/parallel.h"
@@ -64,7 +63,7 @@ std::vector<Choices> left_of(const Plan& trials, const SweepFolder& runs) {
 
 double seconds_of(const std::vector<Choices>& left, const Making& m) {
   double seconds = 0;
-  for (const Choices& c : left) seconds += estimated_seconds(c, threads_of_each(m)) / m.jobs;
+  for (const Choices& c : left) seconds += estimated_seconds(RunSpec(c), threads_of_each(m)) / m.jobs;
   return seconds;
 }
 

@@ -1,4 +1,4 @@
-#include "apps/as_options.h"
+#include "apps/refuse.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "apps/ask.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "apps/columns.h"
-#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"

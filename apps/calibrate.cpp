@@ -1,10 +1,9 @@
-#include "apps/calibrate.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"

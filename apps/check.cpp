@@ -1,4 +1,4 @@
-#include "apps/check.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -57,6 +57,11 @@ void add_matmul(CLI::App* c, std::string& word) {
       ->type_name(fmt::format("{}", fmt::join(matmul_names, " | ")));
 }
 
+void add_width(CLI::App* c, std::string& width) {
+  c->add_option("--width", width, "how wide a picture is in print")
+      ->type_name("column | page | MILLIMETRES  (column)");
+}
+
 void add_force(CLI::App* c, bool& force) {
   c->add_flag("--force", force,
               "try it even if it seems too large for this machine's memory, or to take more than a month");

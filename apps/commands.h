@@ -30,6 +30,7 @@ class Commands {
 void add_threads(CLI::App*, std::string& word);  // --threads, for commands that read it themselves
 void add_device(CLI::App*, std::string& word);   // --device, of the same commands
 void add_matmul(CLI::App*, std::string& word);   // --matmul, of the same commands
+void add_width(CLI::App*, std::string& width);     // --width, of commands that write figures for papers
 void add_force(CLI::App*, bool& force);          // --force: a run that seems too large or too long starts all the same
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-#include "apps/compare.h"
+#include "apps/all_commands.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "apps/completion.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 #include "experiment/config.h"
 
 namespace poslab {
+extern const std::string_view poslab_bash, poslab_zsh, poslab_fish;  // apps/completion/
 namespace {
 
 using WordList = std::vector<std::string>;
@@ -82,48 +83,6 @@ Candidates after(const WordList& words, const CLI::App& program, bool option) {
   return all.empty() && arguments.empty() ? options_in_help(*command) : all;
 }
 
-const char* bash = R"(# Completion of poslab for bash:  source <(poslab completion bash)
-_poslab() {
-  local IFS=$'\n' tab=$'\t'
-  COMPREPLY=($("${COMP_WORDS[0]}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
-  COMPREPLY=("${COMPREPLY[@]%%$tab*}")
-  [[ ${COMPREPLY[*]} ]] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o filenames -o bashdefault -F _poslab poslab
-)";
-
-const char* zsh = R"(#compdef poslab
-# Completion of poslab for zsh:  source <(poslab completion zsh), or as _poslab in $fpath
-(( ${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
-_poslab() {
-  local line tab=$'\t'
-  local -a candidates shown
-  for line in "${(@f)$("$words[1]" complete "${(@)words[2,CURRENT]}" 2> /dev/null)}"; do
-    [[ -n $line ]] || continue
-    candidates+=("${line%%$tab*}") shown+=("${line/$tab/  }")
-  done
-  if (( $#candidates )); then compadd -l -d shown -- "${candidates[@]}"; else _files; fi
-}
-# In $fpath this file is run when somebody first asks, and has to answer.
-if [[ ${funcstack[1]} == _poslab ]]; then _poslab; else compdef _poslab poslab; fi
-)";
-
-const char* fish = R"(# Completion of poslab for fish:  poslab completion fish | source
-function __poslab_complete
-  set -l words (commandline -opc)
-  set -l program $words[1]
-  set -e words[1]
-  set -l found ($program complete $words (commandline -ct) 2> /dev/null)
-  if set -q found[1]
-    printf '%s\n' $found
-  else
-    __fish_complete_path (commandline -ct)
-  end
-end
-complete -c poslab -e
-complete -c poslab -f -a '(__poslab_complete)'
-)";
-
 const char* completion_footer = R"(
 Examples:
   source <(poslab completion bash)           # in ~/.bashrc
@@ -140,14 +99,9 @@ std::function<void()> add_completion(CLI::App* completion) {
   completion->footer(completion_footer);
   completion->add_option("shell", *shell, "bash | zsh | fish")->required();
   return [shell] {
-    if (*shell == "bash")
-      fmt::print("{}", bash);
-    else if (*shell == "zsh")
-      fmt::print("{}", zsh);
-    else if (*shell == "fish")
-      fmt::print("{}", fish);
-    else
-      throw BadInput(unknown("shell", *shell, {"bash", "zsh", "fish"}));
+    for (const auto& [name, script] : {std::pair{"bash", poslab_bash}, {"zsh", poslab_zsh}, {"fish", poslab_fish}})
+      if (*shell == name) return fmt::print("{}", script);
+    throw BadInput(unknown("shell", *shell, {"bash", "zsh", "fish"}));
   };
 }
 

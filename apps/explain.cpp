@@ -10,8 +10,8 @@
 #include <functional>
 #include <memory>
 
+#include "apps/all_commands.h"
 #include "apps/columns.h"
-#include "apps/formulas.h"
 #include "core/ascii.h"
 #include "core/error.h"
 #include "core/names.h"

@@ -1,16 +1,11 @@
-// `poslab explain [KIND] NAME`: explains a task, an encoding, a sampler, a temperature policy or a preset.
+// Explanations of a task, an encoding, a sampler, a temperature policy or a preset, for `explain` and `list`.
 #pragma once
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace poslab {
 
-// Adds the words of `explain`. The returned function runs the command after parsing.
-std::function<void()> add_explain(CLI::App* explain);
-
-// The same, as `poslab list KINDS NAME` asks for it. Throws BadInput with did-you-mean.
+// As `poslab list KINDS NAME` asks for it. Throws BadInput with did-you-mean.
 std::string explained(const std::string& kind, const std::string& name);
 
 // The kinds that can be explained: the word for KIND, the names in it, and a function that prints one.
@@ -20,5 +15,10 @@ struct ExplainedKind {
   std::string (*text)(const std::string& spelling);
 };
 const std::vector<ExplainedKind>& explained_kinds();
+
+// Schemes as NumPy: the files of python/poslab/formulas, which travel inside the program. The file for an encoding,
+// then its imports, and the names of other files for its options. A spelling with options gets the file of these
+// options, or else the file of its name. Throws BadInput for a composition and with did-you-mean.
+std::string in_numpy(const std::string& encoding);
 
 }  // namespace poslab

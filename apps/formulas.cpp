@@ -1,4 +1,4 @@
-#include "apps/formulas.h"
+#include "apps/explain.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,9 @@
-#include "apps/graph.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "apps/commands.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/files/files.h"

@@ -1,8 +1,7 @@
-#include "apps/inspect.h"
+#include "apps/all_commands.h"
 
 #include <memory>
 
-#include "apps/commands.h"
 #include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "experiment/config.h"

@@ -1,4 +1,4 @@
-#include "apps/lm.h"
+#include "apps/all_commands.h"
 
 #include <unistd.h>
 
@@ -8,8 +8,6 @@
 #include <optional>
 #include <tuple>
 
-#include "apps/commands.h"
-#include "apps/lm_eval.h"
 #include "apps/number_option.h"
 #include "apps/run_commands.h"
 #include "core/error.h"

@@ -1,4 +1,4 @@
-#include "apps/lm_eval.h"
+#include "apps/all_commands.h"
 
 #include <algorithm>
 #include <filesystem>

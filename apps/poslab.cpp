@@ -6,8 +6,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "apps/all_commands.h"
 #include "apps/command_line.h"
-#include "apps/completion.h"
 #include "core/debug.h"
 #include "core/engine.h"
 #include "core/error.h"

@@ -17,6 +17,11 @@ void refuse_empty(const CLI::App& command, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
+// Messages of lower layers, which name options as files and Python do, with the option names of the command line:
+// "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position, for options of `command`. Messages
+// about a line of a file stay.
+std::string as_options(const std::string& message, const CLI::App& command);
+
 std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // without commands that only poslab itself starts
 std::vector<std::string> commands_of(const CLI::App&);           // their names
 std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as they are typed

@@ -1,4 +1,4 @@
-#include "apps/reproduce.h"
+#include "apps/all_commands.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "apps/rerun.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 

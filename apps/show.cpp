@@ -1,18 +1,14 @@
-#include "apps/show.h"
+#include "apps/all_commands.h"
 
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <set>
 
 #include "apps/columns.h"
-#include "apps/commands.h"
 #include "apps/number_option.h"
-#include "apps/width.h"
 #include "core/choices.h"
 #include "core/error.h"
 #include "lab/files/files.h"
@@ -61,24 +57,6 @@ std::string command_of(const ShowWords& w) {
   return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_path(w.out));
 }
 
-// Encodings as a sentence has them: "rope, alibi", "rope vs alibi".
-void check_apart(const std::vector<std::string>& said) {
-  static const std::set<std::string> between = {"and", "or", "vs", "vs.", "versus", "with", "against", "&"};
-  std::vector<std::string> encodings;
-  std::string wrong;
-  for (const std::string& e : said) {
-    const bool comma = e.find(',') != std::string::npos && e.find_first_of(":=|+&") == std::string::npos;
-    for (const std::string& part : comma ? split(e, ',') : std::vector{e})
-      if (!part.empty() && !between.count(part)) encodings.push_back(part);
-    if (wrong.empty() && (comma || between.count(e))) wrong = e;
-  }
-  if (!wrong.empty() && encodings.empty())
-    bad_input("\"{}\" names no encoding; say which, as in poslab show rope", wrong);
-  if (!wrong.empty())
-    bad_input("{}: there is no {} between encodings here; use poslab show {}", wrong,
-              between.count(wrong) ? "word" : "comma", fmt::join(encodings, " "));
-}
-
 // A setting that a person gave, and without which every number of the views is the same.
 void tell_without_effect(const show::Options& options, const std::vector<show::View>& all) {
   constexpr int most_slots = 256;                                         // beyond, a second computation takes long
@@ -118,13 +96,6 @@ void run(ShowWords w) {
     page::check_figure(w.out, w.width);
   }
   if (w.slides && !page) bad_input("--slides: slides are a page; use -o slides.html");
-  check_apart(w.options.encodings);
-  for (const char* value : {"on", "off", "true", "false"})  // as in `poslab train --causal on`
-    if (const auto& e = w.options.encodings; w.options.causal && std::find(e.begin(), e.end(), value) != e.end())
-      bad_input("{}: --causal takes no value here; without --causal there is no mask", value);
-  for (const std::string& e : w.options.encodings)
-    if (e.find('/') != std::string::npos && std::filesystem::is_directory(e))
-      bad_input("{} is a folder, and show draws encodings; `poslab inspect {}` looks into a run", e, shell_path(e));
   const std::string command = command_of(w);
   for (std::string& e : w.options.encodings) e = with_spelled_file("encoding", e);
   w.options.positions = with_spelled_file("positions", w.options.positions);

@@ -1,4 +1,4 @@
-#include "apps/sweep.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <memory>
 #include <tuple>
 
-#include "apps/commands.h"
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"

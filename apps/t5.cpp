@@ -1,11 +1,9 @@
-#include "apps/t5.h"
+#include "apps/all_commands.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "apps/commands.h"
 #include "apps/run_commands.h"
-#include "apps/t5_generate.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "experiment/align.h"

@@ -1,12 +1,10 @@
-#include "apps/t5_generate.h"
+#include "apps/all_commands.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "apps/commands.h"
 #include "apps/number_option.h"
-#include "autograd/tape.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "core/stop.h"
@@ -133,13 +131,8 @@ void generate_answer(const AnswerWords& words) {
          .device = device(writer.config)},
         words.force);
   try {
-    const NoGrad still;
     const MatmulPrecision as_the_run = precision(writer.config);
-    const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
-    const Tensor states = writer.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
-    const std::vector<int> said = how.beams == 1 ? answer(writer.net, states, {}, how)[0]
-                                                 : beam_search(writer.net, states, {}, how)[0].at(0).tokens;
-    fmt::print("{}\n", writer.written(said));
+    fmt::print("{}\n", writer.written(answer(writer.net, tokens, how)));
   } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped writing"); }
 }
 

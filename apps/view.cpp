@@ -1,10 +1,9 @@
-#include "apps/view.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "apps/commands.h"
 #include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "lab/files/interrupt.h"

@@ -1,4 +1,4 @@
-#include "apps/web.h"
+#include "apps/all_commands.h"
 
 #include <fmt/format.h>
 

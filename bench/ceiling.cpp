@@ -8,8 +8,8 @@
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
+#include "bench/all.h"
 #include "bench/clock.h"
-#include "bench/openblas.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
 

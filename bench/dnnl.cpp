@@ -1,4 +1,4 @@
-#include "bench/dnnl.h"
+#include "bench/all.h"
 
 #if defined(POSLAB_WITH_DNNL) && !defined(POSLAB_DOUBLE)
 #include <omp.h>

@@ -1,4 +1,4 @@
-#include "bench/engines.h"
+#include "bench/all.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ struct Model {
 Model encoder(const std::string& encoding, int length) {
   return {encoding, fmt::format("{0}+{0}", length), [=](const std::string& products) -> TimedStep {
             const auto state = std::make_shared<State>(
-                configure({{"task", "reverse_string"}, {"encoding", encoding}, {"products", products}}));
+                RunSpec(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"products", products}})));
             return [=] {
               finish_step(state->config, start_step(*state, draw_step(state->config, state->adam.step, length)));
             };
@@ -42,9 +42,8 @@ Model encoder(const std::string& encoding, int length) {
 // 6 layers of width 256, 16 windows of 256 tokens.
 TimedStep decoder(const std::string& products) {
   const int vocabulary = DecoderSpec().vocabulary;
-  const auto state =
-      std::make_shared<language::State>(language::configure({{"encoding", "rope"}, {"products", products}}),
-                                        vocabulary);
+  const auto state = std::make_shared<language::State>(
+      RunSpec(language::configure({{"encoding", "rope"}, {"products", products}})), vocabulary);
   const int B = state->config.whole("batch"), T = state->config.whole("train_length");
   Rng rng(stream(0, Purpose::tokens, 0));
   std::vector<int> tokens(size_t(B) * size_t(T));
@@ -55,7 +54,8 @@ TimedStep decoder(const std::string& products) {
 
 // 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens, 4096 in all.
 TimedStep t5_step(const std::string& products) {
-  const auto state = std::make_shared<t5::State>(t5::configure({{"growing", "0"}, {"products", products}}));
+  const auto state = std::make_shared<t5::State>(
+      RunSpec(t5::configure({{"growing", "0"}, {"products", products}})));
   const t5::Batch batch = t5::draw_batch(state->config, 0);
   return [=] { t5::train_step(*state, batch); };
 }

@@ -1,4 +1,4 @@
-#include "bench/generate.h"
+#include "bench/all.h"
 
 #include <cstdio>
 #include <iostream>
@@ -12,21 +12,29 @@
 #include "core/platform/parallel.h"
 #include "lab/files/version.h"
 #include "lab/hub/hf_model.h"
+#include "lab/hub/t5_hf.h"
 #include "nn/generate.h"
 #include "tests/formula.h"
 
 namespace poslab {
+namespace {
 
-void serve_generate(const std::string& checkpoint, Matmul rounded) {
-  const MatmulPrecision as_asked(Device::cpu, rounded);
-  using json = nlohmann::json;
-  const HfModel model = open_hf_model(checkpoint);
-  const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
+void say(const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; }
+
+void say_program(Matmul rounded) {
   say({{"program", "poslab"},
        {"threads", threads()},
        {"isa", isa()},
        {"blas", "its own products"},
        {"products", engine_in_full(Engine::own, rounded)}});
+}
+
+}  // namespace
+
+void serve_generate(const std::string& checkpoint, Matmul rounded) {
+  const MatmulPrecision as_asked(Device::cpu, rounded);
+  const HfModel model = open_hf_model(checkpoint);
+  say_program(rounded);
   for (std::string line; std::getline(std::cin, line);) {
     int read = 0, count = 0;
     if (std::sscanf(line.c_str(), "write %d+%d", &read, &count) != 2)
@@ -41,6 +49,26 @@ void serve_generate(const std::string& checkpoint, Matmul rounded) {
     const NoGrad still;
     const Tensor logits = model.net(Ids({1, read}, prompt), 1, {at, {}});
     say({{"ms", {1e3 * seconds}}, {"tokens", text}, {"logits", logits.values()}});
+  }
+}
+
+void serve_t5(const std::string& checkpoint, Matmul rounded) {
+  const MatmulPrecision as_asked(Device::cpu, rounded);
+  const t5::HfModel model = t5::open_hf_model(checkpoint);
+  const NoGrad still;
+  say_program(rounded);
+  for (std::string line; std::getline(std::cin, line);) {
+    int T = 0;
+    if (std::sscanf(line.c_str(), "encode %d", &T) != 1) bad_input("bench: unknown line `{}`; known: encode 512", line);
+    const Ids tokens({1, T}, formula::integers("prompt", T, model.net.spec().vocabulary));
+    const PositionSample positions(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
+    Tensor states;
+    const double seconds = timed([&] { states = model.net.encode(tokens, {}, {positions, {}}); });
+    const std::vector<real> all = states.values();
+    const auto width = std::ptrdiff_t(model.net.spec().d_model);
+    std::vector<real> ends(all.begin(), all.begin() + width);
+    ends.insert(ends.end(), all.end() - width, all.end());
+    say({{"ms", {1e3 * seconds}}, {"states", ends}});
   }
 }
 

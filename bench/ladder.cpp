@@ -1,4 +1,4 @@
-#include "bench/ladder.h"
+#include "bench/all.h"
 
 #include <fmt/format.h>
 

@@ -5,17 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/all.h"
 #include "bench/ceiling.h"
-#include "bench/decoder.h"
-#include "bench/engines.h"
-#include "bench/generate.h"
-#include "bench/kernels.h"
-#include "bench/ladder.h"
 #include "bench/naive.h"
-#include "bench/products.h"
-#include "bench/schemes.h"
 #include "bench/serve.h"
-#include "bench/t5.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "core/rounding.h"

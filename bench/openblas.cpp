@@ -1,4 +1,4 @@
-#include "bench/openblas.h"
+#include "bench/all.h"
 
 #include <dlfcn.h>
 

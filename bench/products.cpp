@@ -1,4 +1,4 @@
-#include "bench/products.h"
+#include "bench/all.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,6 @@
 #include "autograd/tape.h"
 #include "bench/ceiling.h"
 #include "bench/clock.h"
-#include "bench/dnnl.h"
-#include "bench/openblas.h"
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/platform/openblas.h"

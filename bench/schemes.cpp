@@ -1,4 +1,4 @@
-#include "bench/schemes.h"
+#include "bench/all.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,8 @@ struct Side {
   double ms = 1e9;   // of its fastest step
 
   Side(const std::string& encoding, bool causal)
-      : state(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"causal", causal ? "on" : "off"}})) {}
+      : state(RunSpec(
+            configure({{"task", "reverse_string"}, {"encoding", encoding}, {"causal", causal ? "on" : "off"}}))) {}
 
   void step() { finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length))); }
   void time() { ms = std::min(ms, milliseconds([&] { step(); })); }

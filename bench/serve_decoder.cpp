@@ -89,7 +89,7 @@ struct CausalDecoder : Served {
 void serve_decoder(const Settings& settings) {
   Settings all = settings;
   all.emplace_back("warmup", "0");
-  CausalDecoder decoder(language::configure(all), DecoderSpec().vocabulary);
+  CausalDecoder decoder(RunSpec(language::configure(all)), DecoderSpec().vocabulary);
   serve(decoder);
 }
 

@@ -106,7 +106,7 @@ struct Encoder : Served {
 }  // namespace
 
 void serve_encoder(const Settings& settings, std::istream& in, std::ostream& out) {
-  Encoder encoder(configure(settings));
+  Encoder encoder(RunSpec(configure(settings)));
   serve(encoder, in, out);
 }
 

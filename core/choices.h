@@ -125,11 +125,6 @@ template <class Thing>
 const Thing& find(const char* kind, const std::vector<Thing>& list, const std::string& name) {
   for (const Thing& one : list)
     if (one.name == name) return one;
-  if constexpr (requires(const Thing& t) { t.options.front().name; })
-    for (const Thing& one : list)
-      if (const std::string number = number_in_brackets(name, one.name); !number.empty() && !one.options.empty())
-        bad_input("unknown {} \"{}\"; did you mean \"{}:{}={}\"? Options stand after a colon", kind, name, one.name,
-                  one.options.front().name, number);
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 

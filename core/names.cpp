@@ -68,19 +68,6 @@ size_t distance(const std::string& typed, const std::string& known) {
 }
 
 using Names = std::vector<std::string>;
-bool has(const Names& known, const std::string& name) {
-  return std::find(known.begin(), known.end(), name) != known.end();
-}
-
-// rerope(window=8), rerope[window=8] and "rerope window=8" as they are spelled here: "rerope:window=8". "" if this is
-// no name with options.
-std::string with_colon(const std::string& name, const Names& known) {
-  const size_t end = name.find_first_of("([{ ");
-  if (end == std::string::npos || !has(known, name.substr(0, end))) return "";
-  std::string options = name.substr(end + 1);
-  std::erase_if(options, [](char c) { return c == ' ' || c == ')' || c == ']' || c == '}'; });
-  return options.empty() ? "" : name.substr(0, end) + ":" + options;
-}
 
 }  // namespace
 
@@ -96,13 +83,6 @@ const std::string* nearest(const std::string& typed, const Names& known) {
   return meant;
 }
 
-std::string number_in_brackets(const std::string& typed, const std::string& name) {
-  if (!typed.starts_with(name) || std::string("([{ ").find(typed[name.size()]) == typed.npos) return "";
-  std::string number = typed.substr(name.size() + 1);
-  std::erase_if(number, [](char c) { return c == ' ' || c == ')' || c == ']' || c == '}'; });
-  return number.find_first_not_of("0123456789.") == number.npos ? number : "";
-}
-
 std::string unknown(const std::string& kind, const std::string& name, const Names& known,
                     const std::string& elsewhere) {
   const std::string typed = plain(name);
@@ -114,8 +94,6 @@ std::string unknown(const std::string& kind, const std::string& name, const Name
   }
   if (const std::string better = advice ? advice(kind, name, known) : ""; !better.empty()) return better;
   std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
-  if (const std::string spelled = with_colon(name, known); !spelled.empty())
-    return text + fmt::format("; did you mean \"{}\"? Options stand after a colon", spelled);
   const std::string* meant = nearest(name, known);
   if (!meant || plain(*meant) != typed)  // a registered synonym counts more than a similar name
     for (const Synonym& s : synonyms())

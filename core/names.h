@@ -15,9 +15,6 @@ struct OtherNames {
 // The entry that is nearest to `typed`; null if none is near.
 const std::string* nearest(const std::string& typed, const std::vector<std::string>& known);
 
-// The number in `randomized(2048)` for the name "randomized"; else "".
-std::string number_in_brackets(const std::string& typed, const std::string& name);
-
 // A message: `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. More than 20 are omitted
 // where a nearest entry was found, or where they are listed elsewhere: "`poslab train --help`".
 // `advice` gives a better message for some names, such as names of another list (lab/files/advice.h).

@@ -114,16 +114,9 @@ TEST_CASE("names: of several that stand in what was said, however long that is, 
 
 TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
-  CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain:3\"?"));  // it has no options
+  CHECK(refused("plain(3)").starts_with("unknown thing \"plain(3)\"; did you mean \"plain\"?"));
   CHECK(refused("plain:3") == "plain has no options, so \"3\" is none; use plain alone");
-  for (const char* said : {"near(16)", "near[16]", "near{16}", "near 16", "near( 16 )"})
-    CHECK(refused(said) == fmt::format("unknown thing \"{}\"; did you mean \"near:reach=16\"? Options stand after a "
-                                       "colon",
-                                       said));
-  for (const char* said : {"rich(window=8)", "rich[window=8]", "rich{window=8}", "rich window=8", "rich( window = 8 )"})
-    CHECK(refused(said) == fmt::format("unknown thing \"{}\"; did you mean \"rich:window=8\"? Options stand after a "
-                                       "colon",
-                                       said));
+  CHECK(refused("rich(window=8)").starts_with("unknown thing \"rich(window=8)\"; did you mean \"rich\"?"));
   CHECK(refused("rich:mode") == "rich: unknown mode \"on\". Known: paper, code");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "apps/completion.h"
+#include "apps/all_commands.h"
 #include "apps/refuse.h"
 #include "tests/fuzz/target.h"
 
