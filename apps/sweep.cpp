@@ -32,7 +32,7 @@ using namespace sweep;
 namespace fs = std::filesystem;
 
 struct SweepWords {
-  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, kept, time, device;
+  std::string file, out, shard = "0/1", name, csv, lengths_csv, kept, time, device;
   int jobs = 1, threads = 0, shards = 1, population = 0;
   bool retry = false, force = false, slurm = false, dry = false;
 };
@@ -140,8 +140,6 @@ void collect_command(const SweepWords& w) {
   std::map<fs::path, std::string> taken;
   for (const auto& [option, file] : {std::pair{"--csv", w.csv},
                                      {"--lengths-csv", w.lengths_csv},
-                                     {"--jsonl", w.jsonl},
-                                     {"--sqlite", w.sqlite},
                                      {"--kept", w.kept}}) {
     std::error_code error;
     if (file.empty() || file.starts_with("/dev/")) continue;  // /dev/stdout takes all
@@ -150,18 +148,14 @@ void collect_command(const SweepWords& w) {
   }
   if (!w.csv.empty()) check_output("--csv", w.csv, {csv_output("id,name,")});
   if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
-  if (!w.jsonl.empty()) check_output("--jsonl", w.jsonl, {{"", "", "{\"id\":", "\"samples\":"}});
-  if (!w.sqlite.empty()) check_output("--sqlite", w.sqlite, {{"", "", "SQLite format 3"}});
   if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "", "{\"id\":", "\"tested\":"}});
   const auto [plan, path] = sweep_of(w);
   const Collected all = collect(plan, SweepFolder(path));
   tell(stderr, "{}", note_of_damage(plan, SweepFolder(path)));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
-  if (!w.jsonl.empty()) write_file(w.jsonl, to_json_lines(all.lengths));
-  if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(all));
   if (!w.kept.empty()) fmt::print("{}: {} more\n", w.kept, counted(keep(plan, SweepFolder(path), w.kept), "trial"));
-  if (w.csv.empty() && w.lengths_csv.empty() && w.jsonl.empty() && w.sqlite.empty() && w.kept.empty())
+  if (w.csv.empty() && w.lengths_csv.empty() && w.kept.empty())
     fmt::print("{}", to_csv(all.trials));
 }
 
@@ -231,13 +225,12 @@ Examples:
 const char* collect_footer = R"(
 First come the options in which the trials differ; all others are the last columns, so that the tables of several sweeps
 can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share one.
---lengths-csv and --jsonl write accuracy by length beside its baselines, of language models also loss and bits per byte;
-pandas.read_csv and pandas.read_json(lines=True) read them. --kept adds the finished trials that FILE does not have yet,
-with all that tables are drawn from, for `poslab sweep run --kept` and `poslab reproduce --kept`.
+--lengths-csv writes accuracy by length beside its baselines, of language models also loss and bits per byte. --kept
+adds the finished trials that FILE does not have yet, with all that tables are drawn from, for `poslab sweep run --kept`
+and `poslab reproduce --kept`.
 
 Examples:
   poslab sweep collect runs/sweep --csv trials.csv --lengths-csv lengths.csv
-  poslab sweep collect runs/sweep --sqlite sweep.db
   poslab sweep collect runs/sweep --kept kept.jsonl)";
 
 const char* submit_footer = R"(
@@ -300,11 +293,6 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
   all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each length")
       ->type_name("FILE");
-  all->add_option("--jsonl", words->jsonl, "write accuracy by length as JSON lines, an object for each row")
-      ->type_name("FILE");
-  all->add_option("--sqlite", words->sqlite, "write both as an SQLite database with the tables `trials` and `lengths`")
-      ->type_name("FILE");
-
   all->add_option("--kept", words->kept, "add what is done to a file from which a sweep goes on without its folders")
       ->type_name("FILE");
 

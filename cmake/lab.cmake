@@ -2,7 +2,6 @@
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(SQLite3 REQUIRED)
 find_path(PCRE2_INCLUDE pcre2.h REQUIRED)             # tokenizers of others: their words, and how Unicode spells them
 find_library(PCRE2_LIBRARY pcre2-8 REQUIRED)
 find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
@@ -10,7 +9,7 @@ find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 
-floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB SQLite::SQLite3)
+floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB)
 target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE})
 target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h

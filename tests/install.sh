@@ -35,7 +35,7 @@ check 'a language model writes' says built/example_language '^a text of its own:
 if command -v dpkg-shlibdeps > /dev/null; then
   package() {
     cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder/package" &&
-      dpkg-deb --field package/*.deb Depends | tee /dev/stderr | finds 'libfmt.*libsqlite3' &&
+      dpkg-deb --field package/*.deb Depends | tee /dev/stderr | finds 'libfmt.*libutf8proc' &&
       dpkg-deb --contents package/*.deb > contents && grep '\./usr/bin/poslab$' contents
   }
   check 'a Debian package names the libraries that it needs' package

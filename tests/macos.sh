@@ -10,7 +10,7 @@ source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 . "$source/tests/check.sh"
 scratch
 mkdir include
-for name in fmt nlohmann CLI toml++ sqlite3.h sqlite3ext.h zlib.h zconf.h pcre2.h utf8proc.h sentencepiece_processor.h
+for name in fmt nlohmann CLI toml++ zlib.h zconf.h pcre2.h utf8proc.h sentencepiece_processor.h
 do
   found=$(find /usr/include /usr/include/"$(gcc -dumpmachine)" /usr/local/include -maxdepth 1 -name "$name" | head -n 1)
   [[ -z $found ]] || ln -s "$found" include/

@@ -1,5 +1,4 @@
 // Sweeps from outside: workers that are killed, trials that fail, the status meanwhile, and the collected table.
-#include <sqlite3.h>
 
 #include <fstream>
 #include <limits>
@@ -150,7 +149,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   const std::string out = folder / "out";
   std::filesystem::create_directory(out);
   {
-    State state(bad.config());
+    State state(RunSpec(bad.config()));
     Tensor first = state.params.entries().front().tensor;
     first.set(std::vector<real>(size_t(first.size()), std::numeric_limits<real>::quiet_NaN()).data());
     RunFolder::create(SweepFolder(out).run(bad), state);
@@ -177,8 +176,8 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
     CHECK_MESSAGE(holds(told.output(), part), told.output());
 
   Program collected(folder,
-                    fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db --lengths-csv "
-                                "{1}/lengths.csv --jsonl {1}/lengths.jsonl", sweep.file, out));
+                    fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --lengths-csv {1}/lengths.csv",
+                                sweep.file, out));
   REQUIRE(collected.status() == 0);
   const auto result = nlohmann::json::parse(read_file(out + "/" + good.id + "/result.json"));
   const std::string csv = read_file(out + "/all.csv");
@@ -192,35 +191,12 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(csv, fmt::format("{},heads=2,failed,2,0,,,,,,,,the loss is ", bad.id)));
   CHECK(holds(csv, ",off,"));
   CHECK_FALSE(holds(csv, "false"));
-  const std::string lengths = read_file(out + "/lengths.csv"), lines = read_file(out + "/lengths.jsonl");
+  const std::string lengths = read_file(out + "/lengths.csv");
   CHECK(holds(lengths, "id,task,name,seed,length,accuracy,samples,chance,majority,content_only\n"));
   CHECK(std::count(lengths.begin(), lengths.end(), '\n') == 1 + 9);
   CHECK(holds(lengths, fmt::format("{},reverse_string,heads=2,1,9,", good.id)));
-  CHECK(std::count(lines.begin(), lines.end(), '\n') == 9);
-  CHECK(nlohmann::json::parse(lines.substr(0, lines.find('\n')))["chance"] == 0.5);
   CHECK(to_csv({{"a", "b"}, {{"one, \"two\"", nullptr}, {0.2, 1e-05}}}) == "a,b\n\"one, \"\"two\"\"\",\n0.2,1e-05\n");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open((out + "/all.db").c_str(), &database) == SQLITE_OK);
-  sqlite3_stmt* query = nullptr;
-  REQUIRE(sqlite3_prepare_v2(database, "SELECT paper_score, seed FROM trials WHERE state = 'done'", -1, &query,
-                             nullptr) == SQLITE_OK);
-  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
-  CHECK(sqlite3_column_double(query, 0) == doctest::Approx(result["paper_score"].get<double>()).epsilon(1e-11));
-  CHECK(sqlite3_column_int(query, 1) == 1);
-  CHECK(sqlite3_step(query) == SQLITE_DONE);
-  sqlite3_finalize(query);
-  REQUIRE(sqlite3_prepare_v2(database, "SELECT count(*), max(length) FROM lengths JOIN trials USING (id)", -1, &query,
-                             nullptr) == SQLITE_OK);
-  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
-  CHECK(sqlite3_column_int(query, 0) == 9);
-  CHECK(sqlite3_column_int(query, 1) == 9);
-  sqlite3_finalize(query);
-  REQUIRE(sqlite3_prepare_v2(database, "SELECT group_concat(name) FROM pragma_table_info('lengths') WHERE pk > 0", -1,
-                             &query, nullptr) == SQLITE_OK);
-  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
-  CHECK(std::string(reinterpret_cast<const char*>(sqlite3_column_text(query, 0))) == "id,length");
-  sqlite3_finalize(query), sqlite3_close(database);
 
   std::filesystem::remove_all(SweepFolder(out).run(bad));
   Program retried(folder, sweep.run(out, "--retry"));

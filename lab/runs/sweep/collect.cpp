@@ -73,15 +73,6 @@ std::vector<std::string> score_names(const Kind& kind) {
   return names;
 }
 
-// "id, length, \"set\"", which is a word of SQL.
-std::string key_of(const Kind& kind) {
-  std::string key = "id";
-  for (const std::string& name : kind.collected)
-    for (const Column& c : *kind.columns)
-      if (c.name == name && c.key) key += name == "set" ? ", \"set\"" : ", " + name;
-  return key;
-}
-
 struct Result {
   RunRecord record;
   std::vector<json> scores;
@@ -121,7 +112,7 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   for (const Option& o : kept_options(kind))
     (std::count(differing.begin(), differing.end(), o.name) ? studied : others).push_back(&o);
 
-  Collected all{{{"id", "name", "state"}, {}, "id"}, {{"id"}, {}, key_of(kind)}};
+  Collected all{{{"id", "name", "state"}, {}}, {{"id"}, {}}};
   const auto add = [](std::vector<std::string>& columns, const std::vector<std::string>& more) {
     columns.insert(columns.end(), more.begin(), more.end());
   };

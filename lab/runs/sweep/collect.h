@@ -14,7 +14,7 @@
 //   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
 //
 // Scores and baselines as in result.json and eval.csv (fractions; nats a token), without the noise of the last digits
-// that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is empty in CSV and null elsewhere.
+// that a mean leaves. Switches are on or off. A value that a trial lacks (yet) is null, and empty in CSV.
 // Seconds are training time in all processes that worked on the trial, without tests (lab/runs/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>
@@ -28,7 +28,6 @@ namespace poslab::sweep {
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
-  std::string key = {};                           // of a database: columns that no two rows have alike
 };
 struct Collected {
   Table trials, lengths;
@@ -39,6 +38,5 @@ struct Collected {
 Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_json_lines(const Table&);  // an object for each row
-std::string to_sqlite(const Collected&);  // the bytes of a database with the tables `trials` and `lengths`
 
 }  // namespace poslab::sweep
