@@ -11,9 +11,8 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
-#include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/models.h"
 #include "lab/papers/python.h"
-#include "lab/papers/su2023/su2023.h"
 
 namespace poslab {
 namespace {
@@ -38,10 +37,10 @@ void list_artifacts() {
   }
   fmt::print("\n");
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
-  for (const auto& [of, sizes] : {std::pair{"su2023", &reproduce::su2023::all_sizes()},
-                                  {"chi2023, but its cross", &reproduce::chi2023::all_sizes()}}) {
-    fmt::print("\nOf {}:\n", of);
-    for (const reproduce::ModelSize& s : *sizes) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+  for (const auto& [of, remark] : {std::pair{"su2023", ""}, {"chi2023", ", but its cross"}}) {
+    fmt::print("\nOf {}{}:\n", of, remark);
+    for (const reproduce::ModelSize& s : reproduce::sizes_of(of))
+      fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
   }
 }
 

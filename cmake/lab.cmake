@@ -27,7 +27,7 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
   lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
   lab/pages/show/show.html lab/pages/show/show.js
-  lab/papers/ladder/ladder.toml)
+  lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
 
 # The Python modules that the program starts, as `python3 -m poslab_drawing.papers` in share/poslab; also installed.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)

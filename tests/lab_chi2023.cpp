@@ -11,7 +11,7 @@ using namespace poslab::reproduce;
 using namespace poslab::test;
 
 TEST_CASE("chi2023: every table's tests leave files of their own, after the training of their model") {
-  for (const ModelSize& size : chi2023::all_sizes()) {
+  for (const ModelSize& size : sizes_of("chi2023")) {
     const ModelSource source = chi2023::source({size.name, {}, "nowhere"});
     size_t trials = 0;
     for (const Plan& plan : source.plans(artifacts({"chi2023"})))
@@ -81,14 +81,14 @@ TEST_CASE("chi2023: propositions hold where what they assume does, and nowhere e
 }
 
 TEST_CASE("chi2023: records of a T5") {
-  t5::State state(t5::configure({{"tasks", "passkey/line"},
-                                 {"layers", "1"},
-                                 {"decoder_layers", "1"},
-                                 {"heads", "2"},
-                                 {"d_model", "16"},
-                                 {"d_ff", "16"},
-                                 {"train_length", "40"},
-                                 {"eval_lengths", "40/48"}}));
+  t5::State state(RunSpec(t5::configure({{"tasks", "passkey/line"},
+                                         {"layers", "1"},
+                                         {"decoder_layers", "1"},
+                                         {"heads", "2"},
+                                         {"d_model", "16"},
+                                         {"d_ff", "16"},
+                                         {"train_length", "40"},
+                                         {"eval_lengths", "40/48"}})));
   const Json bias = chi2023::biases(state.net), logits = chi2023::logits(state);
   CHECK(bias["distance"].size() == 321);
   REQUIRE(bias["bias"].size() == 2);

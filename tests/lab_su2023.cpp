@@ -48,7 +48,7 @@ TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source
 }
 
 TEST_CASE("su2023: every method is tested in a file of its own, once for all tables") {
-  for (const ModelSize& size : su2023::all_sizes()) {
+  for (const ModelSize& size : sizes_of("su2023")) {
     const su2023::Setup setup = su2023::setup(size.name, {});
     const ModelSource source = su2023::source({size.name, {}, "nowhere"});
     const std::vector<Plan> plans = source.plans(all_of_it());

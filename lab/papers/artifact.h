@@ -22,10 +22,10 @@ struct ModelRequest;
 
 struct Artifact {
   std::string name;  // ruoss2023:table1
-  std::string title;
-  std::string source;  // the place in the paper and its content, or the question
+  std::string title = {};
+  std::string source = {};  // the place in the paper and its content, or the question
   // `defaults`: the configuration of this size (size.h); an artifact varies the options that it studies.
-  Trials (*trials)(const Choices& defaults);             // null: nothing is trained for it
+  Trials (*trials)(const Choices& defaults) = nullptr;   // null: nothing is trained for it
   ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
   // Trainings of a second stage, by the results of the first; none until these are there. Its trials are then drawn
   // together with the first.

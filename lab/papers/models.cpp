@@ -69,6 +69,7 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
 
 Settings options(const std::string& words) {
   Settings all;
+  if (words.empty()) return all;
   for (const std::string& word : split(words, ' '))
     all.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
   return all;

@@ -16,6 +16,8 @@ struct ModelSize {
   std::string note = {};  // the page's remark on it
 };
 
+std::vector<ModelSize> sizes_of(const std::string& source);  // of artifacts.toml
+
 struct ModelRequest {
   std::string size;
   std::vector<std::string> sets;  // KEY=VALUE

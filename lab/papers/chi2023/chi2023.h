@@ -19,8 +19,6 @@
 
 namespace poslab::reproduce::chi2023 {
 
-const std::vector<ModelSize>& all_sizes();  // options of `poslab t5 train`; others: of `poslab lm train`, for table 3
-
 // The setup that a size and --set give. Tasks have their full spelling.
 struct Setup {
   Settings t5, lm;

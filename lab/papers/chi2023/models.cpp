@@ -208,28 +208,13 @@ std::vector<std::string> Setup::tasks() const {
   return all;
 }
 
-const std::vector<ModelSize>& all_sizes() {
-  static const std::vector<ModelSize> sizes = {
-      {"tiny",
-       "a T5 of 2 and 1 layers of width 96, contexts of up to 128 tokens, three seeds; all but the cross within an "
-       "hour on 2 cores",
-       3, options("preset=tiny tasks=passkey/line eval_samples=32"),
-       options("preset=tiny text=copy_grammar encoding=t5 train_length=64 steps=600 batch=16 eval_samples=8 "
-               "eval_times=1/2/4/8/16")},
-      {"example",
-       "preset example of `poslab t5 train`: 6 layers of width 256, contexts of up to 512 tokens, one seed; for a "
-       "machine with many cores",
-       1, options("preset=example tasks=passkey/line"),
-       options("preset=example encoding=t5 merges=0 eval_times=1/2/4/8/16")},
-  };
-  return sizes;
-}
-
 Setup setup(const std::string& size, const std::vector<std::string>& sets) {
-  const ModelSize& of = find("size", all_sizes(), size);
+  const std::vector<ModelSize> sizes = sizes_of("chi2023");
+  const ModelSize& of = find("size", sizes, size);
   const Sets said = read_sets(sets, {}, "lm_");
   const Setup s{joined(of.options, said.options), joined(of.others, said.prefixed), said.seeds.value_or(of.seeds)};
-  t5::check(t5::configure(s.t5)), language::check(language::configure(s.lm));  // refused now, and not in each run
+  // Refused now, and not in each run.
+  t5::check(RunSpec(t5::configure(s.t5))), language::check(RunSpec(language::configure(s.lm)));
   if (s.longer().empty())
     bad_input("--set eval_lengths={}: none is beyond the trained length {}; test a longer one",
               t5::configure(s.t5)["eval_lengths"], s.length());

@@ -127,7 +127,7 @@ Plan in_order(const std::vector<Planned>& planned) {
   using Place = std::tuple<int64_t, bool, std::ptrdiff_t>;
   std::map<std::string, Place> places;
   for (const Trial& t : all)
-    places[t.id] = {t.config().count("seed"), written_out(t.config()),
+    places[t.id] = {t.config().count("seed"), written_out(RunSpec(t.config())),
                     std::find(tasks.begin(), tasks.end(), t.config()["task"]) - tasks.begin()};
   std::stable_sort(all.begin(), all.end(),
                    [&](const Trial& a, const Trial& b) { return places.at(a.id) < places.at(b.id); });

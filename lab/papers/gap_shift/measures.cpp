@@ -125,7 +125,7 @@ Json gaps(const Outcomes&, const Choices& defaults, const std::string&) {
       for (const bool even : {false, true}) {
         c.set("positions", t.positions);
         c.set("test_positions", even ? even_positions(c) : "same");
-        const Coverage met = poslab::gaps(c, lengths(c));
+        const Coverage met = poslab::gaps(RunSpec(c), lengths(c));
         Json one = {{"task", task},
                     {"trained", t.name},
                     {"positions", t.positions},

@@ -72,11 +72,11 @@ Json coverage(const Outcomes&, const Choices& defaults, const std::string&) {
     for (const std::string& encoding : schemes) {
       Choices c = defaults;
       c.set("task", "reverse_string"), c.set("encoding", encoding), c.set("positions", positions);
-      std::vector<int> lengths = paper_lengths(c);
+      std::vector<int> lengths = paper_lengths(RunSpec(c));
       lengths.push_back(c.lengths("eval_lengths").to);
       std::sort(lengths.begin(), lengths.end());
       lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-      const Coverage met = poslab::coverage(c, lengths);
+      const Coverage met = poslab::coverage(RunSpec(c), lengths);
       Json one = {{"encoding", encoding},
                   {"positions", positions},
                   {"kind", met.counted == Reads::distances ? "distance" : "position"},

@@ -8,8 +8,6 @@ namespace poslab::reproduce::su2023 {
 // The tests are at so many trained lengths, in su2023:far at `far`: k of PI and NTK.
 constexpr int stretch = 8, far = 32;
 
-const std::vector<ModelSize>& all_sizes();  // others: of the model with LLaMA's blocks
-
 // The setup that a size and --set give.
 struct Setup {
   Settings all, llama;
