@@ -132,6 +132,10 @@ void check_writable(const std::string& folder) {
           std::strerror(errno));
 }
 
+std::shared_ptr<const int> owned_file(int file) {
+  return {new int(file), [](const int* f) { ::close(*f), delete f; }};
+}
+
 void write_all(int file, const std::string& bytes, const std::string& path) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);

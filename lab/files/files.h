@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -41,6 +42,7 @@ void check_writable(const std::string& folder);
 // where the disk refuses. A link stays, and the file that it leads to is replaced. A device, a pipe and an open file,
 // as /dev/stdout, are written to.
 void write_file(const std::string& path, const std::string& bytes);
+std::shared_ptr<const int> owned_file(int file);  // closed with its last owner, and by execv() if it was opened so
 void write_all(int file, const std::string& bytes, const std::string& path);  // to an open file; throws Failure
 void confirm(int file, const std::string& path);                              // fsync; throws Failure
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace poslab {
 
@@ -10,6 +11,9 @@ namespace poslab {
 // nothing.
 std::string printable(std::string_view text);
 
+// The code point of the first character of a text that is not empty, and how many bytes it has; -1 and 1 where these
+// are not UTF-8.
+std::pair<int32_t, size_t> first_character(std::string_view text);
 bool is_utf8(std::string_view);
 
 }  // namespace poslab

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "lab/files/printable.h"
 
 namespace poslab {
 namespace {
@@ -28,10 +29,8 @@ size_t without_last_space(std::string_view text, size_t from, size_t to) {
 // \w of Unicode's annex 18: letters, marks, digits, connectors, joiners, and letters in circles and squares. A table,
 // as neither utf8proc nor older versions of PCRE2 know which characters are Alphabetic.
 bool begins_with_word(std::string_view text) {
-  utf8proc_int32_t code = 0;
-  const auto n =
-      utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
-  if (n <= 0) return false;
+  const int32_t code = text.empty() ? -1 : first_character(text).first;
+  if (code < 0) return false;
   const auto within = [&](int first, int last) { return code >= first && code <= last; };
   switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LU:

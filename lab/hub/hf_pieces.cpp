@@ -28,14 +28,6 @@ std::string utf8(int code) {
   return {reinterpret_cast<char*>(bytes), size_t(utf8proc_encode_char(code, bytes))};
 }
 
-// The first character of a text that is not empty, or -1 where its bytes are no UTF-8, and how many bytes it has.
-std::pair<utf8proc_int32_t, size_t> first_character(std::string_view text) {
-  utf8proc_int32_t code = 0;
-  const auto n =
-      utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
-  return {n > 0 ? code : -1, size_t(std::max<utf8proc_ssize_t>(n, 1))};
-}
-
 bool ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
 }
@@ -236,18 +228,16 @@ size_t characters(std::string_view text) {
 }
 
 size_t white_space(std::string_view text) {
-  size_t all = 0;
-  for (utf8proc_int32_t code = 0; all < text.size();) {
-    const auto n = utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()) + all,
-                                    utf8proc_ssize_t(text.size() - all), &code);
-    const auto kind = n > 0 ? utf8proc_category(code) : UTF8PROC_CATEGORY_CN;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto [code, bytes] = first_character(rest);
+    const auto kind = code < 0 ? UTF8PROC_CATEGORY_CN : utf8proc_category(code);
     const bool control = (code >= '\t' && code <= '\r') || code == 0x85;
-    if (n <= 0 ||
-        !(control || kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP))
+    if (!(control || kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP))
       break;
-    all += size_t(n);
+    rest.remove_prefix(bytes);
   }
-  return all;
+  return text.size() - rest.size();
 }
 
 HfPieces::HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where) {

@@ -1,7 +1,5 @@
 #include "lab/hub/oniguruma.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "lab/files/printable.h"
 
 namespace poslab {
 namespace {
@@ -141,12 +140,10 @@ class OnigurumaReader {
     const bool escape = rest_.front() == '\\';
     const std::string_view at = rest_;
     if (escape) rest_.remove_prefix(1);
-    utf8proc_int32_t code = 0;
-    const auto n = rest_.empty() ? -1
-                                 : utf8proc_iterate(reinterpret_cast<const unsigned char*>(rest_.data()),
-                                                    utf8proc_ssize_t(rest_.size()), &code);
     const auto back = [&](size_t bytes) { rest_ = at, refuse(bytes); };
-    if (n <= 0) back(2);
+    if (rest_.empty()) back(2);
+    auto [code, n] = first_character(rest_);
+    if (code < 0) back(2);
     if (escape && code == 'n')
       code = '\n';
     else if (escape && code == 'r')
@@ -155,9 +152,9 @@ class OnigurumaReader {
       code = '\t';
     else if (escape && (code >= 128 || std::isalnum(code)))
       back(2);
-    rest_.remove_prefix(size_t(n));
+    rest_.remove_prefix(n);
     if (folded) {
-      if (code >= 128) back(size_t(n));
+      if (code >= 128) back(n);
       for (const char* pair : {"ff", "fi", "fl", "ss", "st"})
         if (std::tolower(code) == pair[0] && !rest_.empty() && std::tolower(rest_[0]) == pair[1]) back(2);
     }

@@ -143,13 +143,13 @@ RunFolder RunFolder::open(const std::string& path) {
 RunFolder::RunFolder(std::string path, const std::string& named) : path_(std::move(path)) {
   const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) failure("cannot open {}: {}", path_, std::strerror(errno));
-  lock_ = std::shared_ptr<const int>(new int(folder), [](const int* f) { ::close(*f), delete f; });
-  if (::flock(folder, LOCK_EX | LOCK_NB) != 0) 
+  lock_ = owned_file(folder);
+  if (::flock(folder, LOCK_EX | LOCK_NB) != 0)
     failure("{} is in use: another poslab works in it; wait until it ends, or name another folder", named);
 }
 
 RunSpec RunFolder::config(const Checkpoint& saved, const Kind& kind) const {
-  const RunSpec c = kind.configure(read_toml(saved.config(), checkpoint(), kind));
+  const RunSpec c(kind.configure(read_toml(saved.config(), checkpoint(), kind)));
   check_same_run(path_, witness_of_config(path_, kind), {checkpoint(), c, remedy_of_checkpoint(path_)},
                  [&] { return witness_of_result(path_, kind); });
   return c;

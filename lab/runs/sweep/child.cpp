@@ -17,11 +17,7 @@
 namespace poslab::sweep {
 namespace {
 
-// Closed with its last owner, and left by what execv() makes of a child.
 using OpenFile = std::shared_ptr<const int>;
-OpenFile opened(int file) {
-  return {new int(file), [](const int* f) { ::close(*f), delete f; }};
-}
 
 [[noreturn]] void become(const char* program, char* const* words, int in, int out, const std::vector<int>& kept,
                          pid_t parent) {
@@ -48,8 +44,8 @@ End end_with(int status) { return status > 128 ? End{0, status - 128} : End{stat
 }  // namespace
 
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept) {
-  const OpenFile in = opened(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
-                 out = opened(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const OpenFile in = owned_file(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+                 out = owned_file(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   return start(words, *in, *out, {kept});   // where one is not open, the child ends with 127
 }
 
@@ -91,11 +87,11 @@ Child Child::of_one(const std::vector<std::string>& words, const std::string& lo
 // Files in memory rather than pipes: a child can go on writing after its parent is gone, and never waits for a reader.
 Child Child::of_several(const std::vector<std::string>& words, const std::string& input,
                         const std::vector<int>& kept) {
-  const OpenFile in = opened(nameless_file());
+  const OpenFile in = owned_file(nameless_file());
   write_all(*in, input, "a file in memory");
   ::lseek(*in, 0, SEEK_SET);
   Child child;
-  child.output_ = opened(nameless_file());
+  child.output_ = owned_file(nameless_file());
   child.process_ = start(words, *in, *child.output_, kept);
   return child;
 }

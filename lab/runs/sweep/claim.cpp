@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 
@@ -17,10 +18,6 @@ namespace poslab::sweep {
 namespace {
 
 std::string file_of(const std::string& folder) { return folder + "/claims"; }
-
-std::shared_ptr<const int> owned(int file) {
-  return {new int(file), [](const int* f) { ::close(*f), delete f; }};
-}
 
 struct flock byte_of(const std::string& id) {
   struct flock lock {};
@@ -38,7 +35,7 @@ std::optional<Claim> Claim::take(const std::string& folder, const std::string& i
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
   if (file < 0) failure("cannot open {}: {}", path, std::strerror(errno));
   Claim claim;
-  claim.file_ = owned(file);
+  claim.file_ = owned_file(file);
   struct flock lock = byte_of(id);
   if (::fcntl(file, F_OFD_SETLK, &lock) == 0) return claim;
   if (errno != EAGAIN && errno != EACCES)
@@ -60,7 +57,7 @@ Claims::Claims(const std::string& folder) {
   const std::string path = file_of(folder);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file >= 0)
-    file_ = owned(file);
+    file_ = owned_file(file);
   else if (errno != ENOENT)
     failure("cannot open {}: {}", path, std::strerror(errno));
 }
