@@ -8,19 +8,19 @@
 using namespace poslab;
 
 int main() {
-  const RunSpec config = configure({{"task", "bucket_sort"},
-                                   {"encoding", "relative"},
-                                   {"positions", "randomized"},
-                                   {"max_position", "64"},
-                                   {"layers", "2"},
-                                   {"heads", "4"},
-                                   {"d_model", "32"},
-                                   {"batch", "32"},
-                                   {"lr", "0.002"},
-                                   {"steps", "300"},
-                                   {"train_length", "10"},
-                                   {"eval_lengths", "1:30"},
-                                   {"eval_samples", "64"}});
+  const RunSpec config(configure({{"task", "bucket_sort"},
+                                  {"encoding", "relative"},
+                                  {"positions", "randomized"},
+                                  {"max_position", "64"},
+                                  {"layers", "2"},
+                                  {"heads", "4"},
+                                  {"d_model", "32"},
+                                  {"batch", "32"},
+                                  {"lr", "0.002"},
+                                  {"steps", "300"},
+                                  {"train_length", "10"},
+                                  {"eval_lengths", "1:30"},
+                                  {"eval_samples", "64"}}));
   State state(config);  // weights, optimizer, step 0
   fmt::print("{} parameters\n", state.params.count());
 

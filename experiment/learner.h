@@ -36,8 +36,10 @@ struct Reader {
   std::optional<int> start = {};                         // of a T5: the token with which its answers begin
 };
 
-struct Respondent;  // experiment/ask.h
-struct State;       // experiment/state.h
+struct Generation;   // nn/generate.h
+struct Respondent;   // experiment/ask.h
+struct State;        // experiment/state.h
+struct T5Generation; // nn/t5_generate.h
 
 class Learner {
  public:
@@ -67,6 +69,18 @@ class Learner {
   // To be asked about the user's strings, under positions and at a temperature that may differ from the test's; "":
   // the test's. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
+
+  // Text in and out. Positions and ends are the run's. Each throws BadInput for a kind of model that cannot.
+  virtual std::vector<int> read(const std::string&) const {
+    bad_input("this is a run of a task, not of a language model; pl.tasks makes its tokens");
+  }
+  virtual std::string write(const std::string& /*prompt*/, const Generation&) const {
+    bad_input("this is not a language model, so it cannot continue a text");
+  }
+  virtual std::string answer(const std::string& /*prompt*/, const T5Generation&) const {
+    bad_input("this is not a T5, so it cannot answer a text");
+  }
+  virtual const Params& own_params() const { return params(); }  // BadInput of an external checkpoint
 
   // For pages, `align` and `graph`. Each throws BadInput, before it computes, for a length that has no room.
 

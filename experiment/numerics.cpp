@@ -15,13 +15,13 @@ void add(Checksum& sum, const Params& p) { sum.add(p.values(), size_t(p.count())
 void add(Checksum& sum, double x) { sum.add(&x, sizeof x); }
 
 void train_encoder(Checksum& sum, const std::string& task, const std::string& encoding, const std::string& positions) {
-  State s(configure({{"preset", "tiny"},
+  State s(RunSpec(configure({{"preset", "tiny"},
                      {"task", task},
                      {"encoding", encoding},
                      {"positions", positions},
                      {"layers", "2"},
                      {"batch", "4"},
-                     {"eval_samples", "4"}}));
+                     {"eval_samples", "4"}})));
   while (s.adam.step < steps) add(sum, finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss);
   add(sum, s.params);
   add(sum, evaluate(s, 30).loss);
@@ -30,27 +30,27 @@ void train_encoder(Checksum& sum, const std::string& task, const std::string& en
 void train_decoder(Checksum& sum) {
   language::Source source;
   source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
-  const Choices c = language::configure({{"text", "copy_grammar"},
+  const RunSpec c(language::configure({{"text", "copy_grammar"},
                                          {"layers", "1"},
                                          {"heads", "2"},
                                          {"key_heads", "1"},
                                          {"d_model", "32"},
                                          {"d_ff", "48"},
                                          {"batch", "2"},
-                                         {"train_length", "32"}});
+                                         {"train_length", "32"}}));
   language::State s(c, source.tokens());
   while (s.adam.step < steps) add(sum, language::train_step(s, language::draw_batch(c, source, s.adam.step)).loss);
   add(sum, s.params);
 }
 
 void train_t5(Checksum& sum) {
-  const Choices c = t5::configure({{"layers", "1"},
+  const RunSpec c(t5::configure({{"layers", "1"},
                                    {"decoder_layers", "1"},
                                    {"heads", "2"},
                                    {"d_model", "32"},
                                    {"d_ff", "48"},
                                    {"tokens", "128"},
-                                   {"train_length", "32"}});
+                                   {"train_length", "32"}}));
   t5::State s(c);
   while (s.adam.step < steps) add(sum, t5::train_step(s, t5::draw_batch(c, s.adam.step)).loss);
   add(sum, s.params);

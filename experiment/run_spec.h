@@ -11,7 +11,7 @@ namespace poslab {
 class RunSpec {
  public:
   RunSpec() = default;
-  RunSpec(Choices);   // throws BadInput
+  explicit RunSpec(Choices);   // throws BadInput
 
   Chosen<Scheme> scheme;                        // shares of the longest trained input are numbers here
   Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has them as the scheme reads them

@@ -3,17 +3,11 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
-#include "core/stop.h"
-#include "experiment/build.h"
-#include "experiment/evaluate.h"
-#include "experiment/language/learner.h"
-#include "experiment/t5/learner.h"
 #include "lab/runs/run.h"
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
 #include "python/long_call.h"
 #include "python/trace.h"
-#include "tasks/retrieval/symbols.h"
 
 namespace poslab::python {
 namespace {
@@ -23,13 +17,6 @@ struct Model {
   std::shared_ptr<const Learner> learner;
   Reader reader;
 };
-
-const language::TextLearner* as_text(const Model& m) {
-  return dynamic_cast<const language::TextLearner*>(m.learner.get());
-}
-const t5::QuestionLearner* as_questions(const Model& m) {
-  return dynamic_cast<const t5::QuestionLearner*>(m.learner.get());
-}
 
 Model load(const std::string& path) {
   const std::shared_ptr<const Learner> learner = open_model(path, "cpu").learner;  // its folder is free again
@@ -86,10 +73,11 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   return {logits, asked.captured()};
 }
 
+// What a kind of model cannot do is said of the run.
+auto of_run(const Model& m, const auto& work) { return prefix_errors(m.run, work); }
+
 std::vector<int> tokens_of(const Model& m, const std::string& text) {
-  if (const auto* writer = as_text(m)) return writer->source->prompt(text);
-  if (!as_questions(m)) bad_input("{} is a run of a task, not of a language model; pl.tasks makes its tokens", m.run);
-  const std::vector<int> tokens = symbols::read(text);
+  const std::vector<int> tokens = of_run(m, [&] { return m.learner->read(text); });
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   return tokens;
 }
@@ -97,46 +85,20 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
 // What comes after the prompt.
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
                   uint64_t seed) {
-  const auto* writer = as_text(m);
-  if (!writer) bad_input("{} is not a language model, so it cannot continue a text", m.run);
   if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);
-  const language::Source& source = *writer->source;
-  const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(writer->state.config)};
+  const Generation wanted{count, {temperature, top_k, top_p}, seed};
   wanted.choice.check();
-  const std::string text = long_call([&] {
-    const MatmulPrecision as_the_run = precision(writer->state.config);
-    std::string all;
-    generate(writer->state.net, source.prompt(prompt), wanted, [&](int token) {
-      stop_if_requested();
-      if (std::count(source.ends.begin(), source.ends.end(), token)) return false;
-      all += source.text(token);
-      return true;
-    });
-    return all;
-  });
+  const std::string text = long_call([&] { return of_run(m, [&] { return m.learner->write(prompt, wanted); }); });
   return nb::bytes(text.data(), text.size());
 }
 
 std::string answered(const Model& m, const std::string& prompt, int count, int beams, double length_penalty,
                      const std::string& early_stopping) {
-  const auto* answerer = as_questions(m);
-  if (!answerer) bad_input("{} is not a T5, so it cannot answer a text", m.run);
-  const t5::State& s = answerer->state;
   T5Generation how{count, beams, length_penalty};
   how.early_stopping =
       word_of<EarlyStopping>("early_stopping", early_stopping,
                              {{"off", EarlyStopping::off}, {"on", EarlyStopping::on}, {"never", EarlyStopping::never}});
-  how.ends = {symbols::end}, how.positions = sampler(s.config);
-  how.check();
-  const std::vector<int> tokens = tokens_of(m, prompt);
-  return long_call([&] {
-    const NoGrad still;
-    const MatmulPrecision as_the_run = precision(s.config);
-    const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
-    const Tensor states = s.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
-    return symbols::written(how.beams == 1 ? answer(s.net, states, {}, how)[0]
-                                           : beam_search(s.net, states, {}, how)[0].at(0).tokens);
-  });
+  return long_call([&] { return of_run(m, [&] { return m.learner->answer(prompt, how); }); });
 }
 
 }  // namespace
@@ -145,14 +107,9 @@ void add_model(nb::module_& m) {
   nb::class_<Model>(m, "Model")
       .def_prop_ro("parameters",
                    [](const Model& model) {
-                     const auto* text = as_text(model);
-                     if (text && text->state.trained_elsewhere)
-                       bad_input(
-                           "{}: the weights of an external checkpoint stay in its files; the package safetensors "
-                           "reads them",
-                           model.run);
+                     const Params& params = *of_run(model, [&] { return &model.learner->own_params(); });
                      nb::dict all;
-                     for (const Params::Entry& e : model.learner->params().entries())
+                     for (const Params::Entry& e : params.entries())
                        all[e.name.c_str()] = nb::cast(e.tensor);
                      return all;
                    })

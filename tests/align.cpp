@@ -58,14 +58,14 @@ double entropy_of(const Simulated::Measured& m) { return m.entropy; }
 
 double within(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
-Choices small() {
-  return configure({{"task", "reverse_string"},
-                    {"encoding", "alibi"},
-                    {"layers", "2"},
-                    {"heads", "2"},
-                    {"d_model", "16"},
-                    {"batch", "4"},
-                    {"seed", "3"}});
+RunSpec small() {
+  return RunSpec(configure({{"task", "reverse_string"},
+                            {"encoding", "alibi"},
+                            {"layers", "2"},
+                            {"heads", "2"},
+                            {"d_model", "16"},
+                            {"batch", "4"},
+                            {"seed", "3"}}));
 }
 // A model whose logits are not all near 0, as at the start of training.
 void sharpen(State& state) {

@@ -47,14 +47,14 @@ const AlignMode modes_of_alignment[] = {AlignMode::pmax, AlignMode::entropy, Ali
                                         AlignMode::prop2};
 
 State sharp_model(bool causal) {
-  State state(configure({{"task", "reverse_string"},
-                         {"encoding", "alibi"},
-                         {"causal", causal ? "true" : "false"},
-                         {"layers", "2"},
-                         {"heads", "2"},
-                         {"d_model", "16"},
-                         {"batch", "4"},
-                         {"seed", "3"}}));
+  State state(RunSpec(configure({{"task", "reverse_string"},
+                                 {"encoding", "alibi"},
+                                 {"causal", causal ? "true" : "false"},
+                                 {"layers", "2"},
+                                 {"heads", "2"},
+                                 {"d_model", "16"},
+                                 {"batch", "4"},
+                                 {"seed", "3"}})));
   for (const Params::Entry& e : state.params.entries())
     if (e.name.find("attention.query") != std::string::npos || e.name.find("embedding") != std::string::npos)
       for (int64_t n = 0; n < e.tensor.size(); ++n) e.tensor.data()[n] *= 12;

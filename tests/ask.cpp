@@ -27,11 +27,11 @@ std::string refusal(const std::string& name, const std::string& text) {
   return "";
 }
 
-Choices tiny(const Settings& more = {}) {
+RunSpec tiny(const Settings& more = {}) {
   const Settings usual = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},
                           {"max_position", "64"},     {"layers", "2"},          {"heads", "2"},
                           {"d_model", "16"},          {"train_length", "6"},    {"eval_lengths", "1:9"}};
-  return configure(overlaid(all_choices(), usual, more));
+  return RunSpec(configure(overlaid(all_choices(), usual, more)));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_CASE("coverage: gaps between neighbours, and what two distributions have in
 }
 
 TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
-  const Choices fixed = tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}});
+  const RunSpec fixed(tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}}));
   const Coverage c = coverage(fixed, {6, 9});
   CHECK(c.counted == Reads::distances);
   CHECK(c.steps == 40);  // it has no more
@@ -54,14 +54,14 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   CHECK(c.tests[1].seen == doctest::Approx(seen / (18 * 17)));
   CHECK(c.trained.rbegin()->first == 11);
 
-  const Choices uniform = tiny_config({{"positions", "sequential"}});
+  const RunSpec uniform(tiny_config({{"positions", "sequential"}}));
   Histogram expected;
   for (int64_t step = 0; step < 40; ++step) {
     const int T = draw_step(uniform, step).batch.tokens.shape()[1];
     for (int d = 1; d < T; ++d) expected[d] += T - d, expected[-d] += T - d;
   }
   CHECK(coverage(uniform, {6}).trained == expected);
-  const Choices rising = tiny_config({{"positions", "sequential"}, {"curriculum", "increasing"}, {"steps", "6000"}});
+  const RunSpec rising(tiny_config({{"positions", "sequential"}, {"curriculum", "increasing"}, {"steps", "6000"}}));
   const Coverage spread = coverage(rising, {6});  // its first 2000 steps alone would end with length 2
   CHECK(spread.steps == 2000);
   CHECK(spread.trained.rbegin()->first == 11);

@@ -62,8 +62,9 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
     const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
     if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for these
     const BlockKernels blocks(line.fused);
-    State s(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
-                       {"device", "cuda"}, {"curriculum", "fixed"}, {"train_length", fmt::format("{}", line.length)}}));
+    State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
+                               {"device", "cuda"}, {"curriculum", "fixed"},
+                               {"train_length", fmt::format("{}", line.length)}})));
     const cuda::NothingRuns nothing;
     std::vector<double> drawing, queueing;
     cuda::Given before, after;

@@ -22,7 +22,7 @@
 namespace poslab::test {
 namespace {
 
-Choices small(const std::string& encoding, const std::string& positions, const std::string& device) {
+RunSpec small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
 }
@@ -81,7 +81,7 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
                            {"geometric", "sequential", false}}) {
     INFO(line.encoding << " " << line.positions);
     const auto config = [&](const char* device) {
-      Choices c = small(line.encoding, line.positions, device);
+      RunSpec c(small(line.encoding, line.positions, device));
       return c.set("d_model", "64"), c.set("heads", "8"), c;
     };
     State cpu(config("cpu")), gpu(config("cuda"));
@@ -135,12 +135,12 @@ TEST_CASE("cuda: runs that multiply differently take turns in one process, each 
 TEST_CASE("cuda: 100 steps of the paper's model stay as near the CPU's as rounded weights would") {
   for (const std::string positions : {"sequential", "randomized"}) {
     const auto model = [&](const char* device) {
-      return State(configure({{"task", "reverse_string"},
-                              {"encoding", "relative"},
-                              {"positions", positions},
-                              {"device", device},
-                              {"train_length", "20"},
-                              {"lr", "0.0001"}}));
+      return State(RunSpec(configure({{"task", "reverse_string"},
+                                      {"encoding", "relative"},
+                                      {"positions", positions},
+                                      {"device", device},
+                                      {"train_length", "20"},
+                                      {"lr", "0.0001"}})));
     };
     State cpu = model("cpu"), rounded = model("cpu"), gpu = model("cuda");
     for (const auto& entry : rounded.params.entries()) {
@@ -163,7 +163,7 @@ TEST_CASE("cuda: 100 steps of the paper's model stay as near the CPU's as rounde
 #endif
 
 TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no memory") {
-  Choices c = small("rope", "randomized", "cuda");
+  RunSpec c(small("rope", "randomized", "cuda"));
   c.set("curriculum", "fixed");
   State s(c);
   step(s), step(s);

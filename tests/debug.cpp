@@ -156,9 +156,9 @@ int check_backward_is_named(const OpCase& c, const Tensors& values) {
 struct Trainer {
   State state;
   explicit Trainer(int batch, int layers = 5, double dropout = 0)
-      : state(configure({{"task", "reverse_string"}, {"encoding", "relative"}, {"seed", "5"},
-                         {"batch", fmt::format("{}", batch)}, {"layers", fmt::format("{}", layers)},
-                         {"dropout", fmt::format("{}", dropout)}})) {}
+      : state(RunSpec(configure({{"task", "reverse_string"}, {"encoding", "relative"}, {"seed", "5"},
+                                 {"batch", fmt::format("{}", batch)}, {"layers", fmt::format("{}", layers)},
+                                 {"dropout", fmt::format("{}", dropout)}}))) {}
   void step(int length) {
     finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length)));
   }

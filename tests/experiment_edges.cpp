@@ -19,10 +19,10 @@ using namespace poslab;
 
 namespace {
 
-Choices small_run(const Settings& more) {
+RunSpec small_run(const Settings& more) {
   const Settings usual = {{"task", "reverse_string"}, {"encoding", "alibi"}, {"layers", "2"}, {"heads", "1"},
                           {"d_model", "8"}, {"batch", "2"}, {"train_length", "6"}, {"eval_lengths", "1:9"}};
-  return configure(overlaid(all_choices(), usual, more));
+  return RunSpec(configure(overlaid(all_choices(), usual, more)));
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ TEST_CASE("runs: a word of several signs is no digit, whatever it begins with") 
 }
 
 TEST_CASE("runs: where no tokens are known, positions that depend on them are those of digits") {
-  const Choices c = small_run({{"encoding", "rope"}, {"positions", "coupled"}});
+  const RunSpec c(small_run({{"encoding", "rope"}, {"positions", "coupled"}}));
   const auto of = [&](const Ids& tokens) { return test_draw(c, 4, 0, 1, 8, tokens).at_layer(0).tokens("test"); };
   CHECK(of({}) == of(Ids({1, 8}, std::vector<int>(8, 0))));
   CHECK(of({}) != of(Ids({1, 8}, {0, 1, 0, 1, 2, 2, 2, 2})));
@@ -124,7 +124,7 @@ TEST_CASE("runs: where no tokens are known, positions that depend on them are th
 
 TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if any cool") {
   const auto rate = [](const char* cooling, int64_t step) {
-    const Choices c = t5::configure({{"steps", "100"}, {"warmup", "10"}, {"cooling", cooling}, {"lr", "0.01"}});
+    const RunSpec c(t5::configure({{"steps", "100"}, {"warmup", "10"}, {"cooling", cooling}, {"lr", "0.01"}}));
     return t5::learning_rate(c, step) / 0.01;
   };
   for (const auto& [step, share] : {std::pair{0, 0.1}, {4, 0.5}, {9, 1.}, {79, 1.}, {80, 1.}, {90, 0.5}, {99, 0.05}})

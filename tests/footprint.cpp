@@ -20,16 +20,16 @@ using namespace poslab;
 
 namespace {
 
-Choices sized(const std::string& encoding, int layers, int d_model, int length, int batch) {
-  return configure({{"task", "reverse_string"},
-                    {"encoding", encoding},
-                    {"max_position", "512"},
-                    {"layers", std::to_string(layers)},
-                    {"d_model", std::to_string(d_model)},
-                    {"train_length", std::to_string(length)},
-                    {"batch", std::to_string(batch)},
-                    {"eval_lengths", fmt::format("{}:{}", 2 * length, 2 * length)},
-                    {"eval_samples", "16"}});
+RunSpec sized(const std::string& encoding, int layers, int d_model, int length, int batch) {
+  return RunSpec(configure({{"task", "reverse_string"},
+                            {"encoding", encoding},
+                            {"max_position", "512"},
+                            {"layers", std::to_string(layers)},
+                            {"d_model", std::to_string(d_model)},
+                            {"train_length", std::to_string(length)},
+                            {"batch", std::to_string(batch)},
+                            {"eval_lengths", fmt::format("{}:{}", 2 * length, 2 * length)},
+                            {"eval_samples", "16"}}));
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Choices sized(const std::string& encoding, int layers, int d_model, int length, 
 TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
   for (const char* encoding : {"none", "learned", "alibi", "rope", "relative", "geometric"})
     for (const int d_model : {64, 128}) {
-      const Choices c = sized(encoding, 3, d_model, 40, 16);
+      const RunSpec c(sized(encoding, 3, d_model, 40, 16));
       const int64_t before = memory().bytes_requested;
       State state(c);
       const StepInputs inputs = draw_step(c, 0, 40);
@@ -74,7 +74,7 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
   CHECK(all.size() > all_encodings().size() + 4);
   for (const std::string& spelled : all) {
     const Chosen<Scheme> scheme = choose_encoding(spelled, trained_on(1024));
-    Choices c = sized(spelled, 2, 64, 40, 8);
+    RunSpec c(sized(spelled, 2, 64, 40, 8));
     c.set("causal", scheme->causal_only(scheme.choices).empty() ? "off" : "on");
     const int64_t before = memory().bytes_requested;
     State state(c);
@@ -94,13 +94,13 @@ TEST_CASE("footprint: the estimate holds for every scheme, and for each form of 
 
 TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
   const int64_t before = memory().bytes_in_use;
-  const Choices small = sized("relative", 2, 64, 20, 32), huge = sized("relative", 256, 65536, 100000, 1 << 20);
+  const RunSpec small(sized("relative", 2, 64, 20, 32)), huge(sized("relative", 256, 65536, 100000, 1 << 20));
   CHECK(footprint(huge).bytes() > 1e15);
   CHECK(footprint(small).bytes() < 1e8);
   CHECK(memory().bytes_in_use == before);
   for (const auto& [name, value] :
        {std::pair{"layers", "3"}, {"d_model", "128"}, {"batch", "64"}, {"train_length", "30"}}) {
-    Choices larger = small;
+    RunSpec larger(small);
     larger.set(name, value);
     CHECK(footprint(larger).bytes() > footprint(small).bytes());
     CHECK(work(larger).step > work(small).step);
@@ -131,7 +131,7 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
     for (Settings settings : all) {
       const Kind& kind = kind_of_command(command);
       settings.insert(settings.begin(), {{"layers", "3"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "2"}});
-      const Choices c = kind.configure(settings);
+      const RunSpec c(kind.configure(settings));
       const int64_t before = memory().bytes_requested;
       const std::unique_ptr<Learner> learner = kind.make(c, text);
       const auto peak = [&](const std::function<void()>& action) {
@@ -155,7 +155,7 @@ TEST_CASE("footprint: of every kind of run, for a step and for a test") {
 }
 
 TEST_CASE("footprint: what a scheme takes beyond the model without one, where no batch hides it") {
-  const auto took = [](const Choices& c) {
+  const auto took = [](const RunSpec& c) {
     const State state(c);
     const int64_t before = memory().bytes_requested;
     const StepInputs inputs = draw_step(c, 0, c.whole("train_length"));
@@ -164,19 +164,19 @@ TEST_CASE("footprint: what a scheme takes beyond the model without one, where no
     backward(cross_entropy(logits, inputs.batch.targets));
     return bytes;
   };
-  const Choices none = sized("none", 2, 32, 120, 1);
-  const Choices relative = sized("relative", 2, 32, 120, 1);  // a vector for each distance
+  const RunSpec none(sized("none", 2, 32, 120, 1));
+  const RunSpec relative(sized("relative", 2, 32, 120, 1));  // a vector for each distance
   took(relative), took(none);                                 // kernels ask for their own room the first time
   const double more = took(relative) - took(none), estimated = footprint(relative).step - footprint(none).step;
   CHECK(more > 1e5);
   CHECK(estimated > 0.7 * more);
   CHECK(estimated < 1.5 * more);
-  Choices own = sized("relative", 2, 32, 120, 16);  // positions of each sequence's own: a row to look up for each pair
+  RunSpec own(sized("relative", 2, 32, 120, 16));  // positions of each sequence's own: a row to look up for each pair
   own.set("resample", "per_sequence");
   const double used = took(own);
   CHECK(footprint(own).step > 0.5 * used);
   CHECK(footprint(own).step < 2.5 * used);
-  Choices rotated = sized("rope", 2, 32, 120, 16);  // it looks up nothing by pairs
+  RunSpec rotated(sized("rope", 2, 32, 120, 16));  // it looks up nothing by pairs
   const double shared = footprint(rotated).step;
   rotated.set("resample", "per_sequence");
   CHECK(footprint(rotated).step == shared);
@@ -197,7 +197,7 @@ TEST_CASE("footprint: a cache of what is written grows by keys and values, whate
 
 TEST_CASE("footprint: parameters are those of the model, but for a bias of each symbol") {
   for (const int d_model : {8, 16}) {
-    const Choices c = sized("none", 1, d_model, 40, 1);
+    const RunSpec c(sized("none", 1, d_model, 40, 1));
     CHECK(double(State(c).params.count()) - footprint(c).parameters == task(c["task"]).symbols_out);
   }
 }

@@ -185,7 +185,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
 }
 
 TEST_CASE("inspect: lengths that do not fit are refused before anything is computed") {
-  const Choices c = tiny_config();
+  const RunSpec c(tiny_config());
   CHECK(paper_lengths(tiny_config({{"train_length", "40"}, {"max_position", "1024"}})) == std::vector<int>{40, 150});
   CHECK(refusal([&] {
           check_lengths(c, {6, 33});
@@ -209,12 +209,12 @@ TEST_CASE("inspect: lengths that do not fit are refused before anything is compu
 TEST_CASE("inspect: of a language model right answers are those of one pass over the text, at its last tokens") {
   language::Source source;
   source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
-  const language::State s(language::configure({{"text", "copy_grammar"},
-                                               {"layers", "1"},
-                                               {"heads", "2"},
-                                               {"key_heads", "1"},
-                                               {"d_model", "32"},
-                                               {"d_ff", "48"}}),
+  const language::State s(RunSpec(language::configure({{"text", "copy_grammar"},
+                                                       {"layers", "1"},
+                                                       {"heads", "2"},
+                                                       {"key_heads", "1"},
+                                                       {"d_model", "32"},
+                                                       {"d_ff", "48"}})),
                           source.tokens());
   const Pca made = language::pca(s, source, {6, 9}, 8);
   for (const int k : {0, 1}) {

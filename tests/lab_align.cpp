@@ -47,7 +47,7 @@ TEST_CASE("align: of every kind of run, temperatures are chosen on strings that 
   const auto made_up = std::make_shared<language::Source>(language::Source{.grammar = CopyGrammar{}});
   for (const Kind* kind : all_kinds()) {
     INFO(kind->name);
-    const std::unique_ptr<Learner> learner = kind->make(kind->configure(small.at(kind->name)), made_up);
+    const std::unique_ptr<Learner> learner = kind->make(RunSpec(kind->configure(small.at(kind->name))), made_up);
     Probed model = learner->probed(learner->config(), {16, 32}, 2, "align");
     const auto largest = [&](Purpose strings) {
       return dispersion(model, 16, {}, strings).of_model().largest_weight;
@@ -70,7 +70,7 @@ TEST_CASE("align: a language model reads its training text, and what others trai
                 }};
   };
   language::Source source{.training = all("a"), .test = all("b")};
-  const Choices c = language_kind().configure({{"text", "copy_grammar"}});
+  const RunSpec c(language_kind().configure({{"text", "copy_grammar"}}));
   CHECK(language::test_window(c, source, 8, 0) == std::vector<int>(9, 'b'));
   CHECK(language::test_window(c, source, 8, 0, aligned_on) == std::vector<int>(9, 'a'));
   source.training = {};

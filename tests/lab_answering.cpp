@@ -19,7 +19,7 @@ using namespace poslab::test;
 
 namespace {
 
-Choices with(const Settings& more) {
+RunSpec with(const Settings& more) {
   const Settings usual = {{"task", "duplicate_string"},
                           {"encoding", "alibi"},
                           {"layers", "1"},
@@ -34,11 +34,11 @@ Choices with(const Settings& more) {
                           {"warmup", "1"},
                           {"eval_samples", "6"},
                           {"checkpoint_every", "10"}};
-  return answering_kind().configure(overlaid(answering_kind().table(), usual, more));
+  return RunSpec(answering_kind().configure(overlaid(answering_kind().table(), usual, more)));
 }
 
 // The one-layer model of these choices as it begins, made a second time.
-Decoder fresh(const Choices& c) {
+Decoder fresh(const RunSpec& c) {
   Params params(uint64_t(c.whole("seed")));
   DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
   spec.encoding = RunSpec(c).scheme;
@@ -46,7 +46,7 @@ Decoder fresh(const Choices& c) {
 }
 
 // Logits of the symbol after these tokens, at positions 0, 1, ...                                                  (3)
-std::vector<real> after(const Decoder& net, const Choices& c, const std::vector<int>& tokens) {
+std::vector<real> after(const Decoder& net, const RunSpec& c, const std::vector<int>& tokens) {
   const int T = int(tokens.size());
   return net(Ids({1, T}, tokens), 1, {PositionSample(sampler(c), Resample::per_forward, {}, 1, T), {}}).values();
 }
@@ -56,7 +56,7 @@ int likeliest_of(const std::vector<real>& z) { return int(std::max_element(z.beg
 
 TEST_CASE("decoder: samplers that read tokens see numbers, signs, the separator and the answer; a pool grows") {
   const auto drawn = [](const std::string& sampler, Purpose purpose, int64_t step) {
-    const Choices c = with({{"task", "binary_addition"}, {"encoding", "rope"}, {"positions", sampler}});
+    const RunSpec c(with({{"task", "binary_addition"}, {"encoding", "rope"}, {"positions", sampler}}));
     const Task& t = task("binary_addition");
     const Batch two = batch_of(t, {read_input(t, "101+1"), read_input(t, "1+110")});
     return answering::positions(c, purpose, step, answering::Questions{5, two}).at_layer(0).tokens("test");
@@ -92,7 +92,7 @@ TEST_CASE("decoder: a learned table has rows for the whole pool, and for one tha
   // Every position that training or the test may draw has a row.
   for (const char* sampler : {"stretched:gap=1000", "scattered:gap=1000", "abacus:shift=3000",
                               "float_midpoints:range=90000", "stretched:gap=1000&sequential"}) {
-    const Choices c = with({{"encoding", "learned&rope"}, {"positions", sampler}});
+    const RunSpec c(with({{"encoding", "learned&rope"}, {"positions", sampler}}));
     const int longest = answering::longest(c), pool = answering::spec_of(c).pool;
     CHECK_MESSAGE(pool > 2048, sampler);
     for (int64_t step = 0; step < 20; ++step) {
@@ -103,7 +103,7 @@ TEST_CASE("decoder: a learned table has rows for the whole pool, and for one tha
 }
 
 TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {
-  const Choices c = with({{"seed", "3"}});
+  const RunSpec c(with({{"seed", "3"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Task& t = task("duplicate_string");
   const Decoder net = fresh(c);
@@ -136,7 +136,7 @@ TEST_CASE("decoder: the test's answers are those of writing one symbol after the
 }
 
 TEST_CASE("decoder: asked, it says what it writes one symbol after the other, how sure it is, and where it looked") {
-  const Choices c = with({{"seed", "3"}});
+  const RunSpec c(with({{"seed", "3"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Respondent asked = learner->respondent("", "");
   const Decoder net = fresh(c);
@@ -178,7 +178,7 @@ TEST_CASE("decoder: asked, it says what it writes one symbol after the other, ho
 }
 
 TEST_CASE("decoder: asked as its test does, under other positions, draws and temperatures, and for what has no room") {
-  const Choices c = with({{"positions", "randomized:max_position=40"}, {"eval_samples", "1"}, {"seed", "4"}});
+  const RunSpec c(with({{"positions", "randomized:max_position=40"}, {"eval_samples", "1"}, {"seed", "4"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const auto asked = [&](const std::string& positions, const std::string& temperature = "") {
     return learner->respondent(positions, temperature);
@@ -241,7 +241,7 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
                             {"checkpoint_every", "500"}};
   const auto words = [&](const std::string& out) {
     std::string all = "decoder train --threads 1 --out " + folder / out;
-    const Choices c = with(learned);
+    const RunSpec c(with(learned));
     for (const auto& [name, value] : kept(answering_kind().table(), c)) all += " " + dashed(name) + "=" + value;
     return all;
   };
@@ -292,7 +292,7 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
 }
 
 TEST_CASE("decoder: a page shows the input, the separator and what was answered before each slot") {
-  const Choices c = with({{"task", "reverse_string"}, {"seed", "5"}});
+  const RunSpec c(with({{"task", "reverse_string"}, {"seed", "5"}}));
   const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
   const Sample shown = learner->sample({.length = 4, .number = 2});
   CHECK(shown.outputs == 4);
@@ -346,9 +346,9 @@ TEST_CASE("decoder: what is not said has a default, and what only texts have is 
                        BadInput);
   CHECK(learner->inside({}, 2, "").takes.bytes == learner->inside({5, 20}, 2, "").takes.bytes);
   CHECK(learner->inside({}, 2, "").takes.bytes > learner->inside({5}, 2, "").takes.bytes);
-  CHECK_THROWS_WITH_AS(answering_kind().check(answering_kind().configure({})), doctest::Contains("which task?"),
-                       BadInput);
-  const Choices longer = with({{"eval_lengths", "6:7"}});  // than any of training
+  CHECK_THROWS_WITH_AS(answering_kind().check(RunSpec(answering_kind().configure({}))),
+                       doctest::Contains("which task?"), BadInput);
+  const RunSpec longer(with({{"eval_lengths", "6:7"}}));  // than any of training
   const Results tested = [&] {
     Results all;
     for (const auto& at : learner->test(longer)) all.push_back(at.row());

@@ -122,15 +122,15 @@ TEST_CASE("ask command: a decoder's answer, with what it read in each slot") {
   struct AskedDecoder : AskedRun {
     AskedDecoder() {
       std::filesystem::remove_all(*this / "run");
-      create_run(answering_kind().configure({{"task", "modular_arithmetic"},
-                                             {"encoding", "rope"},
-                                             {"layers", "2"},
-                                             {"heads", "2"},
-                                             {"d_model", "16"},
-                                             {"d_ff", "16"},
-                                             {"train_length", "6"},
-                                             {"eval_lengths", "1:9"},
-                                             {"out", *this / "run"}}));
+      create_run(RunSpec(answering_kind().configure({{"task", "modular_arithmetic"},
+                                                     {"encoding", "rope"},
+                                                     {"layers", "2"},
+                                                     {"heads", "2"},
+                                                     {"d_model", "16"},
+                                                     {"d_ff", "16"},
+                                                     {"train_length", "6"},
+                                                     {"eval_lengths", "1:9"},
+                                                     {"out", *this / "run"}})));
     }
   } const run;
   const std::string plain = run.ask("1+2 '3*4-1'");

@@ -15,7 +15,7 @@ using chi2023::Moved;
 
 namespace {
 
-Choices small(const std::string& encoding, const std::string& positions) {
+RunSpec small(const std::string& encoding, const std::string& positions) {
   return tiny_config({{"task", "reverse_string"},
                       {"encoding", encoding},
                       {"positions", positions},

@@ -31,13 +31,13 @@ TEST_CASE("every option survives config.toml") {
     const Option& o = each.option;
     if (o.name == "preset") continue;
     CAPTURE(o.name);
-    Choices c = all_choices().standard;
+    RunSpec c(all_choices().standard);
     c.set(o.name, other_value(o));
     CHECK(c[o.name] != o.standard);
-    Choices whole = c;
+    RunSpec whole(c);
     for (const char* name : {"task", "encoding"})
       if (c[name].empty()) whole.set(name, option(name).words.front());
-    const Choices read = configure(read_toml(to_toml(whole), "config.toml"));
+    const RunSpec read(configure(read_toml(to_toml(whole), "config.toml")));
     CHECK(read[o.name] == (each.kept ? c[o.name] : o.standard));
     CHECK(to_toml(read) == to_toml(whole));
   }
@@ -47,7 +47,7 @@ TEST_CASE("a preset gives way to other options, whatever comes first") {
   CHECK(configure({{"preset", "paper"}})["steps"] == "2000000");
   CHECK(configure({{"steps", "7"}, {"preset", "paper"}})["steps"] == "7");
   CHECK(configure({{"preset", "example"}}).lengths("eval_lengths").to == 100);
-  const Choices released = configure({{"preset", "released"}, {"task", "even_pairs"}});
+  const RunSpec released(configure({{"preset", "released"}, {"task", "even_pairs"}}));
   check(released);
   CHECK(released["encoding"] == "relative:mode=released");
   CHECK(released["resample"] == "per_layer");
@@ -87,8 +87,8 @@ TEST_CASE("choices that do not fit together") {
   const auto refused = [](const Settings& more) { return refusal([&] { check(tiny_config(more)); }); };
   CHECK(refused({}) == "");
   CHECK(refused({{"task", ""}}) != "");
-  CHECK(holds(refusal([] { check(configure({{"encoding", "rope"}})); }), "2: which task?"));
-  CHECK(holds(refusal([] { check(configure({{"task", "even_pairs"}})); }), "2: which encoding?"));
+  CHECK(holds(refusal([] { check(RunSpec(configure({{"encoding", "rope"}}))); }), "2: which task?"));
+  CHECK(holds(refusal([] { check(RunSpec(configure({{"task", "even_pairs"}}))); }), "2: which encoding?"));
   CHECK(refused({{"heads", "3"}}) == "2: heads = 3 does not divide d_model = 16; try heads = 2");
   CHECK(holds(refused({{"encoding", "rope"}, {"d_model", "6"}}), "2: rope rotates channels in pairs"));
   CHECK(holds(refused({{"encoding", "sincos"}, {"d_model", "7"}, {"heads", "1"}}), "d_model = 7 is odd"));
@@ -162,7 +162,7 @@ TEST_CASE("one source gives an option one value, in one spelling or in two; a so
 }
 
 TEST_CASE("the pool that a sampler spells is the run's; other options stay with the sampler") {
-  const Choices c = configure({{"positions", "randomized:max_position=4096,first=1,unsorted"}});
+  const RunSpec c(configure({{"positions", "randomized:max_position=4096,first=1,unsorted"}}));
   CHECK(c["positions"] == "randomized:unsorted");
   CHECK(c["max_position"] == "4096");
   CHECK(c["first_position"] == "1");
@@ -172,13 +172,13 @@ TEST_CASE("the pool that a sampler spells is the run's; other options stay with 
 }
 
 TEST_CASE("every option of a run is written, at its default or not, and read again") {
-  const Choices plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
+  const RunSpec plain(tiny_config({})), sharp(tiny_config({{"temperature", "log_n:length=80"}}));
   CHECK(holds(to_toml(plain), "\ntemperature = \"none\""));
   CHECK(config_json(plain)["temperature"] == "none");
   CHECK(configure(read_toml(to_toml(sharp), "config.toml"))["temperature"] == "log_n:length=80");
   CHECK(config_of(strings_kind(), config_json(sharp))["temperature"] == "log_n:length=80");
   for (const Kind* kind : all_kinds()) {
-    const Choices c = kind->configure({});
+    const RunSpec c(kind->configure({}));
     const auto json = config_json(c);
     for (const Option& o : kept_options(*kind)) CHECK(json.contains(o.name));
     CHECK(json.size() == kept_options(*kind).size());
@@ -195,7 +195,7 @@ TEST_CASE("by what a run multiplies is written, read again, and parts trials") {
       all.emplace_back("products", products);
       return kind.configure(all);
     };
-    const Choices plain = kind.configure(needed), naive = with("naive");
+    const RunSpec plain(kind.configure(needed)), naive(with("naive"));
     CHECK(config_json(naive)["products"] == "naive");
     CHECK(config_json(with("own")) == config_json(plain));
     CHECK(config_json(config_of(kind, config_json(naive))) == config_json(naive));
@@ -243,14 +243,14 @@ TEST_CASE("each kind of run rounds the factors of its products as --matmul says,
     const auto with = [&](const char* matmul, const char* products) {
       Settings all = small.at(kind->name);
       all.emplace_back("matmul", matmul), all.emplace_back("products", products);
-      return kind->configure(all);
+      return RunSpec(kind->configure(all));
     };
-    const Choices plain = with("fp32", "own"), rounded = with("bf16", "own");
+    const RunSpec plain(with("fp32", "own")), rounded(with("bf16", "own"));
     CHECK(config_json(plain)["matmul"] == "fp32");
     CHECK(config_json(rounded)["matmul"] == "bf16");
     CHECK(sweep::trial_id(rounded) != sweep::trial_id(plain));
     CHECK(holds(refusal([&] { kind->check(with("bf16", "naive")); }), "products = naive rounds nothing"));
-    const auto stepped = [&](const Choices& c) {
+    const auto stepped = [&](const RunSpec& c) {
       const auto learner = kind->make(c, text);
       learner->start(learner->draw(0));
       return std::pair(learner->finish(), learner->adam().m.values());

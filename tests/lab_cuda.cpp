@@ -98,7 +98,7 @@ TEST_CASE("cuda: two runs give checkpoints of equal bytes") {
       Settings all = size;
       all.insert(all.end(), {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", positions},
                              {"device", "cuda"}});
-      State s(configure(all));
+      State s(RunSpec(configure(all)));
       for (int n = 0; n < steps; ++n) gpu_step(s);
       return checkpoint_bytes(s);
     };
@@ -142,8 +142,8 @@ TEST_CASE("cuda: a refusal for memory names an option that makes the run fit, on
   for (const std::string device : {"cpu", "cuda"})
     for (const auto& [batch, length, remedy] :
          {std::tuple{"65536", "1024", "accumulate"}, {"1", "1048576", "train-length"}}) {
-      const RunSpec c = language_kind().configure(
-          {{"text", "copy_grammar"}, {"device", device}, {"batch", batch}, {"train_length", length}});
+      const RunSpec c(language_kind().configure(
+          {{"text", "copy_grammar"}, {"device", device}, {"batch", batch}, {"train_length", length}}));
       const std::string said = refusal([&] { check_memory(c); });
       INFO(said);
       CHECK(holds(said, device == "cpu" ? "; this machine has " : "; this GPU has left "));

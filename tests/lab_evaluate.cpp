@@ -15,7 +15,7 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
   std::vector<AtLength> all;
   for (int length = 1; length <= 100; ++length)
     all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
-  Choices c = all_choices().standard;
+  RunSpec c(all_choices().standard);
   c.set("train_length", "40");
   REQUIRE(paper_score(c, all));
   CHECK(paper_score(c, all)->from == 41);
@@ -29,7 +29,7 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
 }
 
 TEST_CASE("a test has one list of strings, wherever it is cut into sub-batches") {
-  const Choices c = tiny_config();
+  const RunSpec c(tiny_config());
   const Batch whole = test_batch(c, 9, 0, 4), end = test_batch(c, 9, 2, 2);
   const int64_t half = end.tokens.size();
   REQUIRE(whole.tokens.size() == 2 * half);
@@ -74,7 +74,7 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   Results rows;
   for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times it, in %
     rows.push_back(row_of({length, 8, 4 * length / 100., 0, 0, {0.5, 0.25, length / 100.}}));
-  Choices c = all_choices().standard;
+  RunSpec c(all_choices().standard);
   c.set("train_length", "9");
   const std::string text = shown_by_length(c, rows);
   CHECK(text.substr(text.find('\n')).starts_with(R"(

@@ -58,8 +58,8 @@ const Settings tiny = {{"task", "reverse_string"},
                        {"eval_lengths", "1:9"},
                        {"eval_samples", "8"}};
 
-inline Choices tiny_config(const Settings& more = {}) {
-  return configure(overlaid(all_choices(), tiny, more));
+inline RunSpec tiny_config(const Settings& more = {}) {
+  return RunSpec(configure(overlaid(all_choices(), tiny, more)));
 }
 
 inline std::string tiny_options(const Settings& more = {}) {

@@ -29,7 +29,7 @@ language::Source source() {
 language::State trained(const language::Settings& more) {
   const Settings usual = {{"layers", "2"}, {"heads", "4"},         {"key_heads", "2"}, {"d_model", "32"},
                           {"d_ff", "40"},  {"train_length", "16"}, {"eval_times", "1"}};
-  language::State s(language::configure(overlaid(language::all_choices(), usual, more)), source().tokens());
+  language::State s(RunSpec(language::configure(overlaid(language::all_choices(), usual, more))), source().tokens());
   uint32_t which = 0;
   for (const Params::Entry& e : s.params.entries()) {
     const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.2);

@@ -140,7 +140,7 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
 }
 
 TEST_CASE("a run of a language model: its options are TOML, and what was changed or is missing is refused") {
-  const Choices c = language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}});
+  const RunSpec c(language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}}));
   const ChoiceTable& table = language::all_choices();
   CHECK(kept(table, language::configure(read_toml(to_toml(c), "x", language_kind()))) == kept(table, c));
   CHECK(refusal([] {
@@ -153,7 +153,7 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   const language::Settings small = {{"text", folder / "texts"}, {"out", path},    {"layers", "1"}, {"heads", "1"},
                                     {"key_heads", "1"},         {"d_model", "8"}, {"d_ff", "8"},   {"eval_times", "1"},
                                     {"train_length", "8"},      {"merges", "3"},  {"steps", "5"}};
-  create_run(language::configure(small));
+  create_run(RunSpec(language::configure(small)));
   const auto opens = [&] { return refusal([&] { open_run(path); }); };
   CHECK(opens() == "");
   CHECK(open_lm(path).learner->source->vocabulary.merges().size() == 3);
@@ -232,7 +232,7 @@ TEST_CASE("lm: a page shows a text of one's own or one of the test, of any lengt
   const auto learner = [](const Settings& more, const language::Source& text) {
     Settings all = {{"layers", "1"}, {"heads", "1"}, {"key_heads", "1"}, {"d_model", "8"}, {"d_ff", "8"}};
     all.insert(all.end(), more.begin(), more.end());
-    return language::TextLearner(language::State(language::configure(all), text.tokens()),
+    return language::TextLearner(language::State(RunSpec(language::configure(all)), text.tokens()),
                                  std::make_shared<const language::Source>(text));
   };
   language::Source grammar;

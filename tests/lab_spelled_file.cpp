@@ -18,7 +18,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(with_spelled_file("positions", "given:at=0 3") == "given:at=0 3");
   CHECK(with_spelled_file("out", "a=@b") == "a=@b");
   const std::string toml = "task = \"even_pairs\"\nencoding = \"rope\"\npositions = \"given:at=@" + path + "\"";
-  const Choices c = configure(read_toml(toml, "c.toml", strings_kind(), SpelledFiles::read));
+  const RunSpec c(configure(read_toml(toml, "c.toml", strings_kind(), SpelledFiles::read)));
   CHECK(c["positions"] == "given:at=0 1 2.5 7");
   CHECK(configure(read_toml(to_toml(c), "config.toml"))["positions"] == c["positions"]);
 
@@ -38,7 +38,7 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(holds(refused("0 1 x\n"), "line 1: position 3 = \"x\" is not a number"));
   CHECK(holds(refused("\n"), "0 positions; a file of positions has one for each slot"));
   CHECK_THROWS_AS(with_spelled_file("positions", "given:at=@" + (folder / "none.txt")), BadInput);
-  const Choices few = configure({{"task", "even_pairs"}, {"encoding", "rope"}, {"positions", "given:at=0 1 2"}});
+  const RunSpec few(configure({{"task", "even_pairs"}, {"encoding", "rope"}, {"positions", "given:at=0 1 2"}}));
   CHECK_THROWS_WITH_AS(check(few),
                        "the longest string of even_pairs has 41 slots in training (train_length = 40), output slots "
                        "included, but the list of given ends after 3; add positions, one for each slot, or take "

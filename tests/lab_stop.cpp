@@ -65,7 +65,7 @@ struct Watched : Encoding {
   }
 };
 
-State watched(const Choices& c, const std::function<void()>& passed) {
+State watched(const RunSpec& c, const std::function<void()>& passed) {
   State s(c);
   TransformerSpec spec = transformer_spec(c);
   spec.encoding.thing.make = [make = spec.encoding->make, passed](
@@ -88,7 +88,7 @@ std::string file(const RunFolder& run, const char* name) { return read_file(run.
 TEST_CASE("stop: in the middle of a step, on the way forward or back; the run goes on with the same bits") {
   const TemporaryFolder folder;
   const Calm at_the_end;
-  const Choices c = tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}});
+  const RunSpec c(tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}}));
   State whole(c), six(c);
   const RunFolder undisturbed = RunFolder::create(folder / "undisturbed", whole);
   train(undisturbed, whole);
@@ -180,7 +180,7 @@ TEST_CASE("stop: SIGTERM and Ctrl-C are answered within two seconds in a step of
   const Settings long_steps = {{"encoding", "alibi"},     {"positions", "sequential"}, {"layers", "1"},  {"batch", "1"},
                                {"train_length", "20000"}, {"eval_lengths", "1:2"},     {"threads", "1"}, {"heads", "8"},
                                {"d_model", "64"}};
-  const Choices c = tiny_config(long_steps);
+  const RunSpec c(tiny_config(long_steps));
   REQUIRE(draw_length(c, 0) > 5000);
   std::vector<std::pair<int, std::unique_ptr<Program>>> all;
   for (int signal : {SIGTERM, SIGINT}) {

@@ -51,7 +51,7 @@ std::vector<uint8_t> read_codes(const std::string& out, const std::string& name,
   return decoded(read_file(out + "/" + file + ".js"), name, size);
 }
 
-Choices long_config() {
+RunSpec long_config() {
   return tiny_config({{"encoding", "rope"}, {"positions", "sequential"}, {"eval_lengths", "1:2"}, {"steps", "20"}});
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("view: a cell of a coarser level is the maximum of four, also at the e
 TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint") {
   const TemporaryFolder folder;
   State state(long_config());
-  Choices kept = state.config;
+  RunSpec kept(state.config);
   kept.set("keep_checkpoints", "on");
   state.config = kept;
   {
@@ -159,13 +159,13 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
   Program plain(folder, "train" + tiny_options() + " --out " + folder / "plain");
   REQUIRE(plain.status() == 0);
   CHECK_FALSE(fs::exists(folder / "plain/checkpoints"));
-  Choices c = tiny_config();
+  RunSpec c(tiny_config());
   c.set("keep_checkpoints", "on");
   State state(c);
   const RunFolder run = RunFolder::create(folder / "kept", state);
   CHECK(read_file(run.file("config.toml")) == read_file(folder / "plain/config.toml"));
   CHECK(run.kept_steps() == std::vector<int64_t>{0});  // from the first moment: config.toml does not say so
-  Choices half = tiny_config();
+  RunSpec half(tiny_config());
   half.set("steps", "20");
   state.config = half;
   train(run, state);
@@ -181,7 +181,7 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
 
 TEST_CASE("view: a kept checkpoint of another run, or of another step than its name says, is refused by name") {
   const TemporaryFolder folder;
-  Choices c = tiny_config({{"steps", "20"}});
+  RunSpec c(tiny_config({{"steps", "20"}}));
   c.set("keep_checkpoints", "on");
   State state(c);
   train(RunFolder::create(folder / "run", state), state);
@@ -238,17 +238,17 @@ TEST_CASE("view: a stop while maps are drawn leaves nothing") {
 TEST_CASE("view: of a T5, the question that the test asks, of the first of its tasks") {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
-  const Choices c = t5::configure({{"tasks", "passkey:digits=1/line"},
-                                   {"layers", "1"},
-                                   {"decoder_layers", "1"},
-                                   {"heads", "2"},
-                                   {"d_model", "16"},
-                                   {"d_ff", "24"},
-                                   {"tokens", "64"},
-                                   {"train_length", "40"},
-                                   {"eval_lengths", "40"},
-                                   {"eval_samples", "5"},
-                                   {"out", run}});
+  const RunSpec c(t5::configure({{"tasks", "passkey:digits=1/line"},
+                                 {"layers", "1"},
+                                 {"decoder_layers", "1"},
+                                 {"heads", "2"},
+                                 {"d_model", "16"},
+                                 {"d_ff", "24"},
+                                 {"tokens", "64"},
+                                 {"train_length", "40"},
+                                 {"eval_lengths", "40"},
+                                 {"eval_samples", "5"},
+                                 {"out", run}}));
   create_run(c);
   const t5::Batch all = t5::test_batch(c, t5::retrievals(RunSpec(c))[0], 40, {0, 5, 5});  // as t5::evaluate asks them
   for (int sample = 1; sample <= 5; ++sample) {

@@ -17,7 +17,9 @@ const language::Settings tiny = {{"text", "copy_grammar"}, {"layers", "1"},     
                                  {"key_heads", "1"},       {"d_model", "32"},      {"d_ff", "48"},
                                  {"batch", "8"},           {"train_length", "48"}, {"lr", "0.01"},
                                  {"eval_times", "1/2"},    {"warmup", "5"},        {"eval_samples", "4"}};
-Choices with(const Settings& more) { return language::configure(overlaid(language::all_choices(), tiny, more)); }
+RunSpec with(const Settings& more) {
+  return RunSpec(language::configure(overlaid(language::all_choices(), tiny, more)));
+}
 
 Source of_grammar() {
   Source s;
@@ -28,14 +30,15 @@ Source of_grammar() {
 }  // namespace
 
 TEST_CASE("lm: options have one form, presets stand before what is said, and what does not fit is refused") {
-  const Choices c = language::configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}});
+  const RunSpec c(language::configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}}));
   CHECK(c.whole("layers") == 2);
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope:window=512");
   const ChoiceTable& table = language::all_choices();
   CHECK(kept(table, c).size() == table.options.size() - 3);  // not out, threads, keep_checkpoints
-  CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
-  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(language::check(language::configure({{"preset", p.name}})));
+  CHECK(language::configure(kept(table, c)).spelled() == Choices(c).spelled());
+  for (const ChoicePreset& p : table.presets)
+    CHECK_NOTHROW(language::check(RunSpec(language::configure({{"preset", p.name}}))));
   CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) ==
         std::vector<int>{10, 25});
   CHECK_THROWS_AS(language::configure({{"layer", "2"}}), BadInput);
@@ -47,7 +50,7 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
 }
 
 TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token after each") {
-  const Choices c = with({});
+  const RunSpec c(with({}));
   const Source source = of_grammar();
   const Batch one = draw_batch(c, source, 3), same = draw_batch(c, source, 3), other = draw_batch(c, source, 4);
   bool differs = false;
@@ -62,7 +65,7 @@ TEST_CASE("lm: a batch is a function of seed and step, and what is expected is t
 TEST_CASE("lm: as many windows repeat their beginning as are asked for, with units of many lengths") {
   const Source source = of_grammar();
   const auto units = [&](const char* share) {
-    const Choices c = with({{"repeats", share}, {"batch", "256"}});
+    const RunSpec c(with({{"repeats", share}, {"batch", "256"}}));
     const Batch batch = draw_batch(c, source, 1);
     std::vector<int> all;  // 49: it does not repeat
     for (int b = 0; b < 256; ++b) {
@@ -106,7 +109,7 @@ TEST_CASE("lm: a repeated text says its unit over and over, after what every win
 }
 
 TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
-  const Choices c = with({});
+  const RunSpec c(with({}));
   Source source;
   source.vocabulary = Vocabulary({{'a', 'b'}});
   source.test.files = {{"a", 4000}};

@@ -126,14 +126,14 @@ TEST_CASE("misfits: strings, symbols, and a table of learned positions") {
   CHECK(all.size() == 6);
   CHECK(symbols::written(all) == "passkey a4 . d0 ask line");
   CHECK(tells(said_of([] { symbols::read("passkey z9"); }), "\"z9\" is not a symbol of the retrieval tasks"));
-  Choices c = t5::configure({{"encoding", "learned"},
-                             {"layers", "1"},
-                             {"decoder_layers", "1"},
-                             {"heads", "1"},
-                             {"d_model", "8"},
-                             {"d_ff", "8"},
-                             {"train_length", "32"},
-                             {"eval_lengths", "32"}});
+  RunSpec c(t5::configure({{"encoding", "learned"},
+                           {"layers", "1"},
+                           {"decoder_layers", "1"},
+                           {"heads", "1"},
+                           {"d_model", "8"},
+                           {"d_ff", "8"},
+                           {"train_length", "32"},
+                           {"eval_lengths", "32"}}));
   const t5::State state(c);
   CHECK(said_of([&] { t5::check_rows(state.net, c); }).empty());
   c.set("eval_lengths", "1000000");
@@ -154,22 +154,23 @@ TEST_CASE("misfits: runs and their results") {
   REQUIRE(means.size() == 1);
   CHECK(means[0]["length"] == 5);
   CHECK(tells(said_of([&] { Row(two, {3.}); }), "a row of 1 cells in a table of 2 columns"));
-  CHECK(tells(said_of([] { language::check(language::configure({{"temperature", "aligned:of=x"}})); }),
+  CHECK(tells(said_of([] { language::check(RunSpec(language::configure({{"temperature", "aligned:of=x"}}))); }),
               "it is of a trained model"));
   const auto of_decoder = [](const char* positions) {
     const Kind& kind = answering_kind();
-    kind.check(kind.configure({{"task", "reverse_string"}, {"positions", positions}, {"eval_lengths", "1:20"}}));
+    kind.check(RunSpec(
+        kind.configure({{"task", "reverse_string"}, {"positions", positions}, {"eval_lengths", "1:20"}})));
   };
   CHECK(said_of([&] { of_decoder("randomized:max_position=400"); }).empty());
   CHECK(tells(said_of([&] { of_decoder("randomized:max_position=24"); }), "it has positions for 24 tokens"));
-  const State state(configure({{"task", "reverse_string"},
-                               {"encoding", "rope"},
-                               {"positions", "given:at=0 1 2 3"},
-                               {"layers", "1"},
-                               {"heads", "1"},
-                               {"d_model", "8"},
-                               {"train_length", "2"},
-                               {"eval_lengths", "1:2"}}));
+  const State state(RunSpec(configure({{"task", "reverse_string"},
+                                       {"encoding", "rope"},
+                                       {"positions", "given:at=0 1 2 3"},
+                                       {"layers", "1"},
+                                       {"heads", "1"},
+                                       {"d_model", "8"},
+                                       {"train_length", "2"},
+                                       {"eval_lengths", "1:2"}})));
   CHECK(said_of([&] { check_question(state, {0, 1}); }).empty());
   CHECK(tells(said_of([&] { check_question(state, {0, 1, 1}); }), "and the list of given ends after 4"));
 }

@@ -42,21 +42,21 @@ std::vector<double> decode(const json& m) {
 State small_model(const std::string& task, const std::string& encoding, const std::string& positions) {
   const Chosen<Scheme> scheme = choose_encoding(encoding);
   const bool causal = !scheme->causal_only(scheme.choices).empty();
-  return State(configure({{"task", task},
-                          {"encoding", encoding},
-                          {"positions", positions},
-                          {"causal", causal ? "on" : "off"},
-                          {"layers", "2"},
-                          {"heads", "2"},
-                          {"causal", scheme->causal_only(scheme.choices).empty() ? "false" : "true"},
-                          {"d_model", "8"},
-                          {"batch", "2"},
-                          {"steps", "2"},
-                          {"log_every", "1"},
-                          {"train_length", "6"},
-                          {"max_position", "256"},
-                          {"eval_lengths", "50:50"},
-                          {"eval_samples", "1"}}));
+  return State(RunSpec(configure({{"task", task},
+                                  {"encoding", encoding},
+                                  {"positions", positions},
+                                  {"causal", causal ? "on" : "off"},
+                                  {"layers", "2"},
+                                  {"heads", "2"},
+                                  {"causal", scheme->causal_only(scheme.choices).empty() ? "false" : "true"},
+                                  {"d_model", "8"},
+                                  {"batch", "2"},
+                                  {"steps", "2"},
+                                  {"log_every", "1"},
+                                  {"train_length", "6"},
+                                  {"max_position", "256"},
+                                  {"eval_lengths", "50:50"},
+                                  {"eval_samples", "1"}})));
 }
 
 json pictures_of(const RunFolder& run, const State& state) {
@@ -130,13 +130,13 @@ TEST_CASE("pictures: up to eight matrices of positions have their numbers, more 
   const Folder folder;
   for (const int heads : {4, 8, 9}) {
     CAPTURE(heads);
-    State state(configure({{"task", "even_pairs"},
-                           {"encoding", "alibi"},
-                           {"layers", "1"},
-                           {"heads", std::to_string(heads)},
-                           {"d_model", std::to_string(2 * heads)},
-                           {"train_length", "6"},
-                           {"eval_lengths", "6:6"}}));
+    State state(RunSpec(configure({{"task", "even_pairs"},
+                                   {"encoding", "alibi"},
+                                   {"layers", "1"},
+                                   {"heads", std::to_string(heads)},
+                                   {"d_model", std::to_string(2 * heads)},
+                                   {"train_length", "6"},
+                                   {"eval_lengths", "6:6"}})));
     const json drawn =
         pictures_of(RunFolder::create((folder.path / std::to_string(heads)).string(), state), state)["positions"];
     REQUIRE(drawn["layers"].size() == 1);

@@ -48,8 +48,8 @@ TEST_CASE("bipe: segments begin where positions do not grow, and places beyond t
 
 TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all, and a test from all") {
   for (const char* encoding : {"rope", "alibi"}) {   // alibi: a table of offsets
-    const Choices c = configure({{"task", "even_pairs"}, {"encoding", encoding},
-                                {"positions", "randomized:max_position=64,grow=300"}, {"batch", "1"}});
+    const RunSpec c(configure({{"task", "even_pairs"}, {"encoding", encoding},
+                               {"positions", "randomized:max_position=64,grow=300"}, {"batch", "1"}}));
     const auto largest = [&](int64_t from, int64_t to, int slots) {
       double most = 0;
       for (int64_t step = from; step < to; ++step) {
@@ -70,8 +70,8 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
     }
     CHECK(most == 63);
   }
-  const Choices turns = configure({{"task", "even_pairs"}, {"encoding", "rope"},
-                                  {"positions", "randomized:max_position=64,grow=9|sequential"}, {"batch", "1"}});
+  const RunSpec turns(configure({{"task", "even_pairs"}, {"encoding", "rope"},
+                                 {"positions", "randomized:max_position=64,grow=9|sequential"}, {"batch", "1"}}));
   CHECK(draw_positions(turns, 0, 16).at_layer(0).tokens("test") == count_from(0, 16));   // all that there are
   CHECK(draw_positions(turns, 0, 16).at_layer(1).tokens("test") == count_from(0, 16));
 }
@@ -122,9 +122,10 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
                                             {"ids", "coupled:dyadic"}, {"relative", "restart|sequential"}})
     for (const char* resample : {"per_forward", "per_sequence"}) {
       CAPTURE(positions);
-      State state(configure({{"task", "binary_addition"}, {"encoding", encoding}, {"positions", positions},
-                             {"resample", resample}, {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "4"},
-                             {"steps", "2"}, {"train_length", "9"}, {"eval_lengths", "8:9"}, {"eval_samples", "4"}}));
+      State state(RunSpec(configure({{"task", "binary_addition"}, {"encoding", encoding}, {"positions", positions},
+                                     {"resample", resample}, {"layers", "2"}, {"heads", "2"}, {"d_model", "16"},
+                                     {"batch", "4"}, {"steps", "2"}, {"train_length", "9"}, {"eval_lengths", "8:9"},
+                                     {"eval_samples", "4"}})));
       const StepInputs inputs = draw_step(state.config, 0, 9);
       const Ids seen = token_classes(task("binary_addition"), inputs.batch.tokens);
       const Positions& p = inputs.positions.at_layer(0);
@@ -140,16 +141,16 @@ TEST_CASE("tokens have classes by their task's alphabet, and training and tests 
 
 TEST_CASE("a reader of strings draws positions for each sequence, as the test does") {
   const NoGrad no_grad;
-  const StringsLearner learner{State(configure({{"task", "reverse_string"},
-                                                {"encoding", "rope"},
-                                                {"positions", "randomized"},
-                                                {"resample", "per_sequence"},
-                                                {"layers", "1"},
-                                                {"heads", "2"},
-                                                {"d_model", "16"},
-                                                {"train_length", "9"},
-                                                {"eval_lengths", "4:9"}}))};
-  const Choices& c = learner.state.config;
+  const StringsLearner learner{State(RunSpec(configure({{"task", "reverse_string"},
+                                                        {"encoding", "rope"},
+                                                        {"positions", "randomized"},
+                                                        {"resample", "per_sequence"},
+                                                        {"layers", "1"},
+                                                        {"heads", "2"},
+                                                        {"d_model", "16"},
+                                                        {"train_length", "9"},
+                                                        {"eval_lengths", "4:9"}})))};
+  const RunSpec& c = learner.state.config;
   const Batch batch = test_batch(c, 4, 0, 3);
   const PositionSample drawn = test_draw(c, 4, 0, 3, batch.tokens.shape()[1], batch.tokens);
   CHECK(drawn.at_layer(0).sequences() == 3);

@@ -125,7 +125,7 @@ TEST_CASE("cuda: a model of a population that fails fails alone") {
   const SweepFolder out(folder / "together");
   fs::create_directories(out.path());
   {
-    State state(diverges.config());
+    State state(RunSpec(diverges.config()));
     Tensor first = state.params.entries().front().tensor;
     first.set(std::vector<real>(size_t(first.size()), std::numeric_limits<real>::quiet_NaN()).data());
     RunFolder::create(out.run(diverges), state);
@@ -220,7 +220,7 @@ TEST_CASE("population: on the CPU too a trial that fails stops no other, and say
   const Trial& bad = sweep.plan[1];
   fs::create_directory(out);
   {
-    State state(bad.config());
+    State state(RunSpec(bad.config()));
     Tensor first = state.params.entries().front().tensor;
     first.set(std::vector<real>(size_t(first.size()), std::numeric_limits<real>::quiet_NaN()).data());
     RunFolder::create(SweepFolder(out).run(bad), state);

@@ -72,7 +72,7 @@ std::unique_ptr<Learner> model_of_kind(const std::string& kind, Settings more = 
     if (one->name != kind) continue;
     Settings all = sizes.at(kind);
     all.insert(all.end(), {{"layers", "2"}, {"heads", "2"}, {"d_model", "64"}, {"eval_samples", "3"}});
-    return one->make(one->configure(overlaid(one->table(), all, more)),
+    return one->make(RunSpec(one->configure(overlaid(one->table(), all, more))),
                      std::make_shared<const language::Source>(grammar));
   }
   failure("no such kind");
@@ -106,7 +106,7 @@ TEST_CASE("estimate: of a test of every kind") {
       for (const TestPart& part : parts) part.row();
     });
     Taken estimated = taken_by(parts);
-    const Choices& c = learner->config();
+    const RunSpec& c = learner->config();
     CHECK(estimated.bytes == footprint(c).test);  // as a training says it
     CHECK(estimated.flops == doctest::Approx(work(c).test));
     if (kind == "answering") continue;  // the number of passes of an untrained model is unknown
@@ -125,7 +125,7 @@ TEST_CASE("estimate: of a test with every scheme") {
                   {"max_position", "256"},
                   {"d_model", "32"},
                   {"eval_lengths", "100:100"}});
-    const StringsLearner learner{State(configure(sizes))};
+    const StringsLearner learner{State(RunSpec(configure(sizes)))};
     const std::vector<TestPart> parts = learner.test(learner.config());
     const Taken took = really_taken([&] { test_at(learner.state, 100, 8); });
     const double ratio = taken_by(parts).bytes / took.bytes;
@@ -211,7 +211,7 @@ double peak_of_program(const TemporaryFolder& folder, const std::string& argumen
 
 TEST_CASE("estimate: of pages and files that hold matrices, against what the program takes") {
   const TemporaryFolder folder;
-  const Choices c = tiny_config({{"positions", "sequential"}, {"heads", "4"}, {"steps", "1"}, {"encoding", "alibi"}});
+  const RunSpec c(tiny_config({{"positions", "sequential"}, {"heads", "4"}, {"steps", "1"}, {"encoding", "alibi"}}));
   RunFolder::create(folder / "run", State(c));
   const StringsLearner learner{State(c)};
   const auto check = [&](const std::string& command, const std::string& small, const std::string& large,
@@ -256,8 +256,8 @@ TEST_CASE("estimate: of questions to an external checkpoint, whose answers end w
 
 TEST_CASE("estimate: what needs more memory than there is does not begin, unless it is forced") {
   const TemporaryFolder folder;
-  const Choices strings = tiny_config(
-      {{"encoding", "geometric"}, {"positions", "sequential"}, {"eval_lengths", "200000:200000"}, {"steps", "2"}});
+  const RunSpec strings(tiny_config(
+      {{"encoding", "geometric"}, {"positions", "sequential"}, {"eval_lengths", "200000:200000"}, {"steps", "2"}}));
   RunFolder::create(folder / "run", State(strings));
   const std::string run = folder / "run", needed = " of memory is needed";
   CHECK(holds(refusal([&] { resume_run(run, {}); }), needed));
@@ -268,7 +268,7 @@ TEST_CASE("estimate: what needs more memory than there is does not begin, unless
 
   Settings text = {{"text", "copy_grammar"}, {"layers", "1"},     {"heads", "1"}, {"d_model", "8"},      {"d_ff", "8"},
                    {"train_length", "4096"}, {"eval_times", "1"}, {"batch", "1"}, {"out", folder / "lm"}};
-  create_run(language::configure(text));
+  create_run(RunSpec(language::configure(text)));
   CHECK(holds(refusal([&] {
                 test_run(folder / "lm", {{"encoding", "stick_breaking"}, {"eval_times", "1024"}});
               }),

@@ -23,44 +23,44 @@ struct Training {
 };
 
 Training encoder() {
-  const auto s = std::make_shared<State>(configure({{"task", "reverse_string"},
-                                                    {"encoding", "relative"},
-                                                    {"layers", "2"},
-                                                    {"heads", "2"},
-                                                    {"d_model", "16"},
-                                                    {"batch", "4"},
-                                                    {"train_length", "6"},
-                                                    {"dropout", "0.1"}}));
+  const auto s = std::make_shared<State>(RunSpec(configure({{"task", "reverse_string"},
+                                                            {"encoding", "relative"},
+                                                            {"layers", "2"},
+                                                            {"heads", "2"},
+                                                            {"d_model", "16"},
+                                                            {"batch", "4"},
+                                                            {"train_length", "6"},
+                                                            {"dropout", "0.1"}})));
   return {s->params, &s->adam,
           [s](Trace* t) { finish_step(s->config, start_step(*s, draw_step(s->config, s->adam.step), t)); }};
 }
 Training decoder() {
   language::Source source;
   source.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
-  const Choices c = language::configure({{"text", "copy_grammar"},
-                                         {"layers", "1"},
-                                         {"heads", "2"},
-                                         {"key_heads", "1"},
-                                         {"d_model", "32"},
-                                         {"d_ff", "48"},
-                                         {"batch", "2"},
-                                         {"train_length", "16"}});
+  const RunSpec c(language::configure({{"text", "copy_grammar"},
+                                       {"layers", "1"},
+                                       {"heads", "2"},
+                                       {"key_heads", "1"},
+                                       {"d_model", "32"},
+                                       {"d_ff", "48"},
+                                       {"batch", "2"},
+                                       {"train_length", "16"}}));
   const auto s = std::make_shared<language::State>(c, source.tokens());
   return {s->params, &s->adam, [s, source](Trace* t) {
             language::train_step(*s, language::draw_batch(s->config, source, s->adam.step), t);
           }};
 }
 Training t5_training() {
-  const auto s = std::make_shared<t5::State>(t5::configure({{"tasks", "passkey/line"},
-                                                            {"layers", "1"},
-                                                            {"decoder_layers", "1"},
-                                                            {"heads", "2"},
-                                                            {"d_model", "16"},
-                                                            {"d_ff", "24"},
-                                                            {"tokens", "128"},
-                                                            {"shortest", "16"},
-                                                            {"train_length", "24"},
-                                                            {"eval_lengths", "24"}}));
+  const auto s = std::make_shared<t5::State>(RunSpec(t5::configure({{"tasks", "passkey/line"},
+                                                                    {"layers", "1"},
+                                                                    {"decoder_layers", "1"},
+                                                                    {"heads", "2"},
+                                                                    {"d_model", "16"},
+                                                                    {"d_ff", "24"},
+                                                                    {"tokens", "128"},
+                                                                    {"shortest", "16"},
+                                                                    {"train_length", "24"},
+                                                                    {"eval_lengths", "24"}})));
   return {s->params, &s->adam, [s](Trace* t) { t5::train_step(*s, t5::draw_batch(s->config, s->adam.step), t); }};
 }
 
@@ -103,15 +103,15 @@ TEST_CASE("trace: an update is the parameter after the step minus that before, a
 }
 
 TEST_CASE("trace: the first update is what Adam's formula gives for the clipped gradient") {
-  State s(configure({{"task", "reverse_string"},
-                     {"encoding", "none"},
-                     {"layers", "1"},
-                     {"heads", "2"},
-                     {"d_model", "16"},
-                     {"batch", "4"},
-                     {"train_length", "6"},
-                     {"clip", "0.01"},
-                     {"lr", "0.01"}}));
+  State s(RunSpec(configure({{"task", "reverse_string"},
+                             {"encoding", "none"},
+                             {"layers", "1"},
+                             {"heads", "2"},
+                             {"d_model", "16"},
+                             {"batch", "4"},
+                             {"train_length", "6"},
+                             {"clip", "0.01"},
+                             {"lr", "0.01"}})));
   Trace trace({"update.*"});
   const Step step = finish_step(s.config, start_step(s, draw_step(s.config, 0), &trace));
   REQUIRE(step.grad_norm > 0.01);

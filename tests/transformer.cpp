@@ -32,10 +32,11 @@ int64_t parameters(const std::string& encoding, int symbols_in, int symbols_out)
 struct Trainer {
   State state;
   explicit Trainer(const std::string& encoding, const std::string& positions = "randomized")
-      : state(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"positions", positions}, {"layers", "2"},
-                         {"heads", "4"}, {"d_model", "32"}, {"batch", "16"}, {"seed", "7"}})) {}
+      : state(RunSpec(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"positions", positions},
+                                 {"layers", "2"}, {"heads", "4"}, {"d_model", "32"}, {"batch", "16"},
+                                 {"seed", "7"}}))) {}
   double run(int length) {
-    const Choices& c = state.config;
+    const RunSpec& c = state.config;
     return finish_step(c, start_step(state, draw_step(c, state.adam.step, length))).loss;
   }
 };

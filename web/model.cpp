@@ -87,7 +87,7 @@ Response added(std::unique_ptr<State> s) {
 }
 
 Response train_new(Request& request) {
-  const RunSpec c = configure(of_new_run(request.settings()));
+  const RunSpec c(configure(of_new_run(request.settings())));
   check_memory(c);
   return added(std::make_unique<State>(c));
 }
@@ -96,7 +96,7 @@ Response train_new(Request& request) {
 Response load(Request& request) {
   const std::string file = request.next();
   const int most = request.whole("weights", 0, 1 << 30);
-  const RunSpec c = configure(request.settings());
+  const RunSpec c(configure(request.settings()));
   check_memory(c);
   const ParameterLimit of_file(file, most);
   return added(std::make_unique<State>(c));

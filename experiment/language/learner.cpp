@@ -6,6 +6,7 @@
 #include "autograd/tape.h"
 #include "experiment/align.h"
 #include "experiment/language/inside.h"
+#include "nn/generate.h"
 
 namespace poslab {
 namespace language {
@@ -169,6 +170,25 @@ Reader reader_of(const Decoder& net, const RunSpec& c, std::function<PositionSam
 
 Reader TextLearner::reader() const {
   return reader_of(state.net, state.config, [this](int slots) { return test_positions(state.config, slots); });
+}
+
+std::string TextLearner::write(const std::string& prompt, const Generation& asked) const {
+  Generation wanted = asked;
+  wanted.positions = sampler(state.config);
+  const MatmulPrecision as_this_run = precision(state.config);
+  std::string all;
+  generate(state.net, source->prompt(prompt), wanted, [&](int token) {
+    if (std::count(source->ends.begin(), source->ends.end(), token)) return false;
+    all += source->text(token);
+    return true;
+  });
+  return all;
+}
+
+const Params& TextLearner::own_params() const {
+  if (state.trained_elsewhere)
+    bad_input("the weights of an external checkpoint stay in its files; the package safetensors reads them");
+  return state.params;
 }
 
 Inspection TextLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {

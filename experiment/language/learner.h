@@ -13,6 +13,9 @@ class TextLearner final : public StateLearner<State, Batch> {
   Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
+  std::vector<int> read(const std::string& text) const override { return source->prompt(text); }
+  std::string write(const std::string& prompt, const Generation&) const override;
+  const Params& own_params() const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
   std::shared_ptr<const Source> source;

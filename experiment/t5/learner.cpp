@@ -9,6 +9,7 @@
 #include "autograd/tape.h"
 #include "experiment/align.h"
 #include "experiment/t5/inside.h"
+#include "nn/t5_generate.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab {
@@ -172,6 +173,16 @@ Reader QuestionLearner::reader() const {
                 return state.net.decode(r.read, states, {}, {draw(r.read.shape()[1]), {}, trace});
               },
           .start = state.net.spec().start};
+}
+
+std::vector<int> QuestionLearner::read(const std::string& text) const { return symbols::read(text); }
+
+std::string QuestionLearner::answer(const std::string& prompt, const T5Generation& asked) const {
+  T5Generation how = asked;
+  how.ends = {symbols::end}, how.positions = sampler(state.config);
+  how.check();
+  const MatmulPrecision as_this_run = precision(state.config);
+  return symbols::written(poslab::answer(state.net, read(prompt), how));
 }
 
 Inspection QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {

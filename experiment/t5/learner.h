@@ -13,6 +13,8 @@ class QuestionLearner final : public StateLearner<State, Batch> {
   Probed probed(const RunSpec&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
   Reader reader() const override;
+  std::vector<int> read(const std::string& text) const override;
+  std::string answer(const std::string& prompt, const T5Generation&) const override;
   Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
  private:

@@ -124,7 +124,7 @@ std::string checkpoint_bytes(const State& s) {
 
 State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
   const Checkpoint checkpoint(bytes, path);
-  RunSpec c = configure(read_toml(checkpoint.config(), path));
+  RunSpec c(configure(read_toml(checkpoint.config(), path)));
   if (!device.empty()) c.move_to(device);
   State s(c);
   checkpoint.read_into(s.params, s.adam);

@@ -74,7 +74,8 @@ void check_time(const RunSpec& c, int threads, int64_t done) {
 void check_room(const std::vector<Choices>& trials, size_t at_once, int threads) {
   std::optional<RunSpec> largest;
   double most = 0;
-  for (const RunSpec c : trials) {
+  for (const Choices& trial : trials) {
+    const RunSpec c(trial);
     check_time(c, threads);
     const double bytes = footprint(c).bytes();
     if (bytes > most) most = bytes, largest = c;

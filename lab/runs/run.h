@@ -32,7 +32,7 @@ struct RunOf {
 template <class Its>
 RunOf<Its> open_as(const Kind& kind, const std::string& folder, const std::string& device = "") {
   Run run = open_run(folder, device, &kind);
-  return {run.folder, std::unique_ptr<Its>(dynamic_cast<Its*>(run.learner.release()))};
+  return {run.folder, std::unique_ptr<Its>(static_cast<Its*>(run.learner.release()))};  // open_run saw to the kind
 }
 
 // A trained model to look at: that of a run, or an external checkpoint (lab/hub/hf_run.h), a run of a language model

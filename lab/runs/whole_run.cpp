@@ -129,7 +129,7 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
 }  // namespace
 
 std::string train_run(const Kind& kind, const Settings& given, const Settings& typed, bool force, Trace* trace) {
-  const RunSpec c = kind.configure(of_new_run(overlaid(kind.table(), given, typed)));
+  const RunSpec c(kind.configure(of_new_run(overlaid(kind.table(), given, typed))));
   use_threads_of(c);
   kind.check(c);
   refuse_without_effect(c, typed);

@@ -28,16 +28,16 @@ Target checkpoint() {
               [] {
                 Strings all;
                 for (const char* encoding : {"rope", "learned", "none*1+t5*1"})
-                  all.push_back(checkpoint_bytes(State(configure({{"task", "even_pairs"},
-                                                                  {"encoding", encoding},
-                                                                  {"layers", "1"},
-                                                                  {"heads", "2"},
-                                                                  {"d_model", "4"},
-                                                                  {"ffn_multiplier", "1"},
-                                                                  {"max_position", "16"},
-                                                                  {"train_length", "4"},
-                                                                  {"eval_lengths", "1:5"},
-                                                                  {"steps", "2"}}))));
+                  all.push_back(checkpoint_bytes(State(RunSpec(configure({{"task", "even_pairs"},
+                                                                          {"encoding", encoding},
+                                                                          {"layers", "1"},
+                                                                          {"heads", "2"},
+                                                                          {"d_model", "4"},
+                                                                          {"ffn_multiplier", "1"},
+                                                                          {"max_position", "16"},
+                                                                          {"train_length", "4"},
+                                                                          {"eval_lengths", "1:5"},
+                                                                          {"steps", "2"}})))));
                 return all;
               }};
 }

@@ -18,7 +18,7 @@ Target toml() {
             const std::string file = text.empty() ? text : text.substr(1);
             if (which >= all_kinds().size()) return void(sweep::make_plan(file, "FILE"));
             const Kind& kind = *all_kinds()[which];
-            const Choices c = kind.configure(read_toml(file, "FILE", kind));
+            const RunSpec c(kind.configure(read_toml(file, "FILE", kind)));
             const std::string written = to_toml(c);
             check_law(to_toml(kind.configure(read_toml(written, "FILE", kind))) == written,
                       "what is written reads back as the same");

@@ -12,7 +12,7 @@ constexpr int64_t max_trials = 1000000;
 std::string refusal(Choices c) {
   c.set("device", "cpu");  // a GPU is asked for where the trial runs
   try {
-    kind_of(c).check(c);
+    kind_of(c).check(RunSpec(c));
   } catch (const BadInput& e) { return e.what(); }
   return "";
 }

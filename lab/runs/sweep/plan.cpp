@@ -16,6 +16,7 @@ namespace poslab::sweep {
 namespace {
 
 using nlohmann::ordered_json;
+constexpr const char* default_command = "train";  // of plans that name none
 
 Trial read_trial(const std::string& line) {
   if (line.find_first_not_of(" \t\r") == line.npos) bad_input("it is empty; remove it");
@@ -29,7 +30,7 @@ Trial read_trial(const std::string& line) {
     if (all.contains(key)) *field = all[key].is_string() ? all[key].get<std::string>() : all[key].dump();
   if (all.contains("name") && !names_a_file(t.name))
     bad_input("\"{}\" cannot be the name of a link; plan again with `poslab sweep plan`", t.name);
-  const auto command = all.value("command", ordered_json(strings_kind().command("train")));
+  const auto command = all.value("command", ordered_json(default_command));
   for (const char* key : {"id", "command", "name", "impossible"}) all.erase(key);
   t.run = config_of(kind_of_command(command.is_string() ? command.get<std::string>() : command.dump()), all);
   if (const std::string is = trial_id(t.run); is != t.id)
@@ -73,7 +74,8 @@ std::string plan_lines(const Plan& plan) {
   std::string text;
   for (const Trial& t : plan) {
     ordered_json line = {{"id", t.id}};
-    if (kind_of(t.run) != strings_kind()) line["command"] = kind_of(t.run).command("train");
+    if (const std::string command = kind_of(t.run).command("train"); command != default_command)
+      line["command"] = command;
     if (!t.name.empty()) line["name"] = t.name;
     const ordered_json config = config_json(t.run);
     for (auto& [name, value] : config.items()) line[name] = value;
