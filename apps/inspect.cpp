@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "experiment/config.h"
 #include "lab/pages/inspect/inspect.h"

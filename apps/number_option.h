@@ -1,11 +1,14 @@
 // Options that take a number: read as all numbers are (core/choices.h), within the range that the help shows.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <concepts>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/choices.h"
+#include "core/error.h"
 
 namespace poslab {
 
@@ -26,6 +29,19 @@ CLI::Option* add_number(CLI::App* c, const std::string& name, To& to, const std:
   };
   return c->add_option_function<std::string>(option, read, help)
       ->type_name(takes + (standard.empty() ? "" : "  (" + standard + ")"));
+}
+
+// "40,150"; empty of an empty text. BadInput: not whole numbers with commas between them. what: "lengths".
+template <class Number>
+std::vector<Number> number_list(const char* option, const std::string& text, const char* what, const char* example) {
+  std::vector<Number> numbers;
+  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc() || (rest < end && (*rest != ',' || rest + 1 == end)))
+      bad_input("{} {} is not a list of {}; write them as {}", option, text, what, example);
+    at = rest;
+  }
+  return numbers;
 }
 
 }  // namespace poslab

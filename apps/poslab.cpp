@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "core/platform/isa.h"
 #include "core/platform/parallel.h"
-#include "lab/files/colour.h"
 #include "lab/files/exit_status.h"
 #include "lab/files/progress.h"
 

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/memory.h"

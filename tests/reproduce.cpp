@@ -11,7 +11,6 @@
 
 #include "core/random.h"
 #include "experiment/numerics.h"
-#include "lab/papers/origin.h"
 #include "tests/lab_helpers.h"
 #include "tests/made_runs.h"
 

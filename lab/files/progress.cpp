@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "core/error.h"
-#include "lab/files/colour.h"
 
 namespace poslab {
 namespace {
@@ -27,6 +27,12 @@ std::string bar(double part) {
 }
 
 }  // namespace
+
+std::string coloured(int file, Colour colour, const std::string& text) {
+  const char *no = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
+  if ((no && *no) || !terminal || terminal == std::string("dumb") || !isatty(file)) return text;
+  return fmt::format("\x1b[{}m{}\x1b[0m", int(colour), text);
+}
 
 std::FILE* log_of_thread() { return log_file ? log_file : stderr; }
 LogFile::LogFile(const std::string& path) {

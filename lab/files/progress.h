@@ -24,6 +24,11 @@ class LogFile {
   LogFile& operator=(const LogFile&) = delete;
 };
 
+enum class Colour { red = 31, green = 32 };
+// `text` in that colour where `file` is a terminal that has colours and the user has not said NO_COLOR
+// (https://no-color.org); else unchanged.
+std::string coloured(int file, Colour, const std::string& text);
+
 // Writes text for people. Where that fails, as the disk is full or the terminal gone, the text is dropped: a bar is no
 // reason to lose a training.
 void tell_text(std::FILE* to, const std::string& text);

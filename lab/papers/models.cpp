@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/papers/measured.h"
-#include "lab/papers/origin.h"
 #include "lab/papers/python.h"
 
 namespace poslab::reproduce {

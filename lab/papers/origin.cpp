@@ -1,4 +1,4 @@
-#include "lab/papers/origin.h"
+#include "lab/papers/outcomes.h"
 
 #include <fmt/ranges.h>
 

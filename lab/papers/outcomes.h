@@ -56,4 +56,11 @@ class Outcomes {
 // Mean accuracy at the lengths from .. to that were tested; NaN of none.
 double mean_at(const Outcome&, int from, int to);
 
+// The origin of the runs behind a page: commits, instruction set, numerics number, processors, days and the time they
+// took, as if on one core each. "Old: ..." first, if a number is missing, is not this program's, or if there are
+// several; "" where no run is done. The second adds trials not yet done, priced by the median of the done runs of their
+// task.
+std::string origin(const std::vector<RunRecord>& done);
+std::string origin(const Outcomes&);
+
 }  // namespace poslab::reproduce

@@ -14,7 +14,6 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
-#include "lab/papers/origin.h"
 #include "lab/papers/python.h"
 
 namespace poslab::reproduce {
