@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "encodings/compose.h"
 #include "encodings/encoding.h"
+#include "lab/files/progress.h"
 
 namespace poslab {
 
@@ -93,6 +94,9 @@ std::string in_numpy(const std::string& encoding) {
     if (own_options && written.spelled() == scheme.spelled()) chosen = &file;
     others += fmt::format("#   {:<28} {}\n", file.name, file.spelling);
   }
+  if (choose_encoding(chosen->spelling).spelled() != scheme.spelled())
+    tell(stderr, "the code is that of {}; change its numbers for others, as of {}\n", chosen->spelling,
+         scheme.spelled());
   std::vector<std::string> added;
   std::string text;
   add_alone(*chosen, added, text);

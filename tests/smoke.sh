@@ -234,6 +234,12 @@ in_numpy() {   # the file without its imports, behind what it takes from others:
       grep -v '^from [.]' "$source/python/poslab/formulas/lambda.py")"*lambda_both* ]]
 }
 check 'a formula in NumPy is the file of the package' in_numpy
+says_numbers() {   # those of another spelling
+  "$program" explain rerope:window=8 --numpy 2>&1 > /dev/null |
+    finds '^the code is that of rerope:window=3; change its numbers for others, as of rerope:window=8$' &&
+    [[ -z $("$program" explain alibi --numpy 2>&1 > /dev/null) ]]
+}
+check 'whose numbers may be others' says_numbers
 
 check 'a report of two runs' page report.html straight twenty
 numbers() {   # what matplotlib draws for papers (tests/python/test_figures.py)
