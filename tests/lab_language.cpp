@@ -46,11 +46,19 @@ TEST_CASE("a corpus has all text of a folder, in order, and says what it passed 
   write(folder / ".profile", "hidden");
   fs::create_symlink(folder / "b.txt", folder / "link.txt");
   fs::create_directory_symlink(folder.path, folder / "round");
+  const TemporaryFolder elsewhere;
+  write(elsewhere / "c.txt", "gamma");
+  fs::create_directory_symlink(folder / "a", elsewhere / "back");
+  fs::create_directory_symlink(elsewhere.path, folder / "a/other");
+  fs::create_symlink(folder / "gone", folder / "nowhere");
   const Corpus c = open_corpus(folder.path);
-  CHECK(names(c) == std::vector<std::string>{"a/b/latin1.txt", "a/z.txt", "b.txt", "link.txt"});
-  CHECK(c.passed_over ==
-        std::vector<std::string>{"empty.txt: it is empty", "picture.png: it has a zero byte at 8, so it is not text"});
-  CHECK(c.summary() == folder.path + ": 4 files, 1.9e-05 MB, 2 passed over");
+  CHECK(names(c) == std::vector<std::string>{"a/b/latin1.txt", "a/other/c.txt", "a/z.txt", "b.txt", "link.txt"});
+  CHECK(c.passed_over == std::vector<std::string>{"a/other/back: it is a link to a folder that is read already",
+                                                  "empty.txt: it is empty",
+                                                  "nowhere: it cannot be read: No such file or directory",
+                                                  "picture.png: it has a zero byte at 8, so it is not text",
+                                                  "round: it is a link to a folder that is read already"});
+  CHECK(c.summary() == folder.path + ": 5 files, 2.4e-05 MB, 5 passed over");
   // bytes that are no UTF-8 are read as they are
   CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
   const std::string bytes = "caf\xE9 \xFF\xFE";

@@ -41,21 +41,42 @@ std::string why_not(const std::string& path, int64_t bytes) {
 
 bool hidden(const fs::path& p) { return p.filename().string().rfind('.', 0) == 0; }
 
-// Paths within the folder, with '/', in their order.
-std::vector<std::string> files_below(const std::string& folder) {
+bool within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// Paths within the folder, with '/', in their order. Links to folders are followed after the folder itself, but not
+// into one that is read already, which would never end for a folder that links to one above it.
+std::vector<std::string> files_below(const std::string& folder, std::vector<std::string>& passed_over) {
   std::error_code error;
-  std::vector<std::string> all;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
-  if (error) failure("cannot read the folder {}: {}", folder, error.message());
-  while (at != end) {
-    stop_if_requested();
-    if (hidden(at->path())) {
-      if (at->is_directory(error)) at.disable_recursion_pending();
-    } else if (at->is_regular_file(error)) {
-      all.push_back(at->path().lexically_relative(folder).generic_string());
+  std::vector<std::string> all, links = {""};
+  std::vector<fs::path> read;
+  for (size_t n = 0; n < links.size(); ++n) {
+    const fs::path top = fs::path(folder) / links[n], real = fs::canonical(top, error);
+    if (std::any_of(read.begin(), read.end(), [&](const fs::path& one) { return within(real, one); })) {
+      passed_over.push_back(links[n] + ": it is a link to a folder that is read already");
+      continue;
     }
-    at.increment(error);
-    if (error) failure("cannot read the folder {}: {}", folder, error.message());
+    read.push_back(real);
+    const auto first_new = long(links.size());
+    fs::recursive_directory_iterator at(top, fs::directory_options::skip_permission_denied, error), end;
+    if (error) failure("cannot read the folder {}: {}", top.string(), error.message());
+    while (at != end) {
+      stop_if_requested();
+      const std::string name = at->path().lexically_relative(folder).generic_string();
+      if (hidden(at->path())) {
+        if (at->is_directory(error)) at.disable_recursion_pending();
+      } else if (!at->is_directory(error)) {
+        all.push_back(name);
+      } else if (fs::directory_iterator(at->path(), error); error) {
+        passed_over.push_back(name + ": it cannot be read: " + error.message());
+      } else if (at->is_symlink(error)) {
+        links.push_back(name);
+      }
+      at.increment(error);
+      if (error) failure("cannot read the folder {}: {}", top.string(), error.message());
+    }
+    std::sort(links.begin() + first_new, links.end());
   }
   std::sort(all.begin(), all.end());
   return all;
@@ -71,7 +92,7 @@ Corpus open_corpus(const std::string& path) {
   if (!folder && !fs::is_regular_file(path, error)) bad_input("{} is neither a file nor a folder", path);
   Corpus c{.path = path};
   const std::string root = folder ? path + "/" : "";
-  for (const std::string& name : folder ? files_below(path) : std::vector{path}) {
+  for (const std::string& name : folder ? files_below(path, c.passed_over) : std::vector{path}) {
     const auto bytes = fs::file_size(root + name, error);
     const std::string why = error ? "it cannot be read: " + error.message() : why_not(root + name, int64_t(bytes));
     if (why.empty())
@@ -79,6 +100,7 @@ Corpus open_corpus(const std::string& path) {
     else
       c.passed_over.push_back(name + ": " + why);
   }
+  std::sort(c.passed_over.begin(), c.passed_over.end());
   if (c.text.files.empty() && !folder) bad_input("{}; name a text", c.passed_over[0]);
   if (c.text.files.empty() && c.passed_over.empty()) bad_input("the folder {} has no files; name one with text", path);
   if (c.text.files.empty())

@@ -18,8 +18,8 @@ struct Corpus {
 std::string checksum_of(const Text&, const TextFile&);   // core/checksum.h over all bytes of the file
 
 // All bytes are kept, whether or not the text is UTF-8. Files with a zero byte among their first 8192, as
-// pictures and programs have it, and files that cannot be read are passed over; so are empty ones, and names that begin
-// with a dot. Links to files are followed, links to folders are not.
+// pictures and programs have it, and files and folders that cannot be read are passed over; so are empty ones, and
+// names that begin with a dot. Links are followed, but not to a folder that is read already.
 // Throws BadInput: there is no such file or folder, a file that is named is no text, a folder has no text.
 Corpus open_corpus(const std::string& path);
 // With none named: the newest C++ headers of this machine's compiler, /usr/include/c++/N. Throws BadInput if there are
