@@ -256,12 +256,16 @@ TEST_CASE("hf: a kept test is tied to the checkpoint and the text that it is of"
   CHECK(holds(refusal([&] { report::write({model}, page); }),
               model + "/eval-one.csv is a test of another checkpoint: the checksum of its weights is "));
   told_by(folder, words + "three");
+  const std::string tokens = read_file(model + "/tokenizer.json");
+  write_file(model + "/tokenizer.json", tokens + " ");
+  CHECK(holds(refusal([&] { report::write({model}, page); }), ": the checksum of its tokenizer is "));
+  write_file(model + "/tokenizer.json", tokens);
   const std::vector<std::string> passed = report::write({model}, page);
   REQUIRE(passed.size() == 2);
   CHECK(holds(passed[1], "/eval-two.csv is a test of another checkpoint"));
 
   auto record = nlohmann::json::parse(read_file(model + "/eval-one.json"));  // as of an older program
-  record.erase("files");
+  record.erase("files"), record.erase("checksum");
   write_file(model + "/eval-one.json", record.dump());
   CHECK(report::write({model}, page).size() == 1);
 }

@@ -134,9 +134,18 @@ std::string weights_checksum(const StoredTensors& all) {
 
 std::map<std::string, std::string> checksums_of_hf(const std::string& folder) {
   const std::string config = read_input(folder + "/config.json");
-  Checksum sum;
+  Checksum sum, tokens;
   sum.add(config.data(), config.size());
-  return {{"config.json", sum.digits()}, {"weights", weights_checksum(map_weights(folder))}};
+  std::vector<std::string> read = {"tokenizer.json"};  // as open_hf_tokenizer() has it
+  if (!std::filesystem::exists(folder + "/tokenizer.json")) read = {"tokenizer.model", "tokenizer_config.json"};
+  for (const std::string& name : read)
+    if (std::filesystem::exists(folder + "/" + name)) {
+      const std::string bytes = name + read_input(folder + "/" + name);
+      tokens.add(bytes.data(), bytes.size());
+    }
+  return {{"config.json", sum.digits()},
+          {"tokenizer", tokens.digits()},
+          {"weights", weights_checksum(map_weights(folder))}};
 }
 
 StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {

@@ -29,7 +29,8 @@ StoredTensors map_weights(const std::string& folder);
 // Identifies these weights in a file of temperatures: core/checksum.h over names and numbers. Reads them all.
 std::string weights_checksum(const StoredTensors&);
 
-// Of the checkpoint in a folder, by "weights" and "config.json", for records of its tests (lab/runs/other_test.h).
+// Of the checkpoint in a folder, by "weights", "config.json" and "tokenizer", for records of its tests
+// (lab/runs/other_test.h).
 std::map<std::string, std::string> checksums_of_hf(const std::string& folder);
 
 // As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.

@@ -4,7 +4,8 @@
 //   eval-NAME.json    what result.json is to it, with "test": the options that differ from config.toml
 //
 // An external checkpoint has them too, and no eval.csv: "test" then has the options that were typed, and "files" the
-// checksums of "text", which was read, and of the checkpoint's "weights" and "config.json".
+// checksums of "text", which was read, and of the checkpoint's "weights", "config.json" and "tokenizer", which is
+// tokenizer.json or, without it, tokenizer.model and tokenizer_config.json. Each record ends with its own "checksum".
 #pragma once
 #include <string>
 #include <vector>

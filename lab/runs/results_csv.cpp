@@ -178,9 +178,10 @@ void write_test(const std::string& folder, const std::string& name, const Result
   const std::string table = to_csv(all), json = folder + "/" + json_of_test(name);
   record.table = checksum_of_bytes(table);
   const bool record_last = name.empty() && kind_of(tested).last_file == "result.json";
-  if (!record_last) write_file(json, to_json(record, tested));
+  const std::string text = name.empty() ? to_json(record, tested) : with_own_checksum(to_json(record, tested));
+  if (!record_last) write_file(json, text);
   write_file(folder + "/" + csv_of_test(name), table);
-  if (record_last) write_file(json, to_json(record, tested));
+  if (record_last) write_file(json, text);
 }
 
 RecordedTest read_test(const std::string& folder, const std::string& name) {

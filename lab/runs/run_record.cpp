@@ -8,6 +8,8 @@
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/version.h"
+#include "lab/runs/other_test.h"
+#include "lab/runs/own_files.h"
 
 namespace poslab {
 namespace {
@@ -106,10 +108,24 @@ std::string to_json(const RunRecord& record, const Choices& c) {
   return result.dump(2) + "\n";
 }
 
+std::string with_own_checksum(const std::string& record) {
+  json all = try_json(record);
+  all["checksum"] = checksum_of_bytes(record);
+  return all.dump(2) + "\n";
+}
+
 RunRecord read_record(const std::string& path) {
   const std::string text = read_file(path);
+  const std::filesystem::path file(path);
   try {
-    const json result = try_json(text);
+    json result = try_json(text);
+    if (result.is_object() && result.contains("checksum")) {
+      const json own = result["checksum"];
+      result.erase("checksum");
+      if (const std::string sum = checksum_of_bytes(result.dump(2) + "\n"); own != sum)
+        failure("{} was changed: its checksum is {}, and it says {}; restore it from a copy, or remove it and {} and "
+                "test again", path, sum, own.dump(), other_half(file.filename()));
+    }
     RunRecord record;
     if (result.is_object()) {
       each_field(record, Read{result});
@@ -117,7 +133,6 @@ RunRecord read_record(const std::string& path) {
       return record;
     }
   } catch (const json::exception&) {}
-  const std::filesystem::path file(path);
   failure("{} is damaged; test {} again, by `poslab eval`, lm eval or t5 eval{}", path, file.parent_path().string(),
           file.filename() == "result.json" ? "" : " with the options that it had");
 }

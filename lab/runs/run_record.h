@@ -39,6 +39,9 @@ void add_clock(RunRecord&, double seconds);  // of its steps
 RunRecord record_before(const std::string& folder, const Choices&);
 void keep_origin(RunRecord&, const RunRecord& before);  // what trained a run stays, however often it is tested again
 std::string to_json(const RunRecord&, const Choices&);
-RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
+// to_json() with its own checksum, for records that no other file is held against.
+std::string with_own_checksum(const std::string& record);
+// Throws Failure: missing, no JSON, a value of another type, or another "checksum" than its own.
+RunRecord read_record(const std::string& path);
 
 }  // namespace poslab
