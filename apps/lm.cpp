@@ -16,6 +16,7 @@
 #include "experiment/language/learner.h"
 #include "experiment/no_effect.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_export.h"
 #include "lab/hub/hf_run.h"
@@ -88,24 +89,12 @@ TokenChoice choice_of(const LmWords& w, TokenChoice c) {
   return c;
 }
 
-// Without chance there is nothing for these to limit or to begin.
-void refuse_without_draws(const LmWords& w, const TokenChoice& c) {
-  if (c.temperature != 0) return;
-  const char* option = w.top_k.value_or(0)      ? "--top-k"
-                       : w.top_p.value_or(1) < 1 ? "--top-p"
-                       : w.seed.has_value()      ? "--seed"
-                                                 : nullptr;
-  if (option)
-    bad_input("{} changes nothing at temperature 0, which always takes the most probable token; give a --temperature "
-              "above 0, or leave it out", option);
-}
-
 void generate_command(const LmWords& w) {
   use_threads(w.threads);
   catch_signals();
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
-  refuse_without_draws(w, choice_of(w, of.choice));
+  refuse_without_draws(choice_of(w, of.choice), w.top_k, w.top_p, w.seed, dashed);
   if (of.source.grammar && w.prompt)
     bad_input("--prompt {} changes nothing: copy_grammar has no letters, and its texts begin by themselves; leave it "
               "out", shell_word(*w.prompt));
@@ -121,6 +110,7 @@ void generate_command(const LmWords& w) {
   if (!w.encoding.empty() || !w.positions.empty())
     tell_unreached({of.net.spec().encoding, wanted.positions, int(prompt.size()) + w.count, of.net.spec().temperature,
                     of.net.spec().layers});
+  if (!of.passed_over.empty()) tell(stderr, "{}\n", of.passed_over);
   check_generation(of.net, prompt, wanted);  // before the first word is said
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : typed));
   generate(of.net, prompt, wanted, [&](int token) {

@@ -75,6 +75,9 @@ void ask_external(const T5Words& w) {
   model.net =
       changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
   begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
+  if (const size_t there = e.questions.size(); there && there < size_t(e.samples))
+    tell_repeats(w.questions, fmt::format("{} samples of {} question{}", e.samples, there, there == 1 ? "" : "s"),
+                 "more questions");
   const MatmulPrecision as_asked = precision(c);
   const std::string positions = w.positions.empty() ? "sequential" : with_spelled_file("positions", w.positions);
   const Chosen<Sampler> drawn = sampler_for(model.net.spec().encoding,

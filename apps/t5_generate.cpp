@@ -14,6 +14,7 @@
 #include "experiment/t5/learner.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/hub/t5_export.h"
 #include "lab/hub/t5_hf.h"
@@ -63,6 +64,7 @@ Writer writer_of_run(const std::string& folder, const std::string& encoding, con
 Writer writer_of_checkpoint(const std::string& folder) {
   const auto model = std::make_shared<const t5::HfModel>(t5::open_hf_model(folder));
   const auto tokenizer = t5::open_hf_tokenizer(*model);
+  if (const std::string& line = model->config.passed_over; !line.empty()) tell(stderr, "{}\n", line);
   return {model->net, model->config.writing,
           [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
           [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); },
@@ -104,9 +106,8 @@ void generate_answer(const AnswerWords& words) {
       words.hf.empty() ? writer_of_run(words.run, words.encoding, words.device) : writer_of_checkpoint(words.hf);
   if (!words.matmul.empty()) writer.config.set("matmul", words.matmul);
   const T5Generation how = generation(words, writer.how);
-  if (how.beams == 1 && (words.length_penalty.value_or(1) != 1 || !words.early_stopping.empty()))
-    bad_input("{} changes nothing with one beam; give --beams, or leave it out",
-              words.early_stopping.empty() ? "--length-penalty" : "--early-stopping");
+  refuse_without_beams(how.beams, words.length_penalty,
+                       words.early_stopping.empty() ? std::nullopt : std::optional(how.early_stopping), dashed);
   const RunValues trained = trained_on(writer.trained);
   if (const std::string text = with_spelled_file("encoding", words.encoding); !text.empty()) {
     writer.net = writer.net.with_encoding(choose_encoding(text, trained));

@@ -92,4 +92,20 @@ void refuse_without_effect(const RunSpec& c, const Settings& typed) {
   }
 }
 
+void refuse_without_draws(const TokenChoice& c, std::optional<int> top_k, std::optional<double> top_p,
+                          std::optional<uint64_t> seed, OptionName typed) {
+  if (c.temperature != 0) return;
+  const char* option = top_k.value_or(0) ? "top_k" : top_p.value_or(1) < 1 ? "top_p" : seed ? "seed" : nullptr;
+  if (option)
+    bad_input("{} changes nothing at temperature 0, which always takes the most probable token; give a {} above 0, or "
+              "leave it out", typed(option), typed("temperature"));
+}
+
+void refuse_without_beams(int beams, std::optional<double> length_penalty, std::optional<EarlyStopping> early_stopping,
+                          OptionName typed) {
+  if (beams == 1 && (early_stopping || length_penalty.value_or(1) != 1))
+    bad_input("{} changes nothing with one beam; give {}, or leave it out",
+              typed(early_stopping ? "early_stopping" : "length_penalty"), typed("beams"));
+}
+
 }  // namespace poslab

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "experiment/no_effect.h"
 #include "lab/runs/run.h"
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
@@ -82,12 +83,15 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
   return tokens;
 }
 
+std::string as_in_python(const std::string& option) { return option; }
+
 // What comes after the prompt.
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
-                  uint64_t seed) {
+                  std::optional<uint64_t> seed) {
   if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);
-  const Generation wanted{count, {temperature, top_k, top_p}, seed};
+  const Generation wanted{count, {temperature, top_k, top_p}, seed.value_or(0)};
   wanted.choice.check();
+  refuse_without_draws(wanted.choice, top_k, top_p, seed, as_in_python);
   const std::string text = long_call([&] { return of_run(m, [&] { return m.learner->write(prompt, wanted); }); });
   return nb::bytes(text.data(), text.size());
 }
@@ -98,6 +102,8 @@ std::string answered(const Model& m, const std::string& prompt, int count, int b
   how.early_stopping =
       word_of<EarlyStopping>("early_stopping", early_stopping,
                              {{"off", EarlyStopping::off}, {"on", EarlyStopping::on}, {"never", EarlyStopping::never}});
+  const bool stops = how.early_stopping != EarlyStopping::off;
+  refuse_without_beams(beams, length_penalty, stops ? std::optional(how.early_stopping) : std::nullopt, as_in_python);
   return long_call([&] { return of_run(m, [&] { return m.learner->answer(prompt, how); }); });
 }
 
@@ -116,7 +122,7 @@ void add_model(nb::module_& m) {
       .def("run", run, "tokens"_a, "outputs"_a.none(), "read"_a.none(), "positions"_a.none(), "trace"_a, "gradient"_a)
       .def_prop_ro("start", [](const Model& model) { return model.reader.start; })
       .def("tokens", tokens_of, "text"_a)
-      .def("write", written, "prompt"_a, "count"_a, "temperature"_a, "top_k"_a, "top_p"_a, "seed"_a)
+      .def("write", written, "prompt"_a, "count"_a, "temperature"_a, "top_k"_a, "top_p"_a, "seed"_a.none())
       .def("answer", answered, "prompt"_a, "count"_a, "beams"_a, "length_penalty"_a, "early_stopping"_a);
   m.def("load", load, "path"_a);
 }

@@ -219,6 +219,13 @@ TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong
   read({{"_from_model_config", true}, {"transformers_version", "5"}, {"new_key", 3}});
   CHECK(c.ends == std::vector{2});
   CHECK(c.choice.temperature == 0.8);
+  CHECK(c.passed_over == "g: new_key would change the text, and poslab passes over it");
+  read({{"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"suppress_tokens", Json::array()}, {"min_p", nullptr},
+        {"do_sample", false}, {"top_k", 3}, {"max_length", 20}, {"pad_token_id", 0}});
+  CHECK(c.passed_over == "");
+  read({{"repetition_penalty", 1.2}, {"no_repeat_ngram_size", 1}, {"forced_bos_token_id", 0}});
+  CHECK(c.passed_over == "g: repetition_penalty, no_repeat_ngram_size, forced_bos_token_id would change the text, and "
+                         "poslab passes over them");
   read({{"eos_token_id", {7, 9}}, {"do_sample", true}, {"temperature", 0.6}, {"top_k", 20}, {"top_p", 0.9}});
   CHECK(c.ends == std::vector{7, 9});
   CHECK(c.choice.temperature == 0.6);

@@ -455,6 +455,18 @@ checkpoint_answers() {   # a small random one: the words are of no use
       --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
 }
 check 'a checkpoint of others answers' checkpoint_answers
+passes_over() {
+  cp -r "$source/tests/huggingface/golden/t5/v1_0" forcing && echo '{"forced_bos_token_id": 0}' > \
+    forcing/generation_config.json && "$program" t5 generate --hf forcing --prompt x --count 2 2>&1 > /dev/null |
+    finds '^forcing/generation_config.json: forced_bos_token_id would change the text, and poslab passes over it$'
+}
+check 'and names what it does not take' passes_over
+asks_again() {
+  echo '{"question": "who?", "answers": ["Ada"], "ctxs": [{"title": "b", "text": "Ada", "isgold": true}]}' > one.jsonl
+  "$program" t5 eval --hf forcing --task documents --questions one.jsonl --sizes 1 --samples 2 2>&1 > /dev/null |
+    finds '^one.jsonl: 2 samples of 1 question, so that some repeat, .*; take fewer, or more questions$'
+}
+check 'questions that come again are told' asks_again
 check 'with one beam no penalty is taken' refuses 2 '--length-penalty changes nothing with one beam' "$program" \
   t5 generate --hf "$source/tests/huggingface/golden/t5/v1_0" --prompt x --beams 1 --length-penalty 0.6
 checkpoint_aligned() {

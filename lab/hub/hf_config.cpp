@@ -1,5 +1,7 @@
 #include "lab/hub/hf_config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -187,6 +189,26 @@ void read_begin(Keys& config, std::vector<int>& begin) {
 
 }  // namespace
 
+std::string keys_passed_over(Keys& generation) {
+  static const std::set<std::string> none_at_1 = {"repetition_penalty", "encoder_repetition_penalty", "length_penalty",
+                                                  "temperature", "top_p", "typical_p", "guidance_scale", "num_beams",
+                                                  "num_beam_groups", "num_return_sequences"},
+                                     // of speed and shape; a length gives way to --count
+      of_none = {"transformers_version", "use_cache", "cache_implementation", "pad_token_id", "bos_token_id",
+                 "decoder_start_token_id", "max_length", "max_new_tokens", "return_dict_in_generate"};
+  std::vector<std::string> keys = generation.all_left_over();
+  std::erase_if(keys, [&](const std::string& key) {
+    const json value = generation.get(key);
+    const bool off = value == false || value == "" || (value == 0 && !key.ends_with("_token_id")) ||
+                     (value.is_structured() && value.empty());
+    return off || key.starts_with("_") || key.starts_with("output_") || of_none.count(key) ||
+           (value == 1 && none_at_1.count(key));
+  });
+  if (keys.empty()) return "";
+  return fmt::format("{}: {} would change the text, and poslab passes over {}", generation.where(),
+                     fmt::join(keys, ", "), keys.size() == 1 ? "it" : "them");
+}
+
 void refuse_left_over(Keys& config, const std::string& models) {
   if (const std::string key = config.left_over(); !key.empty())
     bad_input(
@@ -264,13 +286,15 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   read_begin(keys, all.begin);
   if (const std::vector<int> ends = ends_of(keys); !ends.empty()) all.ends = ends;
   TokenChoice& c = all.choice;
-  if (!keys.on("do_sample", true)) {
+  if (keys.on("do_sample", true)) {
+    c.temperature = keys.number("temperature", c.temperature);
+    c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
+    prefix_errors(path, [&] { c.check(); });
+  } else {
     c.temperature = 0;
-    return;
+    for (const char* of_draws : {"temperature", "top_k", "top_p"}) keys.get(of_draws);
   }
-  c.temperature = keys.number("temperature", c.temperature);
-  c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
-  prefix_errors(path, [&] { c.check(); });
+  all.passed_over = keys_passed_over(keys);
 }
 
 }  // namespace poslab

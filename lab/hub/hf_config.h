@@ -21,15 +21,16 @@ struct HfConfig {
   std::vector<int> begin{};                      // bos_token_id: the token that begins a text, or none
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
   TokenChoice choice{.temperature = 0.8};        // how tokens are drawn, unless the user says otherwise
+  std::string passed_over{};                     // a line on other keys of generation_config.json, or none
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
 
 // generation_config.json, how the authors want a model to write: bos_token_id, eos_token_id, temperature, top_k and
 // top_p, each where it is given, and the most probable token where do_sample is false. Other keys are passed over, as
-// none changes the model's results. Defaults are those of `poslab lm generate`; by default transformers takes the
-// most probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is no JSON object, and
-// for a wrong value of any of these keys but bos_token_id.
+// none changes the model's logits; `passed_over` has them. Defaults are those of `poslab lm generate`; by default
+// transformers takes the most probable token, or draws from the 50 most probable ones. Throws BadInput for a text that
+// is no JSON object, and for a wrong value of any of these keys but bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"
@@ -37,6 +38,9 @@ extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.
 std::vector<int> ends_of(Keys& config);
+// "PATH: repetition_penalty, min_p would change the text, and poslab passes over them", of the keys of a
+// generation_config.json that were not read; "" where none has a value that has an effect.
+std::string keys_passed_over(Keys& generation);
 // Refuses a key that was not read. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
 void refuse_left_over(Keys& config, const std::string& models);
 

@@ -42,7 +42,8 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
                         {"d_ff", text_of(sizes.d_ff)},
                         {"biases", sizes.biases ? "on" : "off"},
                         {"tied", sizes.tied ? "on" : "off"}};
-  HfRun run{RunSpec(configure(of_new_run(overlaid(all_choices(), own, asked)))), {}, model.net, rope, its.choice};
+  HfRun run{RunSpec(configure(of_new_run(overlaid(all_choices(), own, asked)))), {}, model.net, rope, its.choice,
+            its.passed_over};
   language::check(run.config);
   if (other) run.net = run.net.with_encoding(run.config.scheme);
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature, trained_on(trained));

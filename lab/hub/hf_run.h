@@ -14,6 +14,7 @@ struct HfRun {
   Decoder net;
   HfRope rope{};                           // the positions that it was trained with
   TokenChoice choice{.temperature = 0.8};  // how tokens are drawn, unless the user says otherwise
+  std::string passed_over{};               // a line on keys of generation_config.json, or none
 };
 // asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul. An encoding leaves
 // open the model's own options (for_hf_model). Throws BadInput and Failure as open_hf_model.

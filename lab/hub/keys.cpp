@@ -75,10 +75,15 @@ std::vector<std::string> Keys::words(const std::string& key) {
   return all;
 }
 
-std::string Keys::left_over() const {
+std::vector<std::string> Keys::all_left_over() const {
+  std::vector<std::string> keys;
   for (const auto& [key, value] : all_.items())
-    if (!value.is_null() && !read_.count(key)) return key;
-  return "";
+    if (!value.is_null() && !read_.count(key)) keys.push_back(key);
+  return keys;
+}
+std::string Keys::left_over() const {
+  const std::vector<std::string> keys = all_left_over();
+  return keys.empty() ? "" : keys[0];
 }
 
 }  // namespace poslab

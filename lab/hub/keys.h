@@ -27,7 +27,8 @@ class Keys {
   std::string word(const std::string& key, const std::string& standard);
   std::vector<double> numbers(const std::string& key);
   std::vector<std::string> words(const std::string& key);
-  // The first key that was not read and is not null; "" without one.
+  // The keys that were not read and are not null, in their order; the first, "" without one.
+  std::vector<std::string> all_left_over() const;
   std::string left_over() const;
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
 

@@ -15,10 +15,11 @@ struct HfConfig {
   T5Spec spec;                                   // whether it is tied, the file of weights tells
   int trained_length = 512;                      // n_positions
   T5Generation writing{};                        // ends, beams, length_penalty and early_stopping
+  std::string passed_over{};                     // a line on other keys of generation_config.json, or none
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
-// These options from generation_config.json; its other keys are passed over. Throws BadInput: one is no such number.
+// These options from generation_config.json; of its other keys `passed_over` tells. Throws BadInput: one is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 // The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
 // "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.

@@ -113,6 +113,9 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   else if (!stop.is_null())
     keys.refuse("early_stopping", "true, false or \"never\"");
   prefix_errors(path, [&] { w.check(); });
+  if (!Keys(keys).on("do_sample", false))  // of a copy, so that it stays unread
+    for (const char* of_draws : {"do_sample", "temperature", "top_k", "top_p"}) keys.get(of_draws);
+  all.passed_over = keys_passed_over(keys);
 }
 
 std::string hf_name(const std::string& parameter, bool gated) {

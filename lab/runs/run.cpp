@@ -107,11 +107,15 @@ Values repeats(const std::vector<TestPart>& parts) {
   return all;
 }
 
+void tell_repeats(const std::string& part, const std::string& what, const char* remedy) {
+  tell(log_of_thread(), "{}: {}, so that some repeat, and more samples say nothing new; take fewer, or {}\n", part,
+       what, remedy);
+}
+
 Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {
   if (Progress::shown)
     for (const auto& [part, what] : repeats(parts))
-      tell(log_of_thread(), "{}: {}, so that some repeat, and more samples say nothing new; take fewer, or a longer "
-                            "text\n", part, what);
+      tell_repeats(part, what, "a longer text");
   double all = 0, done = 0;
   for (const TestPart& part : parts) all += part.tokens;
   Profile profile("testing", "part", device);

@@ -58,11 +58,13 @@ std::string checkpoint_bytes(const Learner&);
 // seconds of training since step 0, if they are known (lab/runs/training_clock.h). A signal throws Interrupted after a
 // last checkpoint.
 std::optional<double> train(const RunFolder&, Learner&, Trace* = nullptr);
-// All parts of a test, with a bar on stderr, and a line for each that repeats samples. Throws Interrupted; `again` is
-// the command that does it again.
 Taken taken_by(const std::vector<TestPart>&);
 int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the longest sequence tested
+// "documents.jsonl: 9 samples of 5 questions, so that some repeat, ..." on stderr; remedy: "more questions".
+void tell_repeats(const std::string& part, const std::string& what, const char* remedy);
 Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the words of the part, without empty ones
+// All parts of a test, with a bar on stderr, and a line for each that repeats samples. Throws Interrupted; `again` is
+// the command that does it again.
 Results evaluate(const std::vector<TestPart>&, const std::string& again, Device = Device::cpu);
 
 }  // namespace poslab

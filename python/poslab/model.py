@@ -71,11 +71,12 @@ class Model:
         """The tokens of a text, as a language model or a T5 reads them: a list."""
         return self._model.tokens(text)
 
-    def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=0):
+    def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=None):
         """What a language model writes after the prompt, as `poslab lm generate` does: a text of `count` tokens.
 
-        temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones. An
-        external checkpoint that has a token for the beginning of a text also writes after an empty prompt."""
+        temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones, and
+        the same seed, 0 if it is None, writes the same text. An external checkpoint that has a token for the beginning
+        of a text also writes after an empty prompt."""
         return self._model.write(prompt, count, temperature, top_k, top_p, seed).decode(errors="replace")
 
     def answer(self, prompt, count=64, *, beams=1, length_penalty=1.0, early_stopping="off"):

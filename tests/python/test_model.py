@@ -132,6 +132,9 @@ def test_a_language_model(tmp_path):
     said = poslab("lm", "generate", tmp_path / "lm", "--prompt", "A small", "--count", "12", *words)
     assert said == "A small" + model.write("A small", 12, **how) + "\n"
     assert model.write("A small", 12, **how) != model.write("A small", 12, **{**how, "seed": 4})
+    for useless in ({"top_k": 3}, {"top_p": 0.2}, {"seed": 0}):
+        with pytest.raises(ValueError, match=f"^{[*useless][0]} changes nothing at temperature 0, .* give a temperature"):
+            model.write("A small", 2, temperature=0, **useless)
     assert model.write(count=3) == model.write("#include <", 3)                 # as the command line begins
     first = model.write("A small", 1, temperature=0)
     assert model.tokens("A small" + first)[-1] == plain.numpy()[0, -1].argmax() or len(first) > 1
@@ -188,7 +191,9 @@ def test_a_t5(tmp_path):
         with pytest.raises(ValueError, match=words):
             model(tokens, **how)
     for wrong, words in (({"beams": 0}, "beams"), ({"early_stopping": "of"}, 'mean "off"'), ({"prompt": ""}, "empty"),
-                         ({"prompt": "hello"}, "hello"), ({"count": 0}, "0")):
+                         ({"prompt": "hello"}, "hello"), ({"count": 0}, "0"),
+                         ({"length_penalty": 5.0}, "^length_penalty changes nothing with one beam; give beams, or"),
+                         ({"early_stopping": "never"}, "^early_stopping changes nothing with one beam")):
         with pytest.raises(ValueError, match=words):
             model.answer(**{"prompt": prompt, **wrong})
     with pytest.raises(ValueError, match="is not a language model"):
