@@ -105,8 +105,10 @@ void run(const AskWords& w) {
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const Respondent respondent = load(w);
   if (w.options.draws > 1 && !respondent.random)
-    bad_input("--samples {} changes nothing: no positions of {} are random; give random --positions, or leave it out",
-              w.options.draws, w.run);
+    bad_input("--samples {} changes nothing: {} leave it out", w.options.draws,
+              unread_positions(respondent.config.scheme, choose_sampler("randomized")).empty()
+                  ? fmt::format("no positions of {} are random; give random --positions, or", w.run)
+                  : respondent.config.scheme.spelled() + " reads no positions;");
   asking::Session session(w.run, respondent, w.options);
   const std::string heading = w.options.json ? "" : session.heading();
   if (!w.strings.empty()) {

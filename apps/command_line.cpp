@@ -256,6 +256,9 @@ CommandLine::CommandLine()
 }
 
 bool CommandLine::parse(int argc, const char* const* argv) {
+  for (int n = 1; n + 1 < argc; ++n)
+    if (std::string_view(argv[n]) == "--" && std::string_view(argv[n + 1]).starts_with("--"))
+      bad_input("-- ends the options, and {} comes after it; leave the -- out", argv[n + 1]);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help

@@ -36,6 +36,20 @@ std::string encoding_with(const std::string& option, const CLI::App& command) {
   return "";
 }
 
+// "--set seed = 3", "--lr = 3"
+void refuse_apart(const CLI::App& command, const std::vector<std::string>& left) {
+  const std::string next = left[0].starts_with("=") && left[0].size() > 1 ? left[0].substr(1) : left.back();
+  for (const CLI::Option* o : command.get_options()) {
+    if (o->empty() || !o->nonpositional()) continue;
+    const std::string last = o->results().back(), name = o->get_name();
+    if (last == "=") bad_input("{0} = {1}: write {0} {1}, without =", name, left[0]);
+    const bool key = o->get_type_name() == "KEY=VALUE";
+    if (key && (last.ends_with("=") || (last.find('=') == last.npos && left[0].starts_with("="))))
+      bad_input("{0} takes one KEY=VALUE; write {0} {1}={2}, without spaces", name, last.substr(0, last.find('=')),
+                next);
+  }
+}
+
 }  // namespace
 
 std::vector<const CLI::App*> commands_in_help(const CLI::App& app) {
@@ -59,6 +73,7 @@ std::vector<std::string> options_of(const CLI::App& command) {
 
 void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   std::vector<std::string> left = command.remaining();
+  if (!left.empty()) refuse_apart(command, left);
   std::erase(left, "--");  // the words after it are arguments
   if (left.empty()) return;
   for (const CLI::Option* o : command.get_options())  // one that took the next option for its value

@@ -148,7 +148,7 @@ void collect_command(const SweepWords& w) {
   }
   if (!w.csv.empty()) check_output("--csv", w.csv, {csv_output("id,name,")});
   if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
-  if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "", "{\"id\":", "\"tested\":"}});
+  if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "JSON", "{\"id\":", "\"tested\":"}});
   const auto [plan, path] = sweep_of(w);
   const Collected all = collect(plan, SweepFolder(path));
   tell(stderr, "{}", note_of_damage(plan, SweepFolder(path)));

@@ -23,6 +23,11 @@ class OwnLayer : public Encoding {
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
     for (const Piece& piece : s.pieces) check_shape(in.q, piece.q, "q", 3), check_shape(in.k, piece.k, "k", 2);
+    if (s.bias && s.bias.device() == Device::cpu)  // whose loss would look like a training that diverged
+      for (int64_t i = 0; i < s.bias.size(); ++i)
+        if (std::isnan(s.bias.data()[i]))
+          bad_input("{}: the bias of scores(), of shape {}, has a NaN; 0 adds nothing, and -inf hides a pair", name_,
+                    to_string(s.bias.shape()));
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
     return s;
   }

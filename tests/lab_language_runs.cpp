@@ -280,6 +280,12 @@ TEST_CASE("lm eval: more samples than the text has windows are told, and kept wi
                                {"length 32", "5000 samples of at most 168 windows"}});
   Program as_many(folder, "lm eval " + folder / "run" + " --samples 168 --times 2 --name as-many");
   CHECK(!holds(as_many.output(), "some repeat"));
+  for (const char* name : {"vocabulary.json", "text.json"}) {
+    fs::remove(folder / "run/" + name);
+    Program lost(folder, "lm eval " + folder / "run" + " --times 2 --name lost");
+    CHECK(lost.status() == 1);
+    CHECK(holds(lost.output(), fmt::format("run/{} is missing; restore it from a copy", name)));
+  }
 }
 
 TEST_CASE("a language model with another encoding at test reads the positions that are drawn for that one") {

@@ -17,6 +17,11 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(with_spelled_file("test_positions", "rope|given:at=@" + path + "|x") == "rope|given:at=0 1 2.5 7|x");
   CHECK(with_spelled_file("positions", "given:at=0 3") == "given:at=0 3");
   CHECK(with_spelled_file("out", "a=@b") == "a=@b");
+  CHECK(refusal([&] { with_spelled_file("positions", "given:at=" + path); }) ==
+        "2: at=" + path + ": a file is named with @, as in at=@" + path);
+  CHECK(holds(refusal([&] { with_spelled_file("encoding", "rope|calibrated:of=" + path + "|alibi"); }),
+              "2: of=" + path + ": a file is named with @"));
+  CHECK(holds(refusal([&] { with_spelled_file("temperature", "aligned:of=" + path); }), "as in of=@" + path));
   const std::string toml = "task = \"even_pairs\"\nencoding = \"rope\"\npositions = \"given:at=@" + path + "\"";
   const RunSpec c(configure(read_toml(toml, "c.toml", strings_kind(), SpelledFiles::read)));
   CHECK(c["positions"] == "given:at=0 1 2.5 7");

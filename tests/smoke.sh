@@ -177,6 +177,8 @@ check 'positions that nothing reads are told' says_unread "$program" train "${sm
   --positions randomized --out unread
 not_open() { ! says_unreached "$program" eval open; }
 check 'but not of one that is reached' not_open
+check 'nor are they drawn again' refuses 2 '--samples 5 changes nothing: none reads no positions; leave it out' \
+  "$program" ask unread 01 --positions randomized --samples 5
 printf 'task = "even_pairs"\nencoding = "rerope"\nsteps = 2\n' > typed.toml
 typed_file() { [[ $("$program" sweep plan typed.toml) == *'"encoding":"rerope:window=0.5L"'* ]]; }
 check 'a file that a person wrote follows, too' typed_file

@@ -131,7 +131,7 @@ void check_source(const AlignRequest& r) {
 
 Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
-  check_output("-o", out, {{"", "", "{", alignment_format}});
+  check_output("-o", out, {{"", "JSON", "{", alignment_format}});
   check_source(r);
   if (!r.hf.empty()) refuse_device_of_checkpoint(r.device, r.hf);
   const Alignment made = r.hf.empty() ? of_run(r) : of_checkpoint(r);

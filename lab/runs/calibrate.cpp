@@ -15,7 +15,7 @@ namespace poslab {
 
 Calibration write_calibration(const std::string& run, const Calibrating& how, const std::string& out,
                               const std::string& device, bool force) {
-  check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
+  check_output("-o", out, {{"", "a list of numbers", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
   const RunSpec& c = state.config;
   begin({.what = "calibrating",

@@ -35,6 +35,11 @@ bool is_of_kind(const Output& kind, const std::string& path) {
 const Output& by_ending(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
   std::vector<std::string> known;
   for (const Output& kind : kinds) {
+    const std::string ending = fs::path(path).extension();
+    for (const char* other : {".html", ".svg", ".pdf", ".png", ".pgf", ".tex"})
+      if (kind.ending.empty() && ending == other)
+        bad_input("{} {}: {} is written there, and nothing that ends in {}; choose another name", option,
+                  shell_word(path), kind.what, other);
     if (path.size() > kind.ending.size() && path.ends_with(kind.ending)) return kind;
     known.push_back(fmt::format("{} ({})", kind.ending, kind.what));
   }
@@ -47,7 +52,7 @@ Output html_output(const std::string& command) {
   return {".html", "a page", "<!doctype html>", "<p class=\"kicker\">" + command};
 }
 Output svg_output(const std::string& what) { return {".svg", what, "<svg "}; }
-Output csv_output(const std::string& first_columns) { return {"", "", first_columns}; }
+Output csv_output(const std::string& first_columns) { return {"", "a table, as CSV,", first_columns}; }
 
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
   if (path.starts_with("/dev/") || path.starts_with("/proc/")) return;

@@ -71,6 +71,12 @@ void tell_copies(const Corpus& corpus, const TextRecord& all) {
          copies, of_test.size(), example);
 }
 
+// A file that a run on a text has.
+std::string read_own(const std::string& path) {
+  if (!std::filesystem::exists(path)) failure("{} is missing; restore it from a copy, or train again", path);
+  return read_file(path);
+}
+
 TextSource of_grammar() { return std::make_shared<Source>(Source{.grammar = CopyGrammar{}}); }
 TextSource of_corpus(const Corpus& c, Vocabulary v) {
   return std::make_shared<Source>(
@@ -116,7 +122,7 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (!c.has("text")) return {};
   if (c["text"] == "copy_grammar") return of_grammar();
   const TextRecord then = text_of(run.path());
-  const std::string vocabulary = read_file(run.file("vocabulary.json"));
+  const std::string vocabulary = read_own(run.file("vocabulary.json"));
   Vocabulary v = vocabulary_of(vocabulary, run.file("vocabulary.json"));
   if (!c["text"].empty() && then.path != c["text"])
     failure("{}/text.json is of the text {}, and the run was trained on {}; restore it from a copy", run.path(),
@@ -163,7 +169,7 @@ std::string checksum_of_text(const std::string& path) {
 TextRecord text_of(const std::string& folder) {
   const std::string path = folder + "/text.json";
   const auto damaged = [&] { failure("{} is damaged; restore it from a copy, or train again", path); };
-  const Json at = try_json(read_file(path));
+  const Json at = try_json(read_own(path));
   if (!at.is_object() || !at.value("text", Json()).is_string() || !at.value("files", Json()).is_array()) damaged();
   const Json vocabulary = at.value("vocabulary", Json());
   TextRecord r{at["text"], {}, vocabulary.is_string() ? vocabulary.get<std::string>() : ""};

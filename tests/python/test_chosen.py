@@ -82,6 +82,9 @@ def test_logits_of_rope_depend_on_distances_alone():
         np.testing.assert_allclose(diagonal, diagonal[0], rtol=1e-4)
     moved = pl.encodings.rope.logits(q, k, positions="randomized:max_position=64").numpy()[0, 0]
     assert np.abs(moved - plain).max() > 1e-3
+    for listed in ([0, 1, 2], np.arange(3)):
+        with pytest.raises(ValueError, match="a list is positions='given:at=0 1 2'"):
+            pl.encodings.rope.logits(q, k, positions=listed)
     with pytest.raises(ValueError, match="adds nothing to the embedding"):
         pl.encodings.rope.build().embed(np.zeros((1, 4, 64)))
     assert np.abs(pl.encodings.sincos.build().embed(np.zeros((1, 4, 64))).numpy()).max() > 0.5

@@ -160,6 +160,12 @@ class WritesNaN(pl.Encoding):
         return pl.Scores([pl.Piece(q, k)], 1)
 
 
+class BiasOfNaN(pl.Encoding):
+    def scores(self, q, k, positions):
+        rows = rows_of(q, positions)
+        return pl.Scores([pl.Piece(q, k)], 1, bias=np.full((rows.max() + 1, self.heads), np.nan), pairs=rows)
+
+
 class GoesBack(pl.Encoding):
     def scores(self, q, k, positions):
         pl.sum_all(pl.Tensor([1.0])).backward()
@@ -207,6 +213,7 @@ class MakesInside(pl.Encoding):
     (Throws, KeyError, "nothing"), (GivesNothing, ValueError, "it must give Scores"),
     (OfAnotherShape, ValueError, "residual|shape|must be|linear"), (NoSuchRow, ValueError, "row -1"),
     (RowsOfFloats, ValueError, "whole numbers"), (WritesNaN, RuntimeError, "the loss is nan"),
+    (BiasOfNaN, ValueError, r"biasofnan: the bias of scores\(\), of shape .*, has a NaN; 0 adds nothing"),
     (GoesBack, ValueError, "depends on nothing"), (Leaves, SystemExit, "3"),
     (LearnsTwice, ValueError, "there is a parameter .*bias already"), (LearnsNothing, ValueError, "must be positive"),
     (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside a training"),

@@ -73,7 +73,7 @@ void check_matplotlib(const std::string& option, const std::vector<std::string>&
 
 std::string figure_file(const std::string& path, const std::string& json, const std::string& width) {
   const std::string ending = ending_of(path);
-  if (ending == ".json") return json;
+  if (ending.empty() || ending == ".json") return json;
   return python_output(
       python_for("-o " + shell_path(path)), "figures",
       {"-", "-o", "-", "--format", ending.substr(1), "--width", fmt::format("{}", millimetres_of(width))}, json);
