@@ -32,7 +32,8 @@ const List other_lists[] = {{"a task (--task)", [] { return names_of(all_tasks()
 // "rope,alibi", "rope/alibi", "rope alibi": how many names of the list, where one is asked for; 0 if they are not.
 size_t several(std::string name, const Names& known) {
   for (char& c : name) c = c == '/' || c == ' ' ? ',' : c;
-  const Names all = split(name, ',');
+  Names all = split(name, ',');
+  std::erase(all, "");  // of "rope, alibi"
   const bool each = std::all_of(all.begin(), all.end(), [&](const std::string& one) { return has(known, one); });
   return each && all.size() > 1 ? all.size() : 0;
 }
