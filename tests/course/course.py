@@ -129,20 +129,20 @@ def as_a_student_begins():
 
 def as_the_sources_change():
     """course/holes.toml names what is there, once; where a source has changed, a refusal names file, body and words."""
-    path = "core/cpu/softmax.cpp"
-    text = (root / path).read_text()
     check("files with holes are a student's, and have no marks of their own",
           set(marks.holes()) == set(marks.marked()) and
           not any("// course " in (root / path).read_text() for path in marks.files()))
-    for was, is_, told in [("void softmax(", "void renamed(", "'3 softmax' of .* which is there 0 times"),
-                           ("constexpr", "// void softmax(\nconstexpr", "which is there 2 times"),
-                           ("  if (!dx) return;\n", "", "'3 softmax_backward' of .* with 'if [(]!dx[)] return;'")]:
+    softmax, tape = "core/cpu/softmax.cpp", "autograd/tape.cpp"
+    for path, was, is_, told in [
+            (softmax, "void softmax(", "void renamed(", "'3 softmax' of .* which is there 0 times"),
+            (softmax, "constexpr", "// void softmax(\nconstexpr", "which is there 2 times"),
+            (tape, "const EndOfPass", "", "'2 backward' of .* with 'const EndOfPass'")]:
         try:
-            marks.with_marks(path, text.replace(was, is_))
+            marks.with_marks(path, (root / path).read_text().replace(was, is_))
             refusal = "none"
         except marks.Broken as error:
             refusal = str(error)
-        check(f"holes.toml and a source with '{is_.splitlines()[0] if is_ else 'a line less'}'",
+        check(f"holes.toml and a source with '{is_.splitlines()[0] if is_ else 'words less'}'",
               path in refusal and re.search(told, refusal), refusal)
 
 
