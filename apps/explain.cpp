@@ -192,7 +192,7 @@ std::string of_encoding(const std::string& name) {
                            : s->pages.file.empty() ? fmt::format("encodings/{}.cpp", s->name)
                                                    : s->pages.file},
                   {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options, works))},
-                  {"read on", "docs/schemes.md"}},
+                  {"read on", "docs/encodings.md"}},
                  matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);
 }
 
@@ -232,7 +232,7 @@ std::string of_sampler(const std::string& name) {
                   {"source", s->source},
                   {"file", s->parts ? "encodings/samplers.cpp" : s->file},
                   {"spelled", "--positions " + (s->parts ? shell_word(shown) : spelling(s->name, s->options))},
-                  {"read on", "docs/schemes.md"}},
+                  {"read on", "docs/encodings.md"}},
                  sample, s->parts ? std::vector<Option>() : s->options);
 }
 
@@ -265,7 +265,7 @@ std::string of_temperature(const std::string& name) {
                   {"source", t->source},
                   {"file", "encodings/temperature.cpp"},
                   {"spelled", "--temperature " + spelling(t->name, t->options)},
-                  {"read on", "docs/schemes.md"}},
+                  {"read on", "docs/encodings.md"}},
                  keys + "\n" + factors + "\n", t->options);
 }
 

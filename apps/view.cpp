@@ -22,7 +22,7 @@ const char* view_footer = R"(
 Writes FOLDER/index.html, a page that opens as a file and needs no network, with the attention of each layer and head on
 one string, text or question of the test, cell by cell to 4096 x 4096: a grid of all heads, a map to zoom and scroll,
 the tokens and the weight under the pointer or the arrow keys, the checkpoints of the training, two runs side by side.
-Its tiles lie beside it in FOLDER/maps: about half a byte for each weight. docs/view.md has more.
+Its tiles lie beside it in FOLDER/maps: about half a byte for each weight. docs/pictures.md has more.
 
 Runs are all of tasks, all of language models, or all of T5s, whose encoder is drawn. A training with --keep-checkpoints
 leaves more than the newest checkpoint to look at. A checkpoint of the Hugging Face form, as `poslab lm eval --hf` takes

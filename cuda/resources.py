@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""usage: cuda/resources.py LOG PAGE: what `nvcc -Xptxas=-v` said of each kernel, as the table of a page between two
-comments; ./dev resources. Of a kernel that is compiled in several forms, the most that any of them takes."""
+"""usage: cuda/resources.py LOG: what `nvcc -Xptxas=-v` said of each kernel, as bench/results/resources.csv;
+./dev resources. Of a kernel that is compiled in several forms, the most that any of them takes."""
 
 import collections
+import pathlib
 import re
 import subprocess
 import sys
 
-BEGIN, END = "<!-- begin: ./dev resources -->", "<!-- end -->"
 SAID = re.compile(
     r"Compiling entry function '(?P<name>\w+)' for '(?P<gpu>\w+)'.*?"
     r"(?P<stack>\d+) bytes stack frame, (?P<spilled>\d+) bytes spill stores.*?"
@@ -37,27 +37,16 @@ def table(rows, gpu):
         forms[name, file].append(numbers)
     for (name, file), numbers in sorted(forms.items()):    # a template that several files have is one line
         lines[name, len(numbers), tuple(max(column) for column in zip(*numbers))].append(file)
-    most = [max(column) for column in zip(*(r[2:] for r in rows))]
-    yield f"{len(rows)} kernels for {gpu}. They take at most {most[0]} registers a thread and {most[1]:,} bytes of"
-    yield f"shared memory a block; {sum(r[5] > 0 for r in rows)} of them spill registers, at most {most[3]} bytes of a"
-    yield "thread. Forms of one template are in one line, with the most that any of them takes."
-    yield ""
-    yield "| kernel | in | forms | registers | shared memory, bytes | stack | spilled |"
-    yield "|---|---|---|---|---|---|---|"
-    for (name, count, (registers, shared, stack, spilled)), files in lines.items():
-        yield f"| `{name}` | {', '.join(files)} | {count} | {registers} | {shared:,} | {stack} | {spilled} |"
+    yield f"# {len(rows)} kernels for {gpu}"
+    yield "kernel,in,forms,registers,shared_bytes,stack_bytes,spilled_bytes"
+    for (name, count, numbers), files in lines.items():
+        yield ",".join(map(str, (name, " ".join(files), count, *numbers)))
 
 
 def main():
-    log, page = sys.argv[1:]
-    with open(log) as file:
-        rows, gpu = kernels(file.read())
-    with open(page) as file:
-        text = file.read()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END, 1)[1]
-    with open(page, "w") as file:
-        file.write(f"{before}{BEGIN}\n" + "\n".join(table(rows, gpu)) + f"\n{END}{after}")
+    rows, gpu = kernels(pathlib.Path(sys.argv[1]).read_text())
+    page = pathlib.Path(__file__).parents[1] / "bench/results/resources.csv"
+    page.write_text("".join(f"{line}\n" for line in table(rows, gpu)))
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ pl.plot_matrices({"none: softmax": weights("none", False), "stick_breaking, caus
 #
 # Three of each family, as they are before training (head 3, 24 slots). Colours differ from picture to picture: look at
 # shapes. Most are stripes along the diagonal. **Predict** before you look closely: which of the schemes that you have
-# met by now will not be? (The others are in [docs/schemes.md](../docs/schemes.md).)
+# met by now will not be? (`poslab list encodings` has the others.)
 
 # %%
 families = {
@@ -312,8 +312,8 @@ def _(is_toeplitz):
 # %% [markdown]
 # ## Where to read on
 #
-# - [docs/schemes.md](../docs/schemes.md): every scheme with its picture, formula and source.
-# - [docs/show.md](../docs/show.md): the same pictures on the terminal, with `poslab show`.
+# - `poslab explain NAME`: formula and source of any scheme; the site (`./dev docs`) has all, with pictures.
+# - [docs/pictures.md](../docs/pictures.md): the same pictures on the terminal, with `poslab show`.
 # - Write them yourself, in C++: [sine and cosine, and learned positions](../docs/course/09_absolute.md),
 #   [RoPE](../docs/course/10_rope.md), [ALiBi and relative keys](../docs/course/11_relative.md).
 # - Next: [05 why length generalization fails](05_lengths.ipynb).

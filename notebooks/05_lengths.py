@@ -235,6 +235,6 @@ def _(pool):
 # ## Where to read on
 #
 # - A. Ruoss et al., *Randomized Positional Encodings Boost Length Generalization of Transformers*, ACL 2023.
-# - [docs/show.md](../docs/show.md): `poslab show --view coverage`, for any encoding and sampler.
+# - [docs/pictures.md](../docs/pictures.md): `poslab show --view coverage`, for any encoding and sampler.
 # - Draw the curve of an encoding that you wrote: [step 9 of the course](../docs/course/09_absolute.md).
 # - Next: [06 randomized positions](06_randomized.ipynb): is it the randomness, or the order?

@@ -191,7 +191,7 @@ def cost_of_far():
 
 # -- 5: every scheme ---------------------------------------------------------------------------------------------------
 
-# What the formula in docs/schemes.md does whatever is learned, of those that the picture shows: it prefers near keys,
+# What the formula (poslab explain) does whatever is learned, of those that the picture shows: it prefers near keys,
 # or tells far distances less apart than near ones, or not at all.
 DECAY = ("geometric", "lambda", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant",
          "alibi")  # fmt: skip

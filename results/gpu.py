@@ -1,6 +1,5 @@
-"""Tables of docs/gpu-measured.md, from what `./dev cuda-test` left on a GPU: bench/results/h200/."""
+"""Tables of docs/speed.md and of the site, from what `./dev cuda-test` left on a GPU: bench/results/h200/."""
 
-import functools
 import json
 
 from query import ROOT, bench, by, markdown, mean
@@ -123,9 +122,3 @@ def tested():
         lines.append(f"- `compute-sanitizer --tool {tool}`, commit {commit}: {count('ok')} of {len(rows)} runs ended, "
                      f"without an error{late}.")  # fmt: skip
     return lines
-
-
-TABLES = {f.__name__: f for f in (tested, rates, peers, samples, population, naive, schemes, resample)}
-TABLES |= {f"profile{end}": functools.partial(profile, f"kernels{end}") for end in ("", "-randomized", "-shaw")}
-TABLES |= {f"variants{end}": functools.partial(variants, name) for end, name in
-           (("", "variants"), ("-randomized", "randomized"), ("-pairs", "pairs"))}  # fmt: skip

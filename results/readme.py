@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Writes docs/results.md and docs/results-limits.md from their templates, NAME.md.in, and the tables between marks of
-README.md, docs/results-tables.md, speed.md, gpu.md, gpu-measured.md, torch.md, web.md and trust.md: all from what
-measured runs left in results/*/ and bench/results/.
+README.md, docs/results-tables.md, speed.md, gpu.md, torch.md, web.md and testing.md: all from what measured runs left in results/*/ and bench/results/.
 
 Prints them; with --write puts them into those pages, with --check fails where others stand there. Standard library
 only.
@@ -21,12 +20,12 @@ from query import ROOT
 TEMPLATES = {"docs/results.md": findings, "docs/results-limits.md": limits}
 TABLES = {
     "docs/results-tables.md": {"tables": limits.all_tables, "trained": limits.trained_lengths},
-    "docs/speed.md": {"speed": speed.speed, "products": speed.engine, "bf16": speed.bf16, "ladder": speed.ladder},
-    "docs/gpu-measured.md": gpu.TABLES,
-    "docs/gpu.md": {"matmul": matmul_lines},
+    "docs/speed.md": {"speed": speed.speed_in_ranges, "gpu": gpu.peers, "ladder": speed.ladder,
+                      "rounded": speed.rounded},
+    "docs/gpu.md": {"matmul": lambda: matmul_lines()[-1:], "tested": gpu.tested},
     "docs/torch.md": {"llama": speed.llama},
     "docs/web.md": {"web": speed.web},
-    "docs/trust.md": {"fuzz": speed.fuzz, "sanitizers": speed.sanitizers},
+    "docs/testing.md": {"fuzz": speed.fuzz, "sanitizers": speed.sanitizers, "coverage": speed.coverage},
     "README.md": {"results": limits.in_short, "speed": speed.speed_in_short},
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails, naming the sentence, where README.md or docs/compare.md says another figure than follows from results/*/ and
+"""Fails, naming the sentence, where README.md says another figure than follows from results/*/ and
 bench/results/; where a template of docs/results.md or docs/results-limits.md has a figure that it does not ask for;
 where a page of results is of other numerics than experiment/numerics.def and does not begin with "Old"; and where a
 picture shows other numbers. Standard library only.
@@ -66,12 +66,7 @@ def results():
     yield f"All {len(tasks)} tasks, {of['done']} of {of['planned']} trials, are in results/table1-tiny"
 
 
-def compared():
-    of = page("every-scheme")
-    yield f"the {of['done']} trials of results.md took {of['hours']:.1f} hours, one core each"
-
-
-SENTENCES = {"README.md": (demo, speeds, results), "docs/compare.md": (compared,)}
+SENTENCES = {"README.md": (demo, speeds, results)}
 
 # Figures that are no measurements, on pages that have no other typed ones: how something was trained and tested, what
 # it is called, and what a source says.

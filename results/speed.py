@@ -1,7 +1,8 @@
-"""The tables of docs/speed.md, README.md, docs/torch.md, docs/web.md and docs/trust.md, from what `./dev bench` and
-`./dev test` left in bench/results/. For readme.py."""
+"""The tables of docs/speed.md, README.md, docs/torch.md, docs/web.md and docs/testing.md, from what `./dev bench` and
+`./dev test` left in bench/results/, for readme.py; and all of them for the page of measurements of the site."""
 
 import json
+import re
 import statistics
 
 from query import ROOT, bench, by, markdown
@@ -165,6 +166,28 @@ def speed():
         *quoted((RESULTS / "decoder.txt").read_text()),
         "",
     ]
+
+
+def ranges(values):
+    low, high = (f"{x:.2f}" for x in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def speed_in_ranges():
+    """How many times as fast as the fastest peer, in how much less memory than the leanest, and in bf16 how many times
+    as fast as in fp32: by work, form of products and processor."""
+    groups = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        file, form = json.loads(path.read_text()), "bf16" if path.name.startswith("bf16-") else "fp32"
+        for r in (r for r in file["results"] if r["what"] in ("train", "eval", "t5", "generate")):
+            work = work_of(r).removeprefix(f"{r.get('encoding')}, ")
+            groups.setdefault((work, form, re.sub(r"\(R\)| Processor", "", file["cpu"])), []).append(r)
+    cells = [[*key, str(len(of)), ranges([r["ratio"] for r in of]),
+              ranges([r["times_fp32"] for r in of]) if key[1] == "bf16" else "",
+              ranges([min(r["peak_memory_ratio"].values()) for r in of])]
+             for key, of in sorted(groups.items())]  # fmt: skip
+    return markdown(["work", "products", "processor", "cases", "times as fast as the fastest peer", "as fp32",
+                     "peers' memory"], cells)  # fmt: skip
 
 
 SHOWN = {
@@ -357,22 +380,56 @@ def llama():
             *markdown(["", *(f"`{side}`" for side in list(rows[0])[1:])], [r.values() for r in rows])]  # fmt: skip
 
 
+def rounded():
+    """How far products in bf16 are off, by op, as `./dev rounded` left it."""
+    _, rows = bench("rounded.csv")
+    return markdown(["op", "values", "gradients"],
+                    [[f"`{r['op']}`", f"{r['values_percent']} %", f"{r['gradients_percent']} %"] for r in rows])  # fmt: skip
+
+
+def ulps():
+    """A table for each instruction set, of what `./dev ulps` left."""
+    _, rows = bench("ulps.csv")
+    head = ["kernel", "value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"]
+    for isa, of in by(next(iter(rows[0])), rows).items():
+        cells = ([f"`{kernel}`", *rest] for _, kernel, *rest in (r.values() for r in of))
+        yield from (f"### {isa}", "", *markdown(head, cells), "")
+
+
+def resources():
+    """What `./dev resources` left of each kernel."""
+    (about,), rows = bench("resources.csv")
+    head = [name.replace("_", " ") for name in rows[0]]
+    return [f"{about}. Of a template with several forms, the most that any takes.", "",
+            *markdown(head, [r.values() for r in rows])]  # fmt: skip
+
+
 def seen_on(rows):
     days, where = sorted({r["day"] for r in rows}), sorted({r["processor"] for r in rows})
     return ["", f"On {', '.join(where)}, {' to '.join(dict.fromkeys((days[0], days[-1])))}, beside other work."]
 
 
+def last_rows(name, head, cells):
+    """A file in which bench/command.py keeps the last row of each kind."""
+    _, rows = bench(f"{name}.csv")
+    return markdown(head, [cells(r) for r in rows]) + seen_on(rows)
+
+
 def fuzz():
-    """What `./dev fuzz --inputs 1000000` left: the last row of each target."""
-    _, rows = bench("fuzz.csv")
-    cells = [[f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s", f"{int(r['edges']):,}",
-              f"{r['lines']} %", f"`{r['commit']}`"] for r in rows]  # fmt: skip
-    head = ["target", "inputs tried", "processor time", "edges", "lines of its sources", "commit"]
-    return markdown(head, cells) + seen_on(rows)
+    """What `./dev fuzz --inputs 1000000` left, for each target."""
+    head = ["target", "inputs tried", "processor time", "edges", "lines of its sources"]
+    return last_rows("fuzz", head, lambda r: [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s",
+                                              f"{int(r['edges']):,}", f"{r['lines']} %"])  # fmt: skip
 
 
 def sanitizers():
-    """What `./dev test asan tsan` left: the last row of each part."""
-    _, rows = bench("sanitizers.csv")
-    cells = [[f"`{r['part']}`", r["passed"], r["failed"], f"{r['seconds']} s", f"`{r['commit']}`"] for r in rows]
-    return markdown(["part", "passed", "failed", "processor time", "commit"], cells) + seen_on(rows)
+    """What `./dev test asan tsan` left, for each part."""
+    return last_rows("sanitizers", ["part", "passed", "failed", "processor time"],
+                     lambda r: [f"`{r['part']}`", r["passed"], r["failed"], f"{r['seconds']} s"])  # fmt: skip
+
+
+def coverage():
+    """What `./dev coverage` left, for each folder."""
+    parts = ("lines", "branches", "forms")
+    return last_rows("coverage", ["folder", "lines", "branches", "all forms"], lambda r: [
+        f"`{r['folder']}/`", *(f"{r[n + '_percent']} % of {r[n]}" for n in parts)])  # fmt: skip

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
 # heading, the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of
-# own. docs/schemes.md has all that the program lists, in its words, and pages count right. docs/own_scheme.md works.
+# own. Pages count right. docs/own_scheme.md works.
 # usage: tests/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
@@ -122,19 +122,6 @@ counts() (
   return $lost
 )
 
-listed() {   # docs/schemes.md has every scheme, sampler and policy, and is what the program says
-  local name page=$source/docs/schemes.md lost=0
-  for name in $("$program" list encodings | grep -oE '^[a-z0-9_]+'); do
-    grep -qxF "### $name" "$page" || { echo "docs/schemes.md has no scheme $name"; lost=1; }
-  done
-  for name in $({ "$program" list samplers; "$program" list temperatures; } | grep -oE '^[a-z0-9_]+'); do
-    grep -qF "| \`$name\` |" "$page" || { echo "docs/schemes.md has no $name"; lost=1; }
-  done
-  { "$source/tests/schemes.sh" "$program" | diff "$page" - && "$source/tests/schemes.sh" "$program" drawn > /dev/null &&
-      diff -rq drawn "$source/docs/schemes"; } || { echo 'write it anew with ./dev schemes'; lost=1; }
-  return $lost
-}
-
 # Lines below "$ poslab ..." in a block are lines that the command prints.
 printed() {
   local page line output='' lost=0
@@ -169,7 +156,6 @@ check 'sentences with figures say what the data says, and old results that they 
 check 'tables between marks are those of the data' python3 "$source/results/readme.py" --check
 check 'no line of a page is a comment to the site' shown
 check 'README.md has at most 200 lines of 120 columns' short
-check 'docs/schemes.md is what the program says' listed
 check 'docs/own_scheme.md works as it stands' "$source/tests/own_scheme.sh" "$(dirname "$program")"
 check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
 

@@ -231,7 +231,7 @@ TEST_CASE("rounded products: each op has the same bits by the instruction and em
 // Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
 // network's two layers. The op gives that sum for the sizes of its inputs; but for gates, which take up to a half
 // off their input and have slopes of up to 1.13. In the middle errors cancel, and are as large as one factor's. The
-// test's option -s prints them (docs/speed.md).
+// table is bench/results/rounded.csv.
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
   std::map<std::string, std::pair<double, double>> worst;
   for (const OpCase& c : op_cases()) {
@@ -256,14 +256,14 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     for (size_t i = 0; i < x.size(); ++i) gradient = std::max(gradient, share_off(rough.grads[i], exact.grads[i]));
   }
   std::ostringstream text;
-  text << std::ifstream(fmt::format("{}/docs/speed.md", source_folder)).rdbuf();
-  const std::string page = text.str();
+  text << std::ifstream(fmt::format("{}/bench/results/rounded.csv", source_folder)).rdbuf();
+  const std::string table = text.str();
   for (const auto& [kernel, off] : worst) {
     CAPTURE(kernel);
-    const size_t row = page.find(fmt::format("\n| {} | ", kernel));  // of the table in "Products in bf16"
+    const size_t row = table.find(fmt::format("\n{},", kernel));
     REQUIRE(row != std::string::npos);
     double value = 0, gradient = 0;
-    REQUIRE(std::sscanf(page.c_str() + row + 7 + kernel.size(), "%lf %% | %lf", &value, &gradient) == 2);
+    REQUIRE(std::sscanf(table.c_str() + row + 2 + kernel.size(), "%lf,%lf", &value, &gradient) == 2);
     CHECK(100 * off.first == doctest::Approx(value).epsilon(0.05));
     CHECK(100 * off.second == doctest::Approx(gradient).epsilon(0.05));
     CHECK(off.first > 1e-4);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Keeps in bench/results/sanitizers.csv what parts of ./dev test asan or tsan counted, from which results/readme.py
-writes a table of docs/trust.md: sanitized.py PART PASSED FAILED SECONDS [PART...], seconds of the processor."""
+writes a table of docs/testing.md: sanitized.py PART PASSED FAILED SECONDS [PART...], seconds of the processor."""
 
 import pathlib
 import sys

@@ -1,7 +1,8 @@
-// How far each kernel is off, in units in the last place, by instruction set: docs/ulps.md.
-// ./dev ulps writes its tables again; a test holds this build to them.
+// How far each kernel is off, in units in the last place, by instruction set: bench/results/ulps.csv.
+// ./dev ulps writes it again; a test holds this build to it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <map>
@@ -21,7 +22,7 @@ const std::set<std::string> by_element = {
     "pow", "relu", "sin", "sub", "silu", "sigmoid",   "softplus", "sqrt", "squares", "tanh",    "max",     "top_k"};
 
 enum Column { as_given, tiny, huge, subnormal, infinite, not_a_number, gradient, from_baseline };
-const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"};
+const char* const columns[] = {"value", "tiny", "huge", "subnormal", "infinite", "nan", "gradient", "from_baseline"};
 // The inputs of a case times 2 to this power. Products of three are in range, and products of four are not.
 const std::pair<Column, int> powers[] = {{tiny, -40}, {huge, 40}, {subnormal, -140}};
 
@@ -151,38 +152,31 @@ Tables measured(size_t step) {
   return tables;
 }
 
-const char* const page = "/docs/ulps.md";
-
-Tables written() {
-  std::ifstream file(source_folder + std::string(page));
+Tables committed() {
+  std::ifstream file(source_folder + std::string("/bench/results/ulps.csv"));
   Tables tables;
-  std::string set;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("## ")) set = line.substr(3);
-    if (!line.starts_with("| `")) continue;
-    Row cells = split(line.substr(1, line.size() - 2), '|');
-    for (std::string& cell : cells) {
-      cell.erase(0, cell.find_first_not_of(" `"));
-      cell.erase(cell.find_last_not_of(" `") + 1);
-    }
-    tables[set][cells[0]] = {cells.begin() + 1, cells.end()};
+  std::string line;
+  std::getline(file, line);  // names of columns
+  while (std::getline(file, line)) {
+    const Row cells = split(line, ',');
+    tables[cells[0]][cells[1]] = {cells.begin() + 2, cells.end()};
   }
   return tables;
 }
 
 }  // namespace
 
-TEST_CASE("ulps: no kernel is further off than docs/ulps.md says, by each eighth case") {
-  const Tables said = written();
-  CHECK(said.size() == 3);
+TEST_CASE("ulps: no kernel is further off than bench/results/ulps.csv says, by each eighth case") {
+  const Tables before = committed();
+  CHECK(before.size() == 3);
   for (const auto& [set, table] : measured(8))
     for (const auto& [kernel, row] : table) {
-      INFO(kernel, " on ", set, "; ./dev ulps writes the page anew");
-      REQUIRE(said.at(set).count(kernel) == 1);
-      const Row& then = said.at(set).at(kernel);
+      INFO(kernel, " on ", set, "; ./dev ulps writes the table anew");
+      REQUIRE(before.at(set).count(kernel) == 1);
+      const Row& then = before.at(set).at(kernel);
       REQUIRE(then.size() == row.size());
       for (size_t k = 0; k < row.size(); ++k) {
-        INFO(columns[k], ": ", row[k], ", and the page says ", then[k]);
+        INFO(columns[k], ": ", row[k], ", and the table says ", then[k]);
         if (row[k] == "-" || row[k] == then[k]) continue;
         const bool differs = row[k].ends_with("differ"), differed = then[k].ends_with("differ");
         CHECK((!differs || differed));
@@ -191,18 +185,12 @@ TEST_CASE("ulps: no kernel is further off than docs/ulps.md says, by each eighth
     }
 }
 
-TEST_CASE("ulps: the tables of docs/ulps.md, by all cases" * doctest::skip()) {
+TEST_CASE("ulps: the table of all cases" * doctest::skip()) {
+  fmt::print("isa,kernel");
+  for (const char* column : columns) fmt::print(",{}", column);
+  fmt::print("\n");
   for (const auto& [set, table] : measured(1)) {
-    fmt::print("\n## {}\n\n| kernel |", set);
-    for (const char* column : columns) fmt::print(" {} |", column);
-    fmt::print("\n|---|");
-    for (size_t n = 0; n < std::size(columns); ++n) fmt::print("---|");
-    fmt::print("\n");
-    for (const auto& [kernel, row] : table) {
-      fmt::print("| `{}` |", kernel);
-      for (const std::string& cell : row) fmt::print(" {} |", cell);
-      fmt::print("\n");
-    }
+    for (const auto& [kernel, row] : table) fmt::print("{},{},{}\n", set, kernel, fmt::join(row, ","));
     CHECK(table.size() > 40);
   }
 }

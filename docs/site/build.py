@@ -2,7 +2,8 @@
 """The documentation site, in build/site/html: ./dev docs.
 
 Pages are the Markdown files and notebooks of the tree, where they stand; notebooks are not run, but shown with the
-outputs that they have. The references are made from the Python module and the headers, the listings from the sources.
+outputs that they have. The references are made from the Python module and the headers, the listings from the sources,
+and long tables by the program.
 Warnings are errors.
 """
 
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 
 import headers
+import made
 import navigation
 import python_reference
 import sources
@@ -32,6 +34,7 @@ def lay_out(folder):
             shutil.copy2(tree.ROOT / name, to)
     headers.write_all(folder / "reference/cpp")
     (folder / "reference/python.md").write_text(python_reference.page())
+    made.write_all(folder)
 
 
 def with_past_the_edge(page):

@@ -6,11 +6,11 @@ Every page of the tree stands in one of them.
 import re
 
 import tree
+from made import PAGES
 
 navigation = {
     "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Past the edge <docs/web>",
-                        "Pictures <docs/show>", "docs/figures",
-                        "Attention maps <docs/view>", "Installing <docs/library>", "docs/systems"],
+                        "Pictures <docs/pictures>", "Installing <docs/install>"],
     "Notebooks": ["The course <notebooks/README>", "notebooks/01_tensor", "notebooks/02_backward",
                   "03 From softmax to attention <notebooks/03_attention>",
                   "04 The four doors <notebooks/04_four_doors>", "05 Why lengths fail <notebooks/05_lengths>",
@@ -29,7 +29,7 @@ navigation = {
     "Encodings": ["All schemes and samplers <docs/schemes>", "A scheme of your own <docs/own_scheme>",
                   "Papers and their code <docs/differences>", "Sources, and what is missing <docs/other-schemes>",
                   "What every scheme passes <docs/checks>", "Attention alignment <docs/align>"],
-    "Trainings": ["docs/sweeps", "docs/compare", "docs/reproduce"],
+    "Trainings": ["docs/sweeps", "docs/reproduce"],
     "Language models": ["docs/language", "docs/t5"],
     "Results": ["What came out <docs/results>", "All tables <docs/results-tables>",
                 "What limits them <docs/results-limits>", "Ruoss et al. 2023, tiny <results/ruoss2023-tiny/README>",
@@ -44,17 +44,17 @@ navigation = {
                 "What the paper claims, and what holds <results/claims-tiny/README>",
                 "Temperatures and positions <results/cross-tiny/README>",
                 "The ladder <results/ladder/README>"],
-    "Python and C++": ["docs/python", "docs/python-training", "docs/torch", "reference/python", "reference/cpp/index"],
+    "Python and C++": ["docs/python", "docs/torch", "docs/library", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",
                      "lab/runs/README", "lab/pages/README", "lab/papers/README", "web/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu",
-                     "docs/gpu-measured"],
-    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust", "docs/coverage", "docs/ulps",
+                     "docs/measured"],
+    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/testing",
                      "Golden files <tests/reference/README>",
                      "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
 }
-made = {"reference/python", "reference/cpp/index"}  # by docs/site/build.py
+made = {"reference/python", "reference/cpp/index", *PAGES}  # by docs/site/build.py
 
 
 def forgotten():

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The page docs/schemes.md: all schemes, samplers and temperature policies as the program explains them, what each
-# scheme costs (bench/results/schemes.csv), and what it is tested against, as the golden files say.
-# usage: tests/schemes.sh PROGRAM > docs/schemes.md
-#        tests/schemes.sh PROGRAM FOLDER       a picture of each scheme, FOLDER/NAME.svg
+# A page of the site: all schemes, samplers and temperature policies as the program explains them, what each scheme
+# costs (bench/results/schemes.csv), and what it is tested against, as the golden files say.
+# usage: docs/site/schemes.sh PROGRAM              the page, as docs/schemes.md of the site
+#        docs/site/schemes.sh PROGRAM FOLDER       a picture of each scheme, FOLDER/NAME.svg
 set -euo pipefail
 export LC_ALL=C
 program=$(realpath "$1")
 pictures=${2:+$(mkdir -p "$2" && realpath "$2")}
 costs=bench/results/schemes.csv
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # What `explain` prints, as lines "KEY TAB TEXT": summary, formula, doors, mask, option, ...
 fields() {   # KIND NAME
@@ -125,8 +125,44 @@ if [[ -n $pictures ]]; then
   exit
 fi
 
-sed '/^<!-- .*\.\/dev schemes/q' docs/schemes.md    # what stands above is written by hand
-echo
+cat << 'EOF'
+# All schemes, samplers and temperature policies
+
+This page says of each scheme what it does, by which formula, what it reads of the positions, and what it was tested
+against. It is what the program itself says: `poslab explain encoding NAME` prints more, with a small matrix, and
+`poslab show NAME` draws it ([Pictures](pictures.md)). How encodings are spelled and combined is in
+[encodings.md](encodings.md), and where a paper and its code differ in [differences.md](differences.md).
+
+Notation: i is the slot of a query and j that of a key, p_i the position of slot i, D the width of a head, H the number
+of heads, C the width of the model. f_m = base^(-2m/D) is the frequency of pair m of the channels. The number in
+parentheses after an option is its default.
+
+- **The picture** has a row for each query and a column for each key, of 16 slots, in the first head, before training.
+  `bias` is what is added to the logit of a pair, or, of rotations and embeddings, how alike two positions look;
+  `relative` is the distance that the scheme makes of a pair. One colour everywhere means that it tells no positions, or
+  none before it is trained. The text of the image is the command that draws it.
+- **Doors.** Where positions enter: 1 at the embedding, 2 as rotated queries and keys, 3 as a term of the logits, 4 as
+  weights of its own ([more](design.md#concepts)).
+- **Learns.** Parameters of a model of 5 layers, width 64, 8 heads and 2048 positions.
+- **Reads.** What the scheme reads of the positions: a position for each token, distances of positions, one offset for
+  each distance of slots (the same for all pairs so far apart), the order of slots alone, or nothing. Samplers make a
+  difference to the first three. A few options need a causal mask though the scheme does not; the program then says so.
+- **Cost.** Of a training step of that model, at batch 128 with 20 input symbols and 20 output slots and with the
+  scheme's defaults, beside the same step without positions (with a causal mask, both, where the scheme needs one): its
+  processor time, the floating-point operations of its products, and the bytes that its kernels read and write, each
+  array once. What is added to the embedding costs 73.7 kFLOP, because without it the first layer projects each symbol
+  once and not each token. `./dev bench schemes` measures it.
+- **Accuracy.** On strings longer than those trained on, of [every scheme beside the
+  others](../results/every-scheme/README.md), a model of three layers. A window of 0.5L is 10 symbols
+  there; `length`, where it is the trained one, was 40.
+- **Independent models.** How many [golden files](../tests/reference/README.md) hold the scheme, in a whole transformer
+  and with all gradients, against a model that was written from the formula with NumPy or PyTorch.
+- **Published code.** Which implementations of others gave the same numbers
+  ([how](../tests/published/README.md)). Where none is named, there was none to run.
+
+`poslab check NAME` says how well a scheme passes the laws that every scheme is held to.
+
+EOF
 # The groups are those of encodings/all.cpp: a comment, and the declarations of its schemes.
 groups() {
   sed -n '/^\/\/ The only list/d; /^std::vector/q; s/^\/\/ /group /p; /();/p; /(),$/p' encodings/all.cpp |

@@ -1,0 +1,43 @@
+"""Pages of the site that programs make, whose tables are too long for the tree."""
+
+import re
+import subprocess
+import sys
+
+import measured
+import tree
+
+PROGRAM = tree.ROOT / "build/release/poslab"
+
+
+def printed(*words):
+    """What a command prints, run at the top of the tree."""
+    return subprocess.run(words, cwd=tree.ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def schemes():
+    """All schemes, samplers and policies, in the program's words; each that it lists must be there."""
+    page = printed("docs/site/schemes.sh", PROGRAM)
+    for kind, mark in ("encodings", "\n### {}\n"), ("samplers", "| `{}` |"), ("temperatures", "| `{}` |"):
+        for name in re.findall(r"^[a-z0-9_]+", printed(PROGRAM, "list", kind), re.M):
+            if mark.format(name) not in page:
+                sys.exit(f"the page of schemes has no {name}, which `poslab list {kind}` has: see docs/site/schemes.sh")
+    return page
+
+
+def checks():
+    return printed(PROGRAM, "check", "--all", "--markdown")
+
+
+PAGES = {"docs/schemes": schemes, "docs/checks": checks, "docs/measured": measured.page}
+
+
+def write_all(folder):
+    """Each page at its place in the tree, where links of other pages look for it."""
+    if not PROGRAM.exists():
+        sys.exit("the site shows what build/release/poslab prints, which is not there: ./dev build")
+    for name, page in PAGES.items():
+        to = folder / f"{name}.md"
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(page())
+    printed("docs/site/schemes.sh", PROGRAM, folder / "docs/schemes")    # its pictures
