@@ -14,7 +14,6 @@
 #include "lab/files/files.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
-#include "lab/pages/page/html.h"
 #include "lab/pages/page/print.h"
 #include "lab/pages/show/show.h"
 #include "lab/runs/output.h"
@@ -113,8 +112,7 @@ void run(ShowWords w) {
   tell_without_effect(w.options, all);
   if (!w.out.empty()) {
     const bool screen = w.out.ends_with(".svg") && !page::in_print(w.out, w.width);
-    write_file(w.out, w.slides ? page::as_slides(show::html(w.options, all, command))
-                      : page   ? show::html(w.options, all, command)
+    write_file(w.out, page     ? show::html(w.options, all, command, w.slides)
                       : table  ? show::csv(all)
                       : screen ? show::svg(all, w.head)
                                : page::figure_file(w.out, page::panels_json(show::panels(all, w.head)), w.width));

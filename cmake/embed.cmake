@@ -1,7 +1,18 @@
-# Text files that travel inside the program. embed(TARGET FILE...) turns lab/pages/page/page.css into
-# `extern const std::string_view page_css`, made again whenever the file changes. embed_table(TARGET NAME FILE...) makes
+# Text files that travel inside the program. embed(TARGET FILE...) turns lab/page/page.css into
+# `extern const std::string_view page_css`, made again when the file changes. embed_table(TARGET NAME FILE...) makes
 # one list of them, `extern const std::vector<std::pair<std::string_view, std::string_view>> NAME`: the name of each
-# without its ending, and its text. This file is also the script that does it.
+# without its ending, and its text. A JavaScript module, chart.mjs, becomes an object of what it exports, $chart,
+# which those after it import. This file is also the script that does it.
+function(as_object name text)
+  string(REGEX REPLACE "import {([^}]*)} from './([a-z]+)\\.mjs';" "const {\\1} = $\\2;" text "${text}")
+  string(REGEX MATCHALL "\nexport (function|const) [a-z_]+" exported "${text}")
+  list(TRANSFORM exported REPLACE ".* " "")
+  list(JOIN exported ", " exported)
+  string(REGEX REPLACE "\nexport " "\n" text "${text}")
+  string(REGEX REPLACE "\n *(//[^\n]*)?" "\n" text "\n${text}")  # no lines of comment, no margins
+  string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+  set(text "const $${name} = (() => {${text}return {${exported}};\n})();\n" PARENT_SCOPE)
+endfunction()
 if(CMAKE_SCRIPT_MODE_FILE AND TABLE)
   set(type "const std::vector<std::pair<std::string_view, std::string_view>> ${TABLE}")
   set(made "#include <string_view>\n#include <utility>\n#include <vector>\nnamespace poslab {\nextern ${type};\n")
@@ -9,6 +20,9 @@ if(CMAKE_SCRIPT_MODE_FILE AND TABLE)
   foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME_WE)
     file(READ ${file} text)
+    if(file MATCHES "\\.mjs$")
+      as_object(${name} "${text}")
+    endif()
     string(APPEND made "{\"${name}\", R\"embedded(${text})embedded\"},\n")
   endforeach()
   file(WRITE ${OUT} "${made}};\n}\n")
@@ -19,6 +33,10 @@ elseif(CMAKE_SCRIPT_MODE_FILE)
     get_filename_component(name ${file} NAME)
     string(REPLACE "." "_" name ${name})
     file(READ ${file} text)
+    if(file MATCHES "\\.css$")
+      string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" text "${text}")
+      string(REGEX REPLACE "\n *\n*" "\n" text "${text}")
+    endif()
     string(APPEND made "extern const std::string_view ${name};\n")
     string(APPEND made "const std::string_view ${name} = R\"embedded(${text})embedded\";\n")
   endforeach()

@@ -20,14 +20,13 @@ target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
-embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.css lab/pages/page/figures.js
-  lab/pages/page/slides.js
-  lab/pages/report/report.html lab/pages/report/report.js
-  lab/pages/report/tasks.html lab/pages/report/language.html lab/pages/report/t5.html lab/pages/report/training.html
-  lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
-  lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
-  lab/pages/show/show.html lab/pages/show/show.js
+embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css
+  lab/pages/report/tasks.md lab/pages/report/language.md lab/pages/report/t5.md
+  lab/pages/inspect/inspect.md lab/pages/inspect/inside.md lab/pages/view/view.md
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
+set(modules text scale element table chart matrix document slides report inspect ask show map view)  # as they import
+list(TRANSFORM modules REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/lab/page/\\1.mjs")
+embed_table(lab page_modules ${modules})
 
 # The Python modules that the program starts, as `python3 -m poslab_drawing.papers` in share/poslab; also installed.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/poslab/poslab_drawing)

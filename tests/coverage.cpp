@@ -68,12 +68,10 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   CHECK(coverage(rising, {6}, 2000).trained.rbegin()->first == 3);
   const Coverage before = coverage(rising, {6}, 0);
   CHECK(before.tests[0].seen == 0);
-  nlohmann::json data;
-  CHECK(holds(coverage_figure(before, "fresh", "c", data), "fresh"));
+  CHECK(holds(coverage_figure(before, "fresh", "c").dump(), "**fresh.**"));
   const Coverage causal = coverage(tiny_config({{"positions", "sequential"}, {"causal", "on"}}), {6});
   CHECK(causal.trained.rbegin()->first == -1);
-  coverage_figure(causal, "no later key", "d", data);
-  const nlohmann::json& curves = data["charts"].back()["curves"];
+  const nlohmann::json curves = coverage_figure(causal, "no later key", "d")["curves"];
   CHECK(curves[0]["points"].back() == nlohmann::json({0., 0.}));  // the filled area goes down to the axis
   CHECK(curves[1]["points"].back()[0] == -1.);
 }
@@ -117,12 +115,10 @@ TEST_CASE("inspect: coverage follows the scheme and the way of drawing") {
   CHECK(spread.rounded);
   const Coverage table = of({{"encoding", "alibi"}});  // a table of offsets, the same on both sides
   for (const auto& [value, n] : table.trained) CHECK(at(table.trained, -value) == n);
-  nlohmann::json data;
-  for (const Coverage& c : {absolute, nothing, table})
-    CHECK(holds(coverage_figure(c, "the run", "c", data), "the run"));
-  nlohmann::json other;
-  CHECK(holds(coverage_figure(spread, "the run", "c", other), "to the nearest of which they are rounded"));
-  REQUIRE(data["charts"].size() == 2);
-  CHECK(data["charts"][0]["unit"] == "position");
-  CHECK(data["charts"][1]["unit"] == "distance");
+  const auto figure = [](const Coverage& c) { return coverage_figure(c, "the run", "c"); };
+  for (const Coverage& c : {absolute, nothing, table}) CHECK(holds(figure(c).dump(), "**the run.**"));
+  CHECK(holds(figure(spread)["caption"], "to the nearest of which they are rounded"));
+  CHECK(figure(nothing).is_string());
+  CHECK(figure(absolute)["unit"] == "position");
+  CHECK(figure(table)["unit"] == "distance");
 }

@@ -134,12 +134,10 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
 
 TEST_CASE("inspect: a large cloud is thinned out, and the page says so") {
   const State state(tiny_config({{"layers", "1"}}));
-  const std::string html = pca_figure(pca(state, {6, 9}, 200), "name <1>");
-  CHECK(holds(html, "1000 of the 1200 dots of length 6 are drawn. 1000 of the 1800 dots of length 9"));
-  CHECK(holds(html, "name &lt;1&gt;"));
-  size_t dots = 0;
-  for (size_t at = 0; (at = html.find("h0", at)) != html.npos; ++at) ++dots;
-  CHECK(dots == 2000);
+  const nlohmann::json figure = pca_figure(pca(state, {6, 9}, 200), "name *1*");
+  CHECK(holds(figure["caption"], "1000 of the 1200 dots of length 6 are drawn. 1000 of the 1800 dots of length 9"));
+  CHECK(holds(figure["caption"], "**name \\*1\\*.**"));
+  for (const auto& cloud : figure["cards"][0]["clouds"]) CHECK(cloud["at"].size() == 2 * 1000);
 }
 
 TEST_CASE("inspect: attention maps are those of lab/pictures") {
@@ -152,18 +150,17 @@ TEST_CASE("inspect: attention maps are those of lab/pictures") {
   REQUIRE(maps.size() == 2);
   CHECK(maps[1].slots == 18);
   CHECK(maps[1].outputs == 9);
-  nlohmann::json data;
-  CHECK(holds(attention_figure(maps, "name", "here", data), "data-maps=\"here\""));
+  const nlohmann::json figure = attention_figure(maps, "name", "here");
   for (size_t layer = 0; layer < 2; ++layer)
     for (const size_t n : {0, 1}) {  // pictures.json: the lengths 6 and 9, too, and no blocks
       nlohmann::json expected = pictures["examples"][n]["layers"][layer]["max"];
-      const nlohmann::json& drawn = data["maps"]["here"]["maps"][2 * layer + n]["max"]["matrix"];
+      const nlohmann::json& drawn = figure["maps"][2 * layer + n]["max"]["matrix"];
       CHECK(drawn["cells"] == expected["cells"]);
       CHECK(drawn["high"].get<double>() == doctest::Approx(expected["high"].get<double>()));
       float most = 0;
       for (const float a : maps[n].layers[layer]) most = std::max(most, a);
       CHECK(double(most) == doctest::Approx(expected["high"].get<double>()));
-      const nlohmann::json& heads = data["maps"]["here"]["maps"][2 * layer + n]["heads"];
+      const nlohmann::json& heads = figure["maps"][2 * layer + n]["heads"];
       REQUIRE(heads.size() == 2);
       for (size_t h = 0; h < 2; ++h)
         CHECK(heads[h]["matrix"]["cells"] == pictures["examples"][n]["layers"][layer]["heads"][h]["cells"]);
@@ -174,9 +171,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
   AttentionMaps maps{300, 600, 300, {std::vector<float>(360000, .25f)}, {{}}};
   maps.layers[0][600 * 599 + 1] = 1;
   maps.heads[0] = maps.layers[0];
-  nlohmann::json data;
-  attention_figure({maps}, "name", "x", data);
-  const nlohmann::json& map = data["maps"]["x"]["maps"][0];
+  const nlohmann::json map = attention_figure({maps}, "name", "x")["maps"][0];
   CHECK(map["max"]["block"] == 2);
   CHECK(map["part"] == 300);
   CHECK(map["max"]["matrix"]["rows"] == 300);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -41,6 +42,33 @@ inline std::string refusal(const std::function<void()>& action) {
     return fmt::format("1: {}", e.what());
   }
   return "";
+}
+
+// The document in a page (lab/page/README.md).
+inline nlohmann::json document_in(const std::string& html) {
+  const std::string begin = "id=\"data\">";
+  const size_t from = html.find(begin) + begin.size();
+  return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+// The parts of a page's sections that have this under that name: "kind", "chart".
+inline std::vector<nlohmann::json> parts_in(const nlohmann::json& document, const char* name,
+                                            const std::string& value) {
+  std::vector<nlohmann::json> found;
+  for (const auto& section : document["sections"])
+    for (const auto& part : section["parts"])
+      if (part.is_object() && part.value(name, "") == value) found.push_back(part);
+  return found;
+}
+// The cells of a column, from the table with this label.
+inline std::vector<nlohmann::json> cells_in(const nlohmann::json& document, const std::string& label,
+                                            const std::string& column) {
+  const std::vector<nlohmann::json> tables = parts_in(document, "label", label);
+  REQUIRE_MESSAGE(tables.size() == 1, label);
+  std::vector<nlohmann::json> cells;
+  for (size_t n = 0; n < tables[0]["columns"].size(); ++n)
+    if (tables[0]["columns"][n]["name"] == column)
+      for (const auto& row : tables[0]["rows"]) cells.push_back(row[n]);
+  return cells;
 }
 
 const Settings tiny = {{"task", "reverse_string"},

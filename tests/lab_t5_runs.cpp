@@ -197,9 +197,10 @@ TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each 
 
   CHECK(report::write({folder / "sweep"}, folder / "report.html").empty());
   const std::string html = read_file(folder / "report.html");
+  const auto losses = cells_in(document_in(html), "All lengths", "loss");
   for (const Trial& t : plan) {
     const Results tested = read_test(folder / "sweep/" + t.id).rows;
-    for (const Row& at : tested) CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at["loss"])));
+    for (const Row& at : tested) CHECK(std::count(losses.begin(), losses.end(), at["loss"]));
   }
   for (const char* chart : {"Accuracy: passkey", "Accuracy: line", "Accuracy by position: line"})
     CHECK(holds(html, chart));

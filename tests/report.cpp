@@ -13,7 +13,6 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/pages/page/html.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/report/tested_run.h"
 #include "lab/runs/sweep/sweep.h"
@@ -28,6 +27,8 @@ using test::holds;
 namespace fs = std::filesystem;
 
 namespace {
+
+using nlohmann::json;
 
 struct Folder : test::TemporaryFolder {
   const fs::path path = TemporaryFolder::path;
@@ -90,40 +91,44 @@ TEST_CASE("report: two runs come apart, and the page says so") {
   const std::string plain = make_run(folder, "plain", "sequential", .625),
                     random = make_run(folder, "random", "randomized", .9375);
   const std::string html = page_of(folder, {plain, random});
+  const json document = test::document_in(html);
+  const auto cells = [&](const char* column) { return json(test::cells_in(document, "Table of runs", column)); };
   CHECK(holds(html, "a gap of 31.2 points"));
-  CHECK(holds(html, "right. Both are clearly above the best baseline of each unseen length, 60.0&#8239;% on average;"));
+  CHECK(holds(html, "right. Both are clearly above the best baseline of each unseen length, 60.0\u202f% on average;"));
   CHECK(holds(html, "unseen lengths 5 to 8"));
   CHECK(holds(html, "positions=randomized"));
-  CHECK(holds(html, "data-name=\"trained lengths\">100.0&#8239;%</td>"));
-  CHECK(holds(html, "data-name=\"paper score\">62.5&#8239;%</td>"));
-  CHECK(holds(html, "data-name=\"released score\">–</td>"));  // null: not measured
-  CHECK(holds(html, "20.2"));
+  CHECK(cells("trained lengths") == json({1., 1.}));
+  CHECK(cells("paper score")[0]["value"] == .625);
+  CHECK(cells("released score") == json({nullptr, nullptr}));  // not measured
+  CHECK(cells("steps/s") == json({20.25, 20.25}));
   CHECK(holds(html, "0123abc"));
   CHECK(holds(html, "avx2"));
-  CHECK(holds(html, "class=\"trained\""));
-  CHECK(holds(html, "<nav class=\"side\" aria-label=\"Contents\">"));
-  CHECK(holds(html, "<li><a href=\"#accuracy\">Accuracy against length</a></li>"));
+  CHECK(holds(html, "\"id\":\"accuracy\""));
   CHECK(holds(html, "chance, majority"));  // equal baselines share a curve
-  CHECK(holds(html, "data-name=\"content only\">60.0&#8239;%</td>"));
+  CHECK(cells("content only")[0].get<double>() == doctest::Approx(.6));
   CHECK(holds(html, "poslab report " + plain + "-again " + random + "-again -o "));
-  for (const char* chart : {"accuracy0-wide", "accuracy0-narrow", "loss0-wide", "log0-narrow"})
-    CHECK(holds(html, std::string("id=\"") + chart + "-t\""));
+  const std::vector<json> charts = test::parts_in(document, "kind", "chart");
+  REQUIRE(charts.size() == 2);
+  CHECK((charts[0]["id"] == "accuracy0" && charts[0]["shaded"] == 4.));
+  CHECK((charts[1]["id"] == "loss0" && charts[1]["log_low"].get<double>() > 0));
 }
 
 TEST_CASE("report: one run, and runs that do not differ") {
   const Folder folder;
   const std::string a = make_run(folder, "a", "sequential", .75), b = make_run(folder, "b", "sequential", .75);
-  CHECK(holds(page_of(folder, {a}), "75.0&#8239;% of the answer slots right at unseen lengths 5 to 8"));
+  CHECK(holds(page_of(folder, {a}), "75.0\u202f% of the answer slots right at unseen lengths 5 to 8"));
   const std::string both = page_of(folder, {a, b});
   CHECK(holds(both, "do not differ beyond noise"));
   const std::string low = make_run(folder, "low", "randomized", .6);
-  CHECK(holds(page_of(folder, {a, low}), "right. Of the 2, only <span class=\"c0\">"));
+  CHECK(holds(page_of(folder, {a, low}), "right. Of the 2, only ["));
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
   const std::string single = page_of(folder, {c});
-  CHECK(holds(single, "</span> is not clearly above the best baseline of each unseen length, 60.0&#8239;% on average; "
-                      "a margin of up to 2.2 points may be noise. <span"));
-  CHECK(holds(single, "data-name=\"best of each length\">60.0&#8239;%</td>"));
+  CHECK(holds(single,
+              "]{c0} is not clearly above the best baseline of each unseen length, 60.0\u202f% on average; "
+              "a margin of up to 2.2 points may be noise. ["));
+  const json best = test::cells_in(test::document_in(single), "Table of runs", "best of each length")[0];
+  CHECK(best.get<double>() == doctest::Approx(.6));
 }
 
 TEST_CASE("report: where no line is above the baselines, that comes first; picked lines have no interval") {
@@ -136,15 +141,11 @@ TEST_CASE("report: where no line is above the baselines, that comes first; picke
       far.push_back(make_run(folder, fmt::format("far{}{}", batch, seed), "sequential", .55 + .05 * batch, more));
     }
   const std::string none = page_of(folder, near), some = page_of(folder, far);
-  CHECK(holds(none, "</b> None of the 4 is clearly above the best baseline of each unseen length, 60.0&#8239;%"));
+  CHECK(holds(none, "** None of the 4 is clearly above the best baseline of each unseen length, 60.0\u202f%"));
   CHECK(holds(none, "up to 2.2 points may be noise. At unseen lengths 5 to 8 the best of 4, "));
-  CHECK(holds(some, "</b> At unseen lengths 5 to 8 the best of 4, "));
+  CHECK(holds(some, "** At unseen lengths 5 to 8 the best of 4, "));
   CHECK(holds(some, " 3 of the 4 are clearly above the best baseline"));
-  for (const std::string& html : {none, some}) {
-    const size_t lead = html.find("<p class=\"reading\">");
-    REQUIRE(lead != html.npos);
-    CHECK_FALSE(holds(html.substr(lead, html.find("</p>", lead) - lead), "interval"));
-  }
+  for (const std::string& html : {none, some}) CHECK_FALSE(holds(test::document_in(html)["lead"].dump(), "interval"));
 }
 
 TEST_CASE("report: the lines of the table of differences are never picked by their scores") {
@@ -154,10 +155,11 @@ TEST_CASE("report: the lines of the table of differences are never picked by the
     for (int seed = 0; seed < 2; ++seed)
       runs.push_back(make_run(folder, fmt::format("{}-{}", n, seed), "sequential", .5 + n / 16.,
                               fmt::format("seed = {}\nbatch = {}\n", seed, 1 + n)));
-  const std::string html = page_of(folder, runs);
-  const std::string table = html.substr(html.find("aria-label=\"Paired differences\""));
-  for (int n = 1; n < 8; ++n) CHECK(holds(table, fmt::format("batch={} − ", 1 + n)));
-  CHECK_FALSE(holds(table.substr(0, table.find("</table>")), "batch=8 − <i class=\"mark c6\""));
+  std::set<std::string> better, worse;
+  for (const json& pair : test::cells_in(test::document_in(page_of(folder, runs)), "Paired differences", "runs"))
+    better.insert(pair[0]["text"]), worse.insert(pair[1]["text"]);
+  for (int n = 1; n < 8; ++n) CHECK(better.count(fmt::format("batch={}", 1 + n)));
+  CHECK(worse == std::set<std::string>{"batch=1"});
 }
 
 TEST_CASE("report: runs that differ in the seed only are one line, and lines are compared in pairs of seeds") {
@@ -169,20 +171,23 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
                               unsorted ? "randomized:unsorted" : "randomized", (unsorted ? .625 : .75) + seed / 16.,
                               fmt::format("seed = {}\n", seed)));
   const std::string html = page_of(folder, runs);
-  CHECK(holds(html, ">positions=randomized<small>seeds 0 to 2</small></th>"));
-  CHECK(holds(html, ">positions=randomized:unsorted<small>seeds 0 to 2</small></th>"));
-  CHECK(holds(html, "data-name=\"paper score\"><span>81.2&#8239;%<small>75.0 to 87.5</small>"));  // the mean of three
-  CHECK(holds(html, "class=\"band c0\""));
+  const json document = test::document_in(html);
+  const std::vector<json> names = test::cells_in(document, "Table of runs", "run");
+  CHECK(names[0].dump() == R"({"below":"seeds 0 to 2","color":"c0","text":"positions=randomized"})");
+  CHECK(names[1].dump() == R"({"below":"seeds 0 to 2","color":"c1","text":"positions=randomized:unsorted"})");
+  const json score = test::cells_in(document, "Table of runs", "paper score")[0];  // the mean of three
+  CHECK((score["value"] == .8125 && score["low"] == .75 && score["high"] == .875));
+  CHECK(test::parts_in(document, "kind", "chart")[0]["curves"][0]["band"][7] == json({8., .75, .875}));
   CHECK(holds(html, "the band reaches from the lowest to the highest"));
-  CHECK(holds(html, "a gap of 12.5 points, 95&#8239;% interval +12.5 to +12.5 over 3 paired seeds"));
-  CHECK(holds(html, "data-name=\"paired seeds\">3</td>"));
+  CHECK(holds(html, "a gap of 12.5 points, 95\u202f% interval +12.5 to +12.5 over 3 paired seeds"));
+  CHECK(test::cells_in(document, "Paired differences", "paired seeds")[0] == 3);
   CHECK(holds(html, "Single runs"));
   CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
   // One seed of each: lines, and no band.
   const std::string two = page_of(folder, {runs[0], runs[1]});
-  CHECK(holds(two, ">positions=randomized:unsorted<small>" + runs[1] + "</small>"));
-  CHECK_FALSE(holds(two, "class=\"band"));
-  CHECK_FALSE(holds(two, "id=\"differences\""));
+  CHECK(test::cells_in(test::document_in(two), "Table of runs", "run")[1]["below"] == runs[1]);
+  CHECK_FALSE(holds(two, "\"band\":"));
+  CHECK_FALSE(holds(two, "\"id\":\"differences\""));
 }
 
 TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
@@ -191,17 +196,15 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
   for (int n = 0; n < 18; ++n)
     runs.push_back(
         make_run(folder, fmt::format("run{}", n), "sequential", .5 + n / 64., fmt::format("batch = {}\n", 1 + n)));
-  const std::string html = page_of(folder, runs);
+  const json document = test::document_in(page_of(folder, runs)), chart = test::parts_in(document, "kind", "chart")[0];
   std::set<std::string> looks;
   for (int n = 0; n < 18; ++n) {
-    const std::string look = page::color_class(n), name = fmt::format("batch={}<", 1 + n);
+    const std::string look = page::color_class(n), name = fmt::format("batch={}", 1 + n);
     CHECK(looks.insert(look).second);
-    // legend, curve, name at its end, mark in the table, mark in the script's data
-    CHECK(holds(html, fmt::format("<path class=\"line {}\" d=\"M1 5H25\"/></svg><span>{}", look, name)));
-    CHECK(holds(html, fmt::format("<path class=\"line {}\" d=\"M48", look)));
-    CHECK(holds(html, fmt::format("<text class=\"name {}\"", look)));
-    CHECK(holds(html, fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>{}", look, name)));
-    CHECK(holds(html, fmt::format("\"color\":\"{}\"", look)));
+    for (const json& here : {chart["curves"][size_t(n)], test::cells_in(document, "Table of runs", "run")[size_t(n)]}) {
+      CHECK(here["color"] == look);
+      CHECK(here.value("name", here.value("text", "")) == name);
+    }
   }
   CHECK(page::color_class(7) == "c7");
   CHECK(page::color_class(9) == "c1 again1");
@@ -283,7 +286,7 @@ TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {
 TEST_CASE("report: the page needs nothing but itself and trusts no name") {
   const Folder folder;
   const std::string html = page_of(folder, {make_run(folder, "<b>&\"x'", "</script><script>alert(1)</script>", .75)});
-  CHECK(holds(html, "&lt;b&gt;&amp;&quot;x&#39;"));
+  CHECK(holds(html, "\\u003cb>&\\\"x'"));
   CHECK_FALSE(holds(html, "<b>&\"x'"));
   CHECK_FALSE(holds(html, "alert(1)</script>"));
   std::string rest = html;
@@ -320,7 +323,7 @@ TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, li
 TEST_CASE("report: damaged input is refused and what stood there stays") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75), out = (folder.path / "old.html").string();
-  const std::string old = "<!doctype html><p class=\"kicker\">poslab report</p>";  // an earlier report
+  const std::string old = "<!doctype html><meta name=\"generator\" content=\"poslab report\">";  // an earlier report
   write(out, old);
   CHECK(holds(refusal<BadInput>({run + "s"}, out), "no run folder \"" + run + "s\""));
   CHECK(holds(refusal<BadInput>({}, out), "no run folder was named"));
@@ -382,9 +385,7 @@ TEST_CASE("pages: an SVG file has its colors in the elements, as svg.css says th
 TEST_CASE("pages: ticks of whole things are whole") {
   page::Chart c{"c", "c", "", "pair of channels", "y", 1, 4, 0, 1};
   c.curves.push_back({"one", 0, {{1, 0}, {4, 1}}});
-  const auto tick = [&](const char* text) {
-    return holds(page::svg(c, false), fmt::format("middle\">{}</text>", text));
-  };
+  const auto tick = [&](const char* text) { return holds(page::svg(c), fmt::format("middle\">{}</text>", text)); };
   CHECK(tick("1"));
   CHECK(tick("2"));
   CHECK_FALSE(tick("1.5"));
@@ -397,9 +398,9 @@ TEST_CASE("pages: ticks of whole things are whole") {
 TEST_CASE("pages: a chart has zones only if it says where they end, also where its axis begins below 0") {
   page::Chart c{"c", "c", "", "x", "y", -4, 4, 0, 1, false};
   c.curves.push_back({"one", 0, {{-4, 0}, {4, 1}}});
-  CHECK_FALSE(holds(page::svg(c, false), "class=\"zone\""));
+  CHECK_FALSE(holds(page::svg(c), "class=\"zone\""));
   c.shaded = 2;
-  CHECK(holds(page::svg(c, false), ">unseen</text>"));
+  CHECK(holds(page::svg(c), ">unseen</text>"));
 }
 
 TEST_CASE("pages: a curve that lies on another leaves gaps for it") {
@@ -411,7 +412,7 @@ TEST_CASE("pages: a curve that lies on another leaves gaps for it") {
   std::vector<std::string> gaps;
   for (size_t n = 0; n < c.curves.size(); ++n) gaps.push_back(page::gaps_class(c, n));
   CHECK(gaps == std::vector<std::string>{"", "", " gaps1", " gaps2", "", "", "", ""});
-  CHECK(holds(page::svg(c, false), "<path class=\"line c2 gaps1\" d"));
+  CHECK(holds(page::svg(c), "<path class=\"line c2 gaps1\" d"));
   CHECK(holds(page::svg_file({c}), "<path class=\"line c2 gaps1\" fill=\"none\" stroke=\"#007d5a\" "
                                    "stroke-dasharray=\"12 12\""));
   c.curves.resize(1);

@@ -81,7 +81,7 @@ def engine_of(folder):
 
 def colours():
     """Those of the program's pages: what stands in page.css before the first rule of an element."""
-    return (WEB.parent / "lab/pages/page/page.css").read_text().split("* {")[0]
+    return (WEB.parent / "lab/page/page.css").read_text().split("* {")[0]
 
 
 def version():

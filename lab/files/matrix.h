@@ -1,4 +1,4 @@
-// A matrix as the pages' script reads it (lab/pages/page/figures.js), and a picture as an <img> has it.
+// A matrix as pages draw it (lab/page/matrix.mjs), and a picture as an <img> has it.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -49,7 +49,7 @@ const Output& by_ending(const std::string& option, const std::string& path, cons
 }  // namespace
 
 Output html_output(const std::string& command) {
-  return {".html", "a page", "<!doctype html>", "<p class=\"kicker\">" + command};
+  return {".html", "a page", "<!doctype html>", "<meta name=\"generator\" content=\"" + command};
 }
 Output svg_output(const std::string& what) { return {".svg", what, "<svg "}; }
 Output csv_output(const std::string& first_columns) { return {"", "a table, as CSV,", first_columns}; }

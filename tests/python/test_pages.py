@@ -51,7 +51,7 @@ def pages(at):
 
 
 class Read(html.parser.HTMLParser):
-    """Names of a page's elements, and the JSON that its scripts read."""
+    """Names of a page's elements, and its document."""
 
     def __init__(self, text):
         super().__init__()
@@ -98,7 +98,7 @@ def test_the_hands_of_pairs_turn_with_the_distance_and_stop_where_the_scheme_doe
                 x, y = map(float, path.removeprefix("M0 0L").split())
                 angle = relative * 10000 ** (-2 * (n % 4) / 8)
                 assert abs(x - 34 * math.sin(angle)) < 1e-3 and abs(y + 34 * math.cos(angle)) < 1e-3, (distance, n)
-        said = page.run('[...document.querySelectorAll("[data-hands] .said")].map(p => p.textContent)')
+        said = page.run('[...document.querySelectorAll(".hands .said")].map(p => p.textContent)')
         assert said[1].startswith("Turned by -3 positions.") and said[2].startswith("Masked")
         assert page.messages == []
 
@@ -178,8 +178,7 @@ def test_a_picture_says_its_colours_itself(drawn, name):
 def test_ticks_are_those_of_the_script(tmp_path):
     if not shutil.which("node"):
         pytest.skip("there is no node")
-    figures = (ROOT / "lab/pages/page/figures.js").read_text()
-    formula = re.search(r"function tick_step\(least\) \{.*?\n  \}", figures, re.S)[0]
+    formula = re.search(r"function tick_step\(least\) \{.*?\n\}", (ROOT / "lab/page/scale.mjs").read_text(), re.S)[0]
     for length in (3, 5, 8, 13, 40, 100, 333):
         poslab(tmp_path, "show", "none", "--view", "similarity", "--length", str(length), "-o", "x.svg")
         texts = re.findall(r'text-anchor="middle">([-0-9.e+]+)</text>', (tmp_path / "x.svg").read_text())

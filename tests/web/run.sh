@@ -2,7 +2,7 @@
 # The page of ./dev web: its modules under node, then the page in headless Chromium. Each ends with a line that ./dev
 # test counts.     usage: run.sh PAGE.html POSLAB
 here=$(dirname "${BASH_SOURCE[0]}") status=0
-said=$(node --test --test-reporter=tap "$here"/{modules,lanes,home}.mjs)
+said=$(node --test --test-reporter=tap "$here"/{modules,lanes,home,pages}.mjs)
 grep -E -A8 '^ *not ok' <<< "$said"
 awk '/^# pass / {good = $3} /^# (fail|cancelled) / {bad += $3}
      END {printf "[modules] test cases: %d | %d passed | %d failed\n", good + bad, good, bad; exit bad > 0 || !good}' \

@@ -8,14 +8,10 @@
 #include "experiment/build.h"
 #include "lab/pages/page/page.h"
 
-namespace poslab {
-extern const std::string_view ask_html, ask_js;
-}
-
 namespace poslab::asking {
 namespace {
 
-using nlohmann::json;
+using page::json;
 
 constexpr int max_cells = 80;   // on a side: five layers of eight heads then stay below 400 KB
 
@@ -45,12 +41,14 @@ json question(const Respondent& asked, const Answer& a) {
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
   for (int layer = 0; layer < asked.config.whole("layers"); ++layer)
     layers.push_back(maps(asked.attention(a, layer), block));
-  return {{"input", symbols}, {"expected", a.expected}, {"said", said}, {"block", block}, {"layers", layers}};
+  return {{"kind", "question"}, {"input", symbols}, {"expected", a.expected},
+          {"said", said},       {"block", block},   {"layers", layers}};
 }
 
 page::Chart chart(const Answer& a, const std::string& id) {
   page::Chart c{id, "Probability by answer slot", "", "answer slot", "probability", 1, 1, 0, 1, true};
   c.unit = "slot";
+  c.caption = "The probability that the model gives to its answer and to the correct symbol, slot by slot.";
   c.curves = {{"of the answer", 0, {}, {}}, {"of the correct symbol", 1, {}, {}}};
   for (size_t o = 0; o < a.expected.size(); ++o) {
     const double slot = double(o + 1);
@@ -63,27 +61,25 @@ page::Chart chart(const Answer& a, const std::string& id) {
   return c;
 }
 
-std::string said(const Answer& a) {
-  std::string text;
-  for (size_t o = 0; o < a.said.size(); ++o) {
-    const std::string symbol = page::escape(a.word(a.said[o]));
-    text += o >= size_t(a.scored)           ? "<span class=\"uncounted\">" + symbol + "</span>"
-            : a.said[o] == a.expected[o] ? symbol
-                                            : "<s>" + symbol + "</s>";
-  }
-  return text;
+json strings(const Respondent& asked, const Answer& a) {
+  json words = json::array();
+  for (const int symbol : a.said) words.push_back(a.word(symbol));
+  return {{"kind", "strings"},
+          {"input", written_input(task(asked.config["task"]), a.input)},
+          {"correct", written_answer(a.expected)},
+          {"expected", a.expected},
+          {"said", a.said},
+          {"words", words},
+          {"scored", a.scored}};
 }
 
-std::string strings(const Respondent& asked, const Exchange& exchange) {
+std::string verdict(const Respondent& asked, const Exchange& exchange) {
   const Answer& a = exchange.answer;
   using page::percent;
   return fmt::format(
-      "<dl class=\"strings\"><div><dt>input</dt><dd>{}</dd></div><div><dt>correct</dt><dd>{}</dd></div>"
-      "<div><dt>answer</dt><dd>{}</dd></div></dl>\n"
-      "<p>{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
-      "the same answer in every slot, from how many of each symbol there are, {}.{}</p>\n",
-      page::escape(written_input(task(asked.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
-      a.scored, percent(a.accuracy()), a.input.size(),
+      "{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
+      "the same answer in every slot, from how many of each symbol there are, {}.{}",
+      a.right(), a.scored, percent(a.accuracy()), a.input.size(),
       int(a.input.size()) <= asked.config.whole("train_length") ? "which was trained" : "which was not trained",
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),
       percent(exchange.baselines.content_only),
@@ -93,38 +89,43 @@ std::string strings(const Respondent& asked, const Exchange& exchange) {
                   : "");
 }
 
+// Lines, which begin small on a terminal.
+std::string lines_of(const std::string& heading) {
+  std::string all;
+  for (size_t at = 0, end; at < heading.size(); at = end + 1) {
+    end = std::min(heading.find('\n', at), heading.size());
+    std::string line = heading.substr(at, end - at) + ".";
+    if (at) line[0] = ascii::upper(line[0]), all += "\\\n";
+    all += page::literal(line);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string page_of(const std::string& run, const Respondent& asked, const std::string& heading,
                     const std::vector<Exchange>& all) {
-  json data = {{"charts", json::array()}, {"questions", json::array()}};
-  std::string sections;
+  json sections = json::array(), lead = json::array({page::paragraph(lines_of(heading), "reading")});
+  size_t layers = 0, heads = 0;
   for (size_t n = 0; n < all.size(); ++n) {
     const Answer& a = all[n].answer;
-    sections += fmt::format("<section aria-labelledby=\"question{0}\">\n<h2 id=\"question{0}\">Question {0}</h2>\n{1}",
-                            n + 1, strings(asked, all[n]));
-    if (a.expected.size() > 1) {
-      const page::Chart drawn = chart(a, fmt::format("sure{}", n));
-      data["charts"].push_back(page::chart_json(drawn));
-      sections += fmt::format("<figure>{}<figcaption>The probability that the model gives to its answer and to the "
-                              "correct symbol, slot by slot.</figcaption></figure>\n", page::figure(drawn));
-    }
-    data["questions"].push_back(question(asked, a));
-    sections += fmt::format("<div data-question=\"{}\"></div>\n</section>\n", n);
+    json parts = {strings(asked, a), verdict(asked, all[n])};
+    if (a.expected.size() > 1) parts.push_back(page::chart_json(chart(a, fmt::format("sure{}", n))));
+    parts.push_back(question(asked, a));
+    layers = parts.back()["layers"].size(), heads = parts.back()["layers"][0].size() - 1;
+    sections.push_back(
+        page::section(fmt::format("question{}", n + 1), fmt::format("Question {}", n + 1), std::move(parts)));
   }
-  std::string said;  // of lines, which begin small on a terminal
-  for (size_t at = 0, end; at < heading.size(); at = end + 1) {
-    end = std::min(heading.find('\n', at), heading.size());
-    std::string line = page::escape(heading.substr(at, end - at)) + ".";
-    if (at) line[0] = ascii::upper(line[0]), said += "<br>";
-    said += line;
-  }
-  const std::string title = fmt::format("{}: questions to {}", page::headed(asked.config["task"]), page::escape(run));
-  return page::document(ask_html, {{"title", title},
-                                   {"heading", said},
-                                   {"questions", sections},
-                                   {"data", page::script_safe(data)}},
-                        ask_js);
+  lead.push_back(
+      "Wrong symbols are underlined; grey ones fill the slots after the end of the answer and do not count. In the "
+      "maps a row is a query slot and a column the key slot that it looks at; dashed lines part the input from the answer "
+      "slots.");
+  lead.push_back({{"kind", "choices"}, {"layers", layers}, {"heads", heads}});
+  return page::file_of({{"command", "ask"},
+                        {"title", fmt::format("{}: questions to {}", page::headed(asked.config["task"]), run)},
+                        {"lead", lead},
+                        {"sections", sections}},
+                       {"chart", "matrix", "ask"});
 }
 
 }  // namespace poslab::asking

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/pages/graph/graph.h"
-#include "lab/pages/page/html.h"
+#include "lab/pages/page/prose.h"
 #include "lab/pages/page/svg.h"
 
 namespace poslab::graph {

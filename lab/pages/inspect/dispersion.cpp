@@ -29,14 +29,12 @@ void fit(Chart& c) {
   if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
 }
 
-std::string drawn(Chart& c, const std::string& caption, nlohmann::json& data) {
+void describe(Chart& c) {
   for (const Curve& curve : c.curves)
     if (!curve.points.empty())
       c.description +=
           fmt::format("{}: {:.4g} at {}, {:.4g} at {}. ", curve.name, curve.points.front().y,
                       page::number(curve.points.front().x), curve.points.back().y, page::number(curve.points.back().x));
-  data["charts"].push_back(page::chart_json(c));
-  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", page::figure(c), caption);
 }
 
 // A curve for each layer, and faint ones for its heads.
@@ -59,14 +57,13 @@ Chart against_length(const Dispersed& d, const char* label, double RowMeans::*fi
 
 }  // namespace
 
-std::string dispersion_figures(const Dispersed& d, const Biases& b, const std::string& name, const std::string& id,
-                               nlohmann::json& data) {
-  const std::string who = page::escape(name);
-  std::string all;
+page::json dispersion_figures(const Dispersed& d, const Biases& b, const std::string& name, const std::string& id) {
+  page::json all = page::json::array();
   const auto add = [&](Chart c, const char* what, const std::string& said) {
     c.id = fmt::format("{}{}", what, id), c.title = fmt::format("{}, {}", said.substr(0, said.find('.')), name);
-    fit(c);
-    all += drawn(c, fmt::format("<b>{}.</b> {}", who, said), data);
+    c.caption = fmt::format("**{}.** {}", page::literal(name), said);
+    fit(c), describe(c);
+    all.push_back(page::chart_json(c));
   };
   add(against_length(d, "largest weight", &RowMeans::largest_weight), "weight",
       "The largest weight of a row of attention. The mean over rows of each layer, and faint of each of its heads.");

@@ -11,54 +11,41 @@ namespace poslab::inspect {
 namespace {
 
 using nlohmann::json;
-using page::percent;
+using page::literal, page::percent;
 
 constexpr size_t max_dots = 1000;    // of a cloud
 constexpr int max_cells = 500;       // of an attention map, on a side
 constexpr int max_head_cells = 100;  // of one head's: there are many
-constexpr double side = 240;         // of a cloud's picture
 
-// Values to places, alike on both axes, so that distances in the picture are those in the plane.
-struct View {
-  double x, y, scale;  // the value in the middle, and units of the picture for one of the plane
-  explicit View(const std::vector<Cloud>& clouds) {
-    double low[2] = {0, 0}, high[2] = {0, 0};
-    for (const Cloud& cloud : clouds)
-      for (size_t n = 0; n < cloud.at.size(); ++n) {
-        low[n % 2] = std::min(low[n % 2], cloud.at[n]), high[n % 2] = std::max(high[n % 2], cloud.at[n]);
-      }
-    x = (low[0] + high[0]) / 2, y = (low[1] + high[1]) / 2;
-    scale = (side - 12) / std::max({high[0] - low[0], high[1] - low[1], 1e-12});
-  }
-  double right(double v) const { return side / 2 + (v - x) * scale; }
-  double down(double v) const { return side / 2 - (v - y) * scale; }
-};
+// So many digits as a picture shows.
+double rounded(double v) { return std::round(v * 1e4) / 1e4; }
 
-// One path for all dots: strokes of no length, which round caps make visible.
-std::string dots(const View& view, const std::vector<double>& at, int color) {
+// [x, y, x, y, ...] of at most max_dots points.
+json dots(const std::vector<double>& at) {
   const size_t all = at.size() / 2, kept = std::min(all, max_dots);
-  std::string d;
+  json places = json::array();
   for (size_t k = 0; k < kept; ++k) {
     const size_t n = k * all / kept;
-    d += fmt::format("M{:.1f} {:.1f}h0", view.right(at[2 * n]), view.down(at[2 * n + 1]));
+    places.push_back(rounded(at[2 * n])), places.push_back(rounded(at[2 * n + 1]));
   }
-  return fmt::format("<path class=\"dots {}\" d=\"{}\"/>", page::color_class(color), d);
+  return places;
 }
 
-std::string card(const Pca& p, size_t layer) {
+json card(const Pca& p, size_t layer) {
   const auto& [map, clouds] = p.layers[layer];
-  const View view(clouds);
-  std::string marks, outside;
-  for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, int(n));
+  std::string outside;
+  json drawn = json::array();
+  for (size_t n = 0; n < clouds.size(); ++n)
+    drawn.push_back({{"color", page::color_class(int(n))}, {"at", dots(clouds[n].at)}});
   for (size_t n = 1; n < clouds.size(); ++n)
     outside +=
         fmt::format("{} of length {}{} ", percent(clouds[n].outside), p.lengths[n], n + 1 < clouds.size() ? "," : "");
   outside += fmt::format("({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
-  return fmt::format(
-      "<div class=\"card\"><svg class=\"cloud\" viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"Layer {1}\">"
-      "<rect class=\"frame\" width=\"{0}\" height=\"{0}\"/>{2}</svg>"
-      "<p class=\"said\">Layer {1}: {3} of the variance. Outside: {4}</p></div>\n",
-      side, layer + 1, marks, percent(map.share[0] + map.share[1]), outside);
+  const std::string label = fmt::format("Layer {}", layer + 1);
+  return {{"label", label},
+          {"text",
+           fmt::format("{}: {} of the variance. Outside: {}", label, percent(map.share[0] + map.share[1]), outside)},
+          {"clouds", drawn}};
 }
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends. At distance 0,
@@ -80,30 +67,29 @@ std::vector<page::Point> density(const Histogram& counts, int bin, bool distance
 
 }  // namespace
 
-std::string pca_figure(const Pca& p, const std::string& name) {
-  std::string legend, cards, drawn;
+json pca_figure(const Pca& p, const std::string& name) {
+  json legend = json::array(), cards = json::array();
+  std::string drawn;
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     const size_t points = p.layers[0].clouds[n].at.size() / 2;
-    legend += fmt::format("<li><i class=\"mark {}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>",
-                          page::color_class(int(n)), p.lengths[n], percent(p.accuracy[n]));
+    legend.push_back({{"text", fmt::format("length {}: {} right", p.lengths[n], percent(p.accuracy[n]))},
+                      {"color", page::color_class(int(n))}});
     if (points > max_dots)
       drawn += fmt::format(" {} of the {} dots of length {} are drawn.", max_dots, points, p.lengths[n]);
   }
-  for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
-  return fmt::format(
-      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each "
-      "layer at {}, in the plane of the two principal components of length "
-      "{}, not whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of "
-      "length {}, in which that cloud has none; in brackets the same of {} other strings of that length.{}"
-      "</figcaption></figure>\n",
-      legend, cards, page::escape(name),
+  for (size_t layer = 0; layer < p.layers.size(); ++layer) cards.push_back(card(p, layer));
+  const std::string caption = fmt::format(
+      "**{}.** What leaves each layer at {}, in the plane of the two principal components of length {}, not whitened. "
+      "*Outside*: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in which that "
+      "cloud has none; in brackets the same of {} other strings of that length.{}",
+      literal(name),
       p.last ? fmt::format("the last {} tokens of {} texts, a dot a token", p.last, p.samples)
              : fmt::format("the answer slots of {} strings, a dot a slot", p.samples),
       p.lengths[0], p.lengths[0], p.samples, drawn);
+  return {{"kind", "clouds"}, {"legend", legend}, {"cards", cards}, {"caption", caption}};
 }
 
-std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
-                             json& data) {
+json attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id) {
   json maps = json::array();
   const auto map = [](const float* a, int T, int most) {
     const int block = (T + most - 1) / most, cells = (T + block - 1) / block;
@@ -124,11 +110,10 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
                       {"max", map(at.layers[layer].data(), at.slots, max_cells)},
                       {"heads", heads}});
     }
-  data["maps"][id] = {{"label", name}, {"maps", maps}};
-  return fmt::format(
-      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one {}: the maximum over the "
-      "heads, or one head. Each map has its own scale.</figcaption></figure>\n",
-      page::escape(id), page::escape(name), all[0].symbols.empty() ? "test string" : "text");
+  const std::string caption = fmt::format(
+      "**{}.** Attention weights of one {}: the maximum over the heads, or one head. Each map has its own scale.",
+      literal(name), all[0].symbols.empty() ? "test string" : "text");
+  return {{"kind", "maps"}, {"id", id}, {"title", name}, {"maps", maps}, {"caption", caption}};
 }
 
 namespace {
@@ -177,25 +162,22 @@ page::Chart coverage_chart(const Coverage& c, const std::string& name, const std
   return chart;
 }
 
-std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
+json coverage_figure(const Coverage& c, const std::string& name, const std::string& id) {
   if (c.counted == Reads::nothing)
-    return fmt::format(
-        "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
-        "</figcaption></figure>\n",
-        page::escape(name));
+    return fmt::format("**{}.** This scheme says nothing about positions, so there is nothing to meet.", literal(name));
   const bool distances = c.counted == Reads::distances;
-  const page::Chart chart = coverage_chart(c, name, id);
+  page::Chart chart = coverage_chart(c, name, id);
   const int bin = bin_of(c);
   std::string shares;
   for (const Coverage::Test& t : c.tests)
     shares += fmt::format("{}{} at length {}", shares.empty() ? "" : ", ", percent(t.seen), t.length);
-  data["charts"].push_back(page::chart_json(chart));
-  return fmt::format(
-      "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "
-      "meets, as a share of all {} for each whole number{}{}. Training had met {} of the {}.</figcaption></figure>\n",
-      page::figure(chart), page::escape(name), distances ? "Distances" : "Positions", c.steps,
-      distances ? "pairs of slots" : "slots", c.rounded ? ", to the nearest of which they are rounded" : "",
+  chart.caption = fmt::format(
+      "**{}.** {} that training met (grey; {} of its steps are counted) and that a test meets, as a share of all {} "
+      "for each whole number{}{}. Training had met {} of the {}.",
+      literal(name), distances ? "Distances" : "Positions", c.steps, distances ? "pairs of slots" : "slots",
+      c.rounded ? ", to the nearest of which they are rounded" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
+  return page::chart_json(chart);
 }
 
 }  // namespace poslab::inspect

@@ -26,14 +26,14 @@
 #include "lab/runs/run.h"
 
 namespace poslab {
-extern const std::string_view inspect_html, inside_html;
+extern const std::string_view inspect_md, inside_md;
 }
 
 namespace poslab::inspect {
 namespace {
 
 namespace fs = std::filesystem;
-using page::escape, page::percent;
+using page::json, page::literal, page::percent;
 struct Inspected {
   std::string folder, heading;  // heading: its task or text
   std::string task, encoding;   // which are explained; no task of a language model
@@ -124,7 +124,7 @@ Use use_of_all(const std::vector<Inspected>& runs, const std::vector<int>& lengt
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, {}", escape(run.name),
+  std::string text = fmt::format("**{}**, {}", literal(run.name),
                                  run.steps ? fmt::format("after {} steps", *run.steps) : "an external checkpoint");
   text += p.lengths.empty() ? "" : ":";
   for (size_t n = 0; n < p.lengths.size(); ++n) {
@@ -145,7 +145,7 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
         percent(worst->clouds[n].outside), worst - p.layers.begin() + 1, p.lengths[0],
         percent(worst->clouds[0].outside));
   }
-  return text + ".</p>\n";
+  return text + ".";
 }
 
 // Calls write(folder). A new folder gets its name when complete: a partial one would be in the way of the next try.
@@ -169,40 +169,39 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
               shell_path(partial_of(out)));
   const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
   begin(use_of_all(runs, lengths), force);
-  std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts, dispersed;
+  std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header;
   std::string dispersion_text = dispersion_csv_header, logits_text = logits_csv_header, biases_text = biases_csv_header;
   std::string command = "poslab inspect";
   std::vector<Array> points, weights;
-  nlohmann::json data = {{"charts", nlohmann::json::array()}};
+  json readings = json::array(), planes = readings, maps = readings, charts = readings, dispersed = readings;
   for (const Inspected& run : runs) {
     const std::string id = fmt::format("run{}", &run - runs.data());
     const auto [d, b, p, a, c] = run.look();
     dispersion_text += dispersion_csv(run.key, d), logits_text += logits_csv(run.key, d);
     biases_text += biases_csv(run.key, b);
-    dispersed += dispersion_figures(d, b, run.name, id, data);
-    readings += reading(run, p, c);
+    for (json& figure : dispersion_figures(d, b, run.name, id)) dispersed.push_back(std::move(figure));
+    readings.push_back(page::paragraph(reading(run, p, c), "reading"));
     if (p.layers.empty()) continue;
     pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
     for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
     for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
-    planes += pca_figure(p, run.name);
-    maps += attention_figure(a, run.name, id, data);
-    charts += coverage_figure(c, run.name, "coverage" + id, data);
+    planes.push_back(pca_figure(p, run.name));
+    maps.push_back(attention_figure(a, run.name, id));
+    charts.push_back(coverage_figure(c, run.name, "coverage" + id));
   }
   for (const Inspected& run : runs) command += fmt::format(" {}", shell_path(run.folder));
   std::vector<std::string> tasks, encodings;
   for (const Inspected& run : runs) tasks.push_back(run.task), encodings.push_back(run.encoding);
   const bool of_tasks = !runs[0].task.empty();
-  const std::string title =
-      runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
+  const std::string title = runs.size() == 1 ? "Inside " + runs[0].name : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
   if (!text.empty()) command += " --text " + shell_word(text);
   if (!device.empty()) command += fmt::format(" --device {}", device);
   command += fmt::format(" --samples {} -o {}", samples, shell_path(out));
   const bool inside = !points.empty();
-  const std::string within =
-      !inside ? ""
-              : page::filled(inside_html, {{"coverage", charts},
+  const json within =
+      !inside ? json()
+              : page::sections(inside_md, {{"coverage", charts},
                                            {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
                                            {"dot", of_tasks ? "slot" : "token"},
                                            {"pca", planes},
@@ -210,16 +209,17 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
                                            {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
                                                               : "A token sees itself and those before it."},
                                            {"attention", maps}});
+  const json document = {
+      {"command", "inspect"},
+      {"title", title},
+      {"lead", readings},
+      {"sections", page::sections(inspect_md, {{"about", about_section(tasks, encodings)},
+                                               {"inside", within},
+                                               {"whose", inside ? "attention" : "the encoder's attention"},
+                                               {"dispersion", dispersed},
+                                               {"command", {{"kind", "commands"}, {"text", command}}}})}};
   write_whole(out, [&](const std::string& to) {
-    write_file(to + "/index.html",
-               page::document(inspect_html, {{"title", title},
-                                             {"readings", readings},
-                                             {"about", about_section(tasks, encodings)},
-                                             {"inside", within},
-                                             {"whose", inside ? "attention" : "the encoder's attention"},
-                                             {"dispersion", dispersed},
-                                             {"command", escape(command)},
-                                             {"data", page::script_safe(data)}}));
+    write_file(to + "/index.html", page::file_of(document, {"chart", "matrix", "inspect"}));
     write_file(to + "/dispersion.csv", dispersion_text);
     write_file(to + "/logits.csv", logits_text);
     write_file(to + "/biases.csv", biases_text);

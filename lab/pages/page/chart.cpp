@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "lab/pages/page/html.h"
+#include "lab/pages/page/prose.h"
 #include "lab/pages/page/svg.h"
 
 namespace poslab::page {
@@ -211,24 +211,16 @@ std::string plot(const Frame& f) {
 
 }  // namespace
 
-std::string svg(const Chart& c, bool narrow) {
+std::string svg(const Chart& c) {
   size_t longest = 0;
   for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
-  const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
+  const double width = 900, height = 400;
   // Enough for every common sans-serif face, bold, at 13 units.
-  const double margin = narrow ? 12 : std::min(340., 16 + 8.2 * double(longest));
-  const Frame f{48, width - margin, 30, height - 48, narrow ? 4 : 8, c};
-  const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
-  std::string made = fmt::format(
-      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
-      "aria-labelledby=\"{3}-t {3}-d\" "
-      "data-chart=\"{4}\" "
-      "data-left=\"{5:.1f}\" data-right=\"{6:.1f}\" data-top=\"{7:.1f}\" data-bottom=\"{8:.1f}\">"
-      "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
-      narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
-      escape(c.title), escape(c.description));
-  made += plot(f);
-  return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
+  const Frame f{48, width - std::min(340., 16 + 8.2 * double(longest)), 30, height - 48, 8, c};
+  return fmt::format(
+      "<svg class=\"chart\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
+      "aria-labelledby=\"{2}-t {2}-d\"><title id=\"{2}-t\">{3}</title><desc id=\"{2}-d\">{4}</desc>{5}{6}</svg>",
+      width, height, escape(c.id), escape(c.title), escape(c.description), plot(f), direct_labels(f));
 }
 
 namespace {
@@ -242,9 +234,10 @@ std::pair<double, double> svg_size(const std::vector<Chart>& charts) {
 std::string svg_shapes(const std::vector<Chart>& charts) {
   std::string made;
   for (size_t n = 0; n < charts.size(); ++n)
-    made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text>"
-                        "<g transform=\"translate(0 {})\">{}</g>\n",
-                        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));
+    made += fmt::format(
+        "<text class=\"heading\" x=\"0\" y=\"{}\">{}</text>"
+        "<g transform=\"translate(0 {})\">{}</g>\n",
+        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n]));
   return made;
 }
 
@@ -254,19 +247,6 @@ std::string svg_file(const std::vector<Chart>& charts) {
   for (const Chart& c : charts) titles.push_back(c.title), descriptions.push_back(c.description);
   return svg_document({-edge, -edge, width, height}, fmt::format("{}", fmt::join(titles, "; ")),
                       fmt::format("{}", fmt::join(descriptions, " ")), svg_shapes(charts));
-}
-
-std::string figure(const Chart& c) {
-  std::string legend;
-  const std::vector<std::string> looks = styles(c);
-  for (size_t n = 0; n < looks.size(); ++n)
-    legend += fmt::format(
-        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
-        "<span>{}</span><b class=\"value\"></b></li>",
-        looks[n], c.curves[n].filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(c.curves[n].name));
-  return fmt::format(
-      "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
-      escape(c.id), legend, svg(c, false), svg(c, true));
 }
 
 namespace {
@@ -285,12 +265,17 @@ nlohmann::json chart_json(const Chart& c) {
     curves.push_back(
         {{"name", curve.name}, {"color", color_class(curve.color)}, {"points", points_json(curve.points)}});
     if (curve.filled) curves.back()["filled"] = true;
+    if (!curve.behind.empty()) curves.back()["behind"] = points_json(curve.behind);
     for (const Band& b : curve.band) curves.back()["band"].push_back({b.x, rounded(b.low), rounded(b.high)});
   }
-  return {{"id", c.id},         {"title", c.title},     {"x", c.x_label},          {"y", c.y_label},
-          {"x_low", c.x_low},   {"x_high", c.x_high},   {"y_low", c.y_low},        {"y_high", c.y_high},
-          {"shaded", c.shaded}, {"percent", c.percent}, {"log", c.log},            {"unit", c.unit},
-          {"curves", curves},   {"doubling", c.doubling}};
+  nlohmann::json made = {
+      {"kind", "chart"},    {"id", c.id},         {"title", c.title},       {"x", c.x_label},
+      {"y", c.y_label},     {"x_low", c.x_low},   {"x_high", c.x_high},     {"y_low", c.y_low},
+      {"y_high", c.y_high}, {"shaded", c.shaded}, {"percent", c.percent},   {"log", c.log},
+      {"unit", c.unit},     {"curves", curves},   {"doubling", c.doubling}, {"description", c.description}};
+  if (!c.caption.empty()) made["caption"] = c.caption;
+  if (c.log_low > 0) made["log_low"] = c.log_low;
+  return made;
 }
 
 std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {

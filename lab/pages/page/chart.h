@@ -1,6 +1,4 @@
-// A line chart as static SVG, so that it is there without JavaScript, in print, and in another program. The page holds
-// each twice, wide and narrow, and style picks one; figures.js adds the read-out from the data-* attributes and from
-// json().
+// A line chart as data, which lab/page/chart.mjs draws on pages and python/poslab/figures for papers.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,7 +23,7 @@ struct Curve {
   static constexpr int baseline = -1;
 };
 struct Chart {
-  std::string id, title, description;  // unescaped
+  std::string id, title, description;  // plain text
   std::string x_label, y_label;
   double x_low, x_high, y_low, y_high;
   bool percent = false, log = false;  // of the y axis
@@ -33,10 +31,11 @@ struct Chart {
   std::vector<Curve> curves;
   std::string unit = "length";  // the name of x in the read-out
   bool doubling = false;        // equal steps along the x axis double its value; ticks are at points of the curves
+  std::string caption = {};     // prose (prose.h), below it
+  double log_low = 0;           // where a logarithmic y axis begins, between which and this one the reader chooses
 };
 
-// The distance of ticks on every axis: 1, 2 or 5 times a power of ten, at least `least`. figures.js has the same for
-// its own charts.
+// The distance of ticks on every axis: 1, 2 or 5 times a power of ten, at least `least`, as lab/page/scale.mjs has it.
 double tick_step(double least);
 
 // The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
@@ -45,13 +44,12 @@ std::string color_class(int n);
 // Where lines of a chart lie on one another, each leaves gaps for those under it: the class of svg.css that does so for
 // the n-th curve. "" if it hides none that was drawn before it.
 std::string gaps_class(const Chart&, size_t n);
-std::string svg(const Chart&, bool narrow);
-std::string figure(const Chart&);         // legend, wide and narrow SVG
+std::string svg(const Chart&);
 // The charts below one another, each under its title: a file of its own (svg.h), or what such a file draws.
 std::string svg_file(const std::vector<Chart>&);
 std::string svg_shapes(const std::vector<Chart>&);
 std::pair<double, double> svg_size(const std::vector<Chart>&);   // width and height, in pixels
-// The data for the read-out and for python/poslab/figures: all but the lines behind.
+// A part of a page's document, and a figure for python/poslab/figures (lab/page/README.md).
 nlohmann::json chart_json(const Chart&);
 nlohmann::json points_json(const std::vector<Point>&);  // [[x, y], ...], null for NaN
 

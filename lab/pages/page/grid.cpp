@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "lab/pages/page/html.h"
-
 namespace poslab::page {
 
 namespace {
@@ -17,14 +13,6 @@ std::string joined(std::string lines, const std::string& by) {
 }
 
 }  // namespace
-
-std::string points(double fraction) { return std::isnan(fraction) ? "–" : fmt::format("{:.1f}", 100 * fraction); }
-
-std::string signed_points(double fraction) {
-  if (std::isnan(fraction)) return "–";
-  const std::string text = fmt::format("{:+.1f}", 100 * fraction);
-  return text == "-0.0" || text == "+0.0" ? "0.0" : text;
-}
 
 std::string in_one(const std::string& lines) { return joined(lines, ", "); }
 
@@ -41,25 +29,22 @@ std::string markdown(const Grid& grid) {
   return text;
 }
 
-std::string html(const Grid& grid) {
-  std::string head, rows;
-  for (const std::string& name : grid.head)
-    head += fmt::format("<th scope=\"col\"{}>{}</th>", head.empty() ? " class=\"text\"" : "", escape(name));
+json table_json(const Grid& grid) {
+  json columns = json::array(), rows = json::array();
+  for (const std::string& name : grid.head) columns.push_back(column(name.c_str()));
   for (const auto& row : grid.rows) {
-    std::string cells;
+    json cells = json::array();
     for (const Cell& c : row) {
-      const std::string below =
-          c.below.empty() ? "" : fmt::format("<small>{}</small>", joined(escape(c.below), "<br>"));
-      cells += cells.empty()
-                   ? fmt::format("<th scope=\"row\">{}{}</th>", escape(c.text), below)
-                   : fmt::format("<td{}>{}{}</td>", c.strong ? " class=\"score\"" : "", escape(c.text), below);
+      if (c.below.empty() && !c.strong)
+        cells.push_back(c.text);
+      else
+        cells.push_back({{"text", c.text}, {"below", joined(c.below, "\n")}, {"strong", c.strong}});
     }
-    rows += fmt::format("<tr>{}</tr>\n", cells);
+    rows.push_back(std::move(cells));
   }
-  return fmt::format(
-      "<p class=\"caption\">{0}</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
-      "class=\"figures\"><thead><tr>{1}</tr></thead><tbody>\n{2}</tbody></table></div>\n",
-      escape(grid.caption), head, rows);
+  json made = table(grid.caption, columns, rows);
+  made["caption"] = grid.caption, made["style"] = "figures";
+  return made;
 }
 
 }  // namespace poslab::page

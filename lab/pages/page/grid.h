@@ -1,7 +1,9 @@
-// A table for people, once as Markdown and once as HTML, with the same words in both.
+// A table for people, as Markdown for terminals and as a part of a page, with the same words in both.
 #pragma once
 #include <string>
 #include <vector>
+
+#include "lab/pages/page/document.h"
 
 namespace poslab::page {
 
@@ -17,9 +19,6 @@ struct Grid {
 
 std::string in_one(const std::string& lines);  // "81.5, -26.2"
 std::string markdown(const Grid&);
-std::string html(const Grid&);
-
-std::string points(double fraction);         // 0.937 -> "93.7"; "–" of NaN
-std::string signed_points(double fraction);  // 0.063 -> "+6.3"
+json table_json(const Grid&);
 
 }  // namespace poslab::page

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "lab/pages/page/page.h"
 #include "experiment/kind.h"
+#include "lab/pages/page/prose.h"
 #include "lab/runs/text_source.h"
 
 namespace poslab {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/pages/page/html.h"
-
 namespace poslab::page {
 namespace {
 
@@ -17,12 +15,7 @@ const std::string& title_of(const Panel& p) {
   return std::get<Chart>(p).title;
 }
 
-json figure_json(const Chart& c) {
-  json made = chart_json(c);
-  for (size_t n = 0; n < c.curves.size(); ++n)
-    if (!c.curves[n].behind.empty()) made["curves"][n]["behind"] = points_json(c.curves[n].behind);
-  return made;
-}
+json figure_json(const Chart& c) { return chart_json(c); }
 
 json figure_json(const HeatMap& m) {
   json rows = json::array();

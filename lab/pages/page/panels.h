@@ -11,8 +11,8 @@ namespace poslab::page {
 
 using Panel = std::variant<Chart, HeatMap>;
 
-// {"figures": [...]}: of a chart what chart_json() has and the faint lines "behind" each curve; of a matrix {"kind":
-// "matrix", "title", "row", "col", "block", "first_row", "low", "high", "cells"}.
+// {"figures": [...]}: of a chart what chart_json() has; of a matrix {"kind": "matrix", "title", "row", "col", "block",
+// "first_row", "low", "high", "cells"}.
 std::string panels_json(const std::vector<Panel>&);
 // panel,series,x,y,low,high: low and high of a band or an interval. Of a matrix a series is a row, x its columns.
 std::string panels_csv(const std::vector<Panel>&);

@@ -1,6 +1,7 @@
 #include "lab/pages/page/svg.h"
 
 #include <fmt/ranges.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +11,6 @@
 #include <sstream>
 #include <string_view>
 #include <vector>
-
-#include "lab/pages/page/html.h"
 
 namespace poslab {
 extern const std::string_view page_css, svg_css;
@@ -115,6 +114,34 @@ Declarations worked_out(const std::string& classes, const Declarations& palette)
 }
 
 }  // namespace
+
+std::string escape(std::string_view text) {
+  std::string made;
+  for (size_t at = 0; at < text.size();) {
+    utf8proc_int32_t code;
+    const auto* from = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
+    const utf8proc_ssize_t size = utf8proc_iterate(from, utf8proc_ssize_t(text.size() - at), &code);
+    const std::string_view character = text.substr(at, size > 0 ? size_t(size) : 1);
+    at += character.size();
+    if (size <= 0)
+      made += "\uFFFD";
+    else if (code == '&')
+      made += "&amp;";
+    else if (code == '<')
+      made += "&lt;";
+    else if (code == '>')
+      made += "&gt;";
+    else if (code == '"')
+      made += "&quot;";
+    else if (code == '\'')
+      made += "&#39;";
+    else if (code < ' ' && code != '\n' && code != '\t')
+      made += fmt::format("\xe2\x90{}", char(0x80 + code));  // U+2400 and on: their pictures
+    else
+      made += character;
+  }
+  return made;
+}
 
 std::string shade_class(bool two_sided, double share) {
   return fmt::format("{}{}", two_sided ? 'v' : 's', std::lround(share * (shades - 1)));

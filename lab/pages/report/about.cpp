@@ -1,11 +1,10 @@
 // The tasks and the encodings, described in words.
 #include "lab/pages/report/run_about.h"
-
 #include "lab/pages/report/sections.h"
 
 namespace poslab::report {
 
-std::string about(const std::vector<Group>& groups) {
+json about(const std::vector<Group>& groups) {
   std::vector<std::string> tasks, encodings;
   for (const Group& g : groups) {
     if (g.has("chance")) tasks.push_back(g.task);

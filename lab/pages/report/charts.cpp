@@ -79,8 +79,11 @@ Curve with_seeds(const Line& line, std::vector<Point> mean,
 }
 
 Chart accuracy_chart(const Group& g, const std::string& id) {
-  Chart c{id,   "Accuracy against length: " + words(g.task), "", "length of the input", "accuracy", 1, 1, 1, 1,
-          true, false, 0, {}};
+  Chart c{.id = id,
+          .title = "Accuracy against length: " + words(g.task),
+          .x_label = "length of the input",
+          .y_label = "accuracy"};
+  c.x_low = c.x_high = c.y_low = c.y_high = 1, c.percent = true;
   double lowest = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Line& line : g.lines) {
@@ -123,32 +126,20 @@ std::string accuracy_caption(const Group& g) {
                                 ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
                                 : "The runs were trained on different ranges of lengths, so none is shaded. ";
   return fmt::format(
-      "<b>{}.</b> Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
+      "**{}.** Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
       "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: what uniform guessing, the "
       "most frequent symbol of each slot (majority), and the same answer in every slot, from how many of each symbol "
       "there are (content only), reach.",
-      headed(g.task), range,
+      heading(g), range,
       g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
                       "highest. "
                     : "",
       g.lines.size() > 1 ? "at least " : "", fewest, 50 / std::sqrt(fewest));
 }
 
-Chart loss_chart(const Group& g, const std::string& id, bool log) {
-  Chart c{id,
-          fmt::format("Training loss, {}{}", g.task, log ? ", log axis" : ""),
-          "",
-          "training step",
-          "loss (nats)",
-          0,
-          1,
-          0,
-          0,
-          false,
-          log,
-          0,
-          {},
-          "step"};
+Chart loss_chart(const Group& g, const std::string& id) {
+  Chart c{.id = id, .title = "Training loss, " + g.task, .x_label = "training step", .y_label = "loss (nats)"};
+  c.x_low = 0, c.x_high = 1, c.y_low = 0, c.y_high = 0, c.unit = "step";
   double lowest = 1e30;
   for (const Line& line : g.lines) {
     const Curve curve = training_curve(line, &TrainStep::loss);
@@ -164,7 +155,7 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
   }
   if (c.y_high == 0) c.y_high = 1;
   // Five decades at most: a single lucky batch must not flatten the rest.
-  if (log) c.y_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
+  c.log_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
   return c;
 }
 
@@ -182,11 +173,11 @@ Chart training_accuracy_chart(const Group& g, const std::string& id) {
 }
 
 std::string loss_caption(const Group& g) {
-  return fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. {}", headed(g.task),
-                     g.has_seeds() ? "Faint: each seed, as the mean over the nearest 4&#8239;% of its run. Strong: "
+  return fmt::format("**{}.** Mean cross-entropy of a training batch. {}", heading(g),
+                     g.has_seeds() ? "Faint: each seed, as the mean over the nearest 4\u202f% of its run. Strong: "
                                      "the mean over seeds."
-                                  : "Faint: single batches, whose lengths vary. Strong: the mean over the nearest "
-                                    "4&#8239;% of the run.");
+                                   : "Faint: single batches, whose lengths vary. Strong: the mean over the nearest "
+                                     "4\u202f% of the run.");
 }
 
 }  // namespace poslab::report

@@ -61,34 +61,32 @@ std::string compared_text(const Compared& c, const std::vector<std::string>& nam
       table("tokens", c.lengths), c.longest, table("places", c.places));
 }
 
-std::string compared_table(const std::vector<Group>& groups) {
-  std::string all;
+page::json compared_tables(const std::vector<Group>& groups) {
+  using page::column;
+  json tables = json::array();
   for (const Group& g : groups) {
     std::vector<const Results*> tests;
-    std::string head;
+    std::vector<json> losses;
     for (const Line& line : g.lines) {
       tests.push_back(&line.all);
-      head += fmt::format("<th scope=\"col\">{}{}</th>", mark(line), page::escape(line.name));
+      losses.push_back(column(line.name.c_str(), 4));
+      losses.back()["color"] = page::color_class(line.color);
     }
     const Compared c = compared(tests, std::stoi(g.lines.front().first().config.at("eval_tail")));
     for (const auto& [title, rows] : {std::pair{std::string("tokens"), &c.lengths},
                                       {fmt::format("tokens of the windows of {}", c.longest), &c.places}}) {
-      std::string body;
+      json columns = {column(title.c_str()), column("set", nullptr, "text")}, body = json::array();
+      page::append(columns, losses);
       for (const ComparedRow& row : *rows) {
-        body += fmt::format("<tr><th scope=\"row\">{}</th>{}", row.where, cell("set", "text", row.set));
-        for (size_t n = 0; n < row.loss.size(); ++n)
-          body += cell(page::escape(g.lines[n].name).c_str(), "",
-                       fmt::format("{:.4f} <small>({})</small>", row.loss[n], perplexity(row.loss[n])));
-        body += "</tr>\n";
+        json cells = {row.where, row.set};
+        for (const double loss : row.loss)
+          cells.push_back({{"value", loss}, {"beside", fmt::format("({})", perplexity(loss))}});
+        body.push_back(std::move(cells));
       }
-      all += fmt::format(
-          "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Loss by {0}\">\n<table class=\"runs\">"
-          "<thead><tr><th scope=\"col\" class=\"text\">{0}</th><th scope=\"col\" class=\"text\">set</th>{1}</tr>"
-          "</thead><tbody>\n{2}</tbody></table></div>\n",
-          title, head, body);
+      tables.push_back(page::table("Loss by " + title, columns, body));
     }
   }
-  return all;
+  return tables;
 }
 
 }  // namespace poslab::report

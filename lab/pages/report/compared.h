@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiment/results.h"
+#include "lab/pages/page/document.h"
 #include "lab/pages/report/lines.h"
 
 namespace poslab::report {
@@ -22,6 +23,6 @@ Compared compared(const std::vector<const Results*>&, int tail);
 
 // A column for each encoding: the loss, and in brackets the perplexity.
 std::string compared_text(const Compared&, const std::vector<std::string>& names);  // for a terminal
-std::string compared_table(const std::vector<Group>&);                              // for a page
+page::json compared_tables(const std::vector<Group>&);                              // for a page
 
 }  // namespace poslab::report

@@ -11,7 +11,7 @@
 #include "lab/runs/sweep/collect.h"
 
 namespace poslab {
-extern const std::string_view language_html;
+extern const std::string_view language_md;
 }
 
 namespace poslab::report {
@@ -25,17 +25,6 @@ const Row* tested_at(const Line& line, int length, bool repeated) {
   return nullptr;
 }
 
-std::string nats(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : "–"; }
-
-std::string shown(const Row* at, const Measure& m) {
-  if (!at) return "–";
-  return m.percent ? percent((*at)[m.column]) : nats((*at)[m.column]);
-}
-
-std::string colored(const Line& line) {
-  return fmt::format("<span class=\"{}\">{}</span>", color_class(line.color), escape(line.name));
-}
-
 std::string said_of(const Line& line) {
   const Row *far = tested_at(line, line.longest(), false), *near = tested_at(line, line.train_length(), false);
   std::string text = fmt::format("{} gets {} of the next tokens right at {} tokens, with a loss of {:.3f} nats a token",
@@ -46,12 +35,13 @@ std::string said_of(const Line& line) {
   return text;
 }
 
-std::string scrolled(const char* label, const std::string& table) {
-  return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n", label,
-                     table);
+json value_at(const Row* at, const Measure& m) { return at ? json((*at)[m.column]) : json(); }
+
+json column_of(const Measure& m, const char* kind = "") {
+  return column(m.name, m.percent ? json("percent") : json(4), kind);
 }
 
-std::string column(const std::string& name) { return fmt::format("<th scope=\"col\">{}</th>", name); }
+const char* group_of(const std::vector<Group>& groups) { return groups.size() > 1 ? "text" : ""; }
 
 }  // namespace
 
@@ -60,67 +50,57 @@ std::string language_reading(const Group& g) {
   for (const Line& line : g.lines) all.push_back(&line);
   const auto far_loss = [](const Line* line) { return (*tested_at(*line, line->longest(), false))["loss"]; };
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far_loss(a) < far_loss(b); });
-  std::string text = fmt::format("<b>{}.</b> {}", heading(g), said_of(*all.front()));
+  std::string text = fmt::format("**{}.** {}", heading(g), said_of(*all.front()));
   if (all.size() > 1) text += fmt::format("; {}", said_of(*all.back()));
   if (all.size() == 3) text += "; the other is between them in loss";
   if (all.size() > 3) text += fmt::format("; the {} others are between them in loss", all.size() - 2);
   return text + ".";
 }
 
-std::string language_table(const std::vector<Group>& groups) {
-  std::string rows;
+json language_table(const std::vector<Group>& groups) {
+  json rows = json::array(), columns = columns_of(group_of(groups));
   for (const Group& g : groups)
     for (const Line& line : g.lines) {
       const auto& record = line.first().record;
-      rows += fmt::format("<tr><th scope=\"row\">{}{}<small>{}</small></th>", mark(line), escape(line.name),
-                          escape(line.runs.size() > 1 ? line.seeds() : line.first().place()));
-      if (groups.size() > 1) rows += cell("text", "text", escape(g.task));
-      rows += cell("parameters", "", record.parameters ? fmt::format("{}", *record.parameters) : "–");
-      rows += cell("steps/s", "", record.steps_per_second ? fmt::format("{:.1f}", *record.steps_per_second) : "–");
-      const Row* near = tested_at(line, line.train_length(), false);
-      const Row* far = tested_at(line, line.longest(), false);
-      for (const auto& [at, where] : {std::pair{near, "trained"}, {far, "longest"}}) {
-        rows += cell(fmt::format("{}: length", where).c_str(), "quiet", at ? fmt::format("{}", at->length()) : "–");
-        for (const Measure& m : measures)
-          rows += cell(fmt::format("{}: {}", where, m.name).c_str(), m.percent ? "score" : "", shown(at, m));
+      json row = row_of(line, groups.size() > 1 ? &g : nullptr);
+      append(row, {record.parameters ? json(*record.parameters) : json(),
+                   record.steps_per_second ? json(*record.steps_per_second) : json()});
+      for (const int length : {line.train_length(), line.longest()}) {
+        const Row* at = tested_at(line, length, false);
+        row.push_back(at ? json(at->length()) : json());
+        for (const Measure& m : measures) row.push_back(value_at(at, m));
       }
-      rows += cell("repeated", "", shown(tested_at(line, line.longest(), true), measures[0])) + "</tr>\n";
+      row.push_back(value_at(tested_at(line, line.longest(), true), measures[0]));
+      rows.push_back(std::move(row));
     }
-  std::string head = "<th scope=\"col\" class=\"text\">run</th>";
-  if (groups.size() > 1) head += "<th scope=\"col\" class=\"text\">text</th>";
-  head += column("parameters") + column("steps/s");
-  for (int n = 0; n < 2; ++n) {
-    head += column("tokens");
-    for (const Measure& m : measures) head += column(escape(m.name));
+  append(columns, {column("parameters", 0), column("steps/s", 1)});
+  for (const auto& [group, prefix] : {std::pair{"trained length", "trained"}, {"longest length", "longest"}}) {
+    std::vector<json> some = {column("tokens", 0, "quiet")};
+    some[0]["full"] = fmt::format("{}: length", prefix);
+    for (const Measure& m : measures) {
+      some.push_back(column_of(m, m.percent ? "score" : ""));
+      some.back()["full"] = fmt::format("{}: {}", prefix, m.name);
+    }
+    append_columns(columns, group, some);
   }
-  return scrolled("Table of runs",
-                  fmt::format("<table class=\"runs\">\n<thead>\n<tr><td colspan=\"{}\"></td><th colspan=\"4\" "
-                              "scope=\"colgroup\"><span>trained length</span></th><th colspan=\"4\" "
-                              "scope=\"colgroup\"><span>longest length</span></th><td></td></tr>\n<tr>{}{}</tr>\n"
-                              "</thead>\n<tbody>\n{}</tbody>\n</table>\n",
-                              groups.size() > 1 ? 4 : 3, head, column("repeated"), rows));
+  columns.push_back(column("repeated", "percent"));
+  return page::table("Table of runs", columns, rows);
 }
 
-std::string language_lengths(const std::vector<Group>& groups) {
-  std::string rows, head = "<th scope=\"col\" class=\"text\">run</th>";
-  if (groups.size() > 1) head += "<th scope=\"col\" class=\"text\">text</th>";
-  head += column("tokens") + "<th scope=\"col\" class=\"text\">set</th>";
-  for (const Measure& m : measures) head += column(escape(m.name));
+json language_lengths(const std::vector<Group>& groups) {
+  json rows = json::array(), columns = columns_of(group_of(groups));
+  append(columns, {column("tokens", 0), column("set", nullptr, "text")});
+  for (const Measure& m : measures) columns.push_back(column_of(m));
   for (const Group& g : groups)
     for (const Line& line : g.lines)
       for (const Row& at : line.all) {
-        rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(line), escape(line.name));
-        if (groups.size() > 1) rows += cell("text", "text", escape(g.task));
-        rows += cell("tokens", "", fmt::format("{}", at.length()));
-        rows += cell("set", "text", at.word("set"));
-        for (const Measure& m : measures) rows += cell(m.name, "", shown(&at, m));
-        rows += "</tr>\n";
+        json row = row_of(line, groups.size() > 1 ? &g : nullptr);
+        row[0].erase("below");
+        row.push_back(at.length()), row.push_back(at.word("set"));
+        for (const Measure& m : measures) row.push_back(value_at(&at, m));
+        rows.push_back(std::move(row));
       }
-  return "<details><summary>All lengths</summary>" +
-         scrolled("All lengths", fmt::format("<table class=\"runs\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody>"
-                                             "</table>",
-                                             head, rows)) +
-         "</details>\n";
+  return folded("All lengths", page::table("All lengths", columns, rows));
 }
 
 std::string language_csv(const std::vector<Group>& groups) {
@@ -141,9 +121,9 @@ std::string language_csv(const std::vector<Group>& groups) {
   return sweep::to_csv(all);
 }
 
-std::string language_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
-  std::string readings, text, against, position, trained;
-  Figures figures;
+json language_document(const std::vector<Group>& groups, const std::string& out) {
+  json lead = json::array(), text = json::array(), against = json::array(), position = json::array(),
+       trained = json::array(), lengths = json::array();
   size_t runs = 0, trainings = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
@@ -151,44 +131,46 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
         g.has_seeds() ? " Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
                         "highest."
                       : "";
-    readings += fmt::format("<p class=\"reading\">{}</p>\n", language_reading(g));
-    text += fmt::format("<p><b>{}</b>: {}.</p>\n", heading(g), escape(g.lines.front().first().text));
+    lead.push_back(paragraph(language_reading(g), "reading"));
+    text.push_back(fmt::format("**{}**: {}.", heading(g), literal(g.lines.front().first().text)));
     for (const Measure& m : measures)
       for (const bool repeated : {false, true}) {
         const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
-        against += figures.captioned(against_length(g, m, repeated, id),
-                                     fmt::format("The mean over all tokens of the windows of each length.{}", seeds));
+        against.push_back(captioned(against_length(g, m, repeated, id),
+                                    "The mean over all tokens of the windows of each length." + seeds));
       }
     for (const Measure& m : {measures[0], measures[1]})
       for (const bool repeated : {false, true}) {
         const std::string id = fmt::format("position{}-{}-{}", i, m.column, int(repeated));
-        position += figures.captioned(by_position(g, m, repeated, id), "A point is an eighth of the window." + seeds);
+        position.push_back(captioned(by_position(g, m, repeated, id), "A point is an eighth of the window." + seeds));
       }
     for (const Line& line : g.lines) runs += line.runs.size(), trainings += !line.first().training.empty();
     if (!trainings) continue;
-    trained += figures.losses(
-        g, fmt::format("{}", i),
-        fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. Faint: single batches{}. Strong: the mean over "
-                    "the nearest 4&#8239;% of the run.",
-                    heading(g), g.has_seeds() ? " or seeds" : ""));
-    trained += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
-                                 "The share of a training batch's tokens that were the most probable one.");
+    Chart loss = loss_chart(g, fmt::format("loss{}", i));
+    loss.caption = fmt::format(
+        "**{}.** Mean cross-entropy of a training batch. Faint: single batches{}. Strong: the mean over "
+        "the nearest 4\u202f% of the run.",
+        heading(g), g.has_seeds() ? " or seeds" : "");
+    trained.push_back(chart_json(loss));
+    trained.push_back(captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
+                                "The share of a training batch's tokens that were the most probable one."));
   }
   const TestedRun& first = groups.front().lines.front().first();
   const bool of_one = !first.again.empty() && first.test.empty();  // one model, which one command has tested
-  return report_page(groups, out, language_html,
-                     {{"title", of_one      ? fmt::format("A language model, tested with {}", counted(runs, "encoding"))
-                                : runs == 1 ? "A language model, trained short and tested long"
-                                            : fmt::format("{} language models, trained short and tested long", runs)},
-                      {"readings", readings + notes},
-                      {"table", language_table(groups)},
-                      {"lengths", (of_one ? compared_table(groups) : "") + language_lengths(groups)},
+  if (of_one) lengths = compared_tables(groups);
+  lengths.push_back(language_lengths(groups));
+  return document_of(groups, out,
+                     of_one      ? fmt::format("A language model, tested with {}", counted(runs, "encoding"))
+                     : runs == 1 ? "A language model, trained short and tested long"
+                                 : fmt::format("{} language models, trained short and tested long", runs),
+                     lead, language_md,
+                     {{"table", json::array({language_table(groups)})},
+                      {"lengths", lengths},
                       {"text", text},
                       {"about", about(groups)},
                       {"against", against},
                       {"position", position},
-                      {"training", trainings ? training("Training", trained) : ""},
-                      {"data", script_safe(figures.data)}});
+                      {"training", trainings ? section("loss", "Training", trained) : json()}});
 }
 
 }  // namespace poslab::report

@@ -16,12 +16,12 @@ constexpr Measure measures[] = {{"accuracy", "accuracy", "accuracy", true},
 
 bool repeats(const Row&);                                 // a text that says its beginning again and again
 std::string language_reading(const Group&);               // the numbers in words
-std::string language_table(const std::vector<Group>&);    // trained and longest length
-std::string language_lengths(const std::vector<Group>&);  // every length, folded away
+json language_table(const std::vector<Group>&);           // trained and longest length
+json language_lengths(const std::vector<Group>&);         // every length, folded away
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
 // At each line's longest length. Of the first two measures.
 page::Chart by_position(const Group&, const Measure&, bool repeated, const std::string& id);
-std::string language_page(const std::vector<Group>&, const std::string& notes, const std::string& out);
+json language_document(const std::vector<Group>&, const std::string& out);
 // text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.
 std::string language_csv(const std::vector<Group>&);
 

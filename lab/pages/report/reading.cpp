@@ -21,8 +21,8 @@ struct Standing {
 };
 
 Standing standing(const Line& line) {
-  Standing s{fmt::format("<span class=\"{}\">{}</span>", color_class(line.color), escape(line.name)),
-             line.accuracy(1, line.train_length()), line.unseen(), best_baseline(line), 0, line.longest()};
+  Standing s{colored(line), line.accuracy(1, line.train_length()), line.unseen(), best_baseline(line), 0,
+             line.longest()};
   for (const Row& row : line.tested)
     if (row.length() > line.train_length() && !s.from) s.from = row.length();
   return s;
@@ -89,9 +89,9 @@ std::string accuracies(const Group& g, const std::vector<Standing>& all) {
         "At unseen {} {} gets {} of the answer slots right and {} {}, means over seeds: a gap of {} points, {}",
         lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen), points(d.paired.mean),
         d.paired.interval.excludes(0)
-            ? fmt::format("95&#8239;% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
+            ? fmt::format("95\u202f% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
                           signed_points(d.paired.interval.high), d.paired.seeds)
-            : fmt::format("which {} paired seeds cannot tell from zero (95&#8239;% interval {} to {})", d.paired.seeds,
+            : fmt::format("which {} paired seeds cannot tell from zero (95\u202f% interval {} to {})", d.paired.seeds,
                           signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
   if (best.unseen - worst.unseen < noise(g, 2))
     return fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
@@ -108,7 +108,7 @@ std::string reading(const Group& g) {
   for (const Line& line : g.lines) all.push_back(standing(line));
   std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.unseen > b.unseen; });
   const auto unmeasured = std::find_if(all.begin(), all.end(), [](const Standing& s) { return std::isnan(s.unseen); });
-  const std::string task = fmt::format("<b>{}.</b> ", headed(g.task));
+  const std::string task = fmt::format("**{}.** ", heading(g));
   if (unmeasured != all.end())
     return task +
            fmt::format(

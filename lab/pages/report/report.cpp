@@ -14,7 +14,7 @@
 #include "lab/runs/output.h"
 
 namespace poslab {
-extern const std::string_view tasks_html, report_js;
+extern const std::string_view tasks_md;
 }
 
 namespace poslab::report {
@@ -34,50 +34,57 @@ std::string figure_of(const std::vector<Group>& groups, const std::string& out, 
   return screen ? svg_file(charts) : figure_file(out, panels_json(panels), width);
 }
 
-std::string tasks_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
-  std::string readings, accuracy, loss;
-  Figures figures;
+json tasks_document(const std::vector<Group>& groups, const std::string& out) {
+  json lead = json::array(), accuracy = json::array(), losses = json::array(), positions = json::array(),
+       attention = json::array();
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
-    readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
-    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
-                            figures.show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
-    loss += figures.losses(g, fmt::format("{}", i), loss_caption(g));
+    lead.push_back(paragraph(reading(g), "reading"));
+    Chart lengths = accuracy_chart(g, fmt::format("accuracy{}", i)), loss = loss_chart(g, fmt::format("loss{}", i));
+    lengths.caption = accuracy_caption(g), loss.caption = loss_caption(g);
+    accuracy.push_back(chart_json(lengths)), losses.push_back(chart_json(loss));
     for (const Line& line : g.lines) {
       if (!line.first().test.empty()) continue;  // the same model as the run's own line
       // The inside of a line is drawn from its first seed.
-      figures.data["runs"].push_back(
-          {{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name},
-           {"task", g.task},
-           {"color", color_class(line.color)},
-           {"folder", line.first().place()},
-           {"pictures", line.first().pictures}});
+      const std::string name =
+          line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name;
+      json run = {{"name", groups.size() > 1 ? fmt::format("{}, {}", words(g.task), name) : name},
+                  {"color", color_class(line.color)},
+                  {"folder", line.first().place()}};
+      positions.push_back(run), attention.push_back(run);
+      if (const json& pictures = line.first().pictures; !pictures.is_null()) {
+        positions.back()["positions"] = pictures["positions"];
+        attention.back()["examples"] = pictures["examples"];
+      }
     }
   }
-  return report_page(groups, out, tasks_html,
-                     {{"title", title(groups)},
-                      {"readings", readings + notes},
-                      {"table", table(groups)},
+  return document_of(groups, out, title(groups), lead, tasks_md,
+                     {{"table", table(groups)},
                       {"about", about(groups)},
                       {"accuracy", accuracy},
-                      {"training", training("Training loss", loss)},
-                      {"data", script_safe(figures.data)}},
-                     report_js);
+                      {"loss", losses},
+                      {"positions", json::array({{{"kind", "positions"}, {"runs", positions}}})},
+                      {"attention", json::array({{{"kind", "attention"}, {"runs", attention}}})}});
 }
 
 // The reports of kinds of run, by Kind::report.
 struct Report {
   const char* name;
-  std::string (*page)(const std::vector<Group>&, const std::string& notes, const std::string& out);
+  json (*document)(const std::vector<Group>&, const std::string& out);
   bool lengths = false;  // in a file beside the page (language_csv)
 };
-const std::vector<Report> reports = {{"tasks", tasks_page}, {"language", language_page, true}, {"t5", t5_page}};
+const std::vector<Report> reports = {
+    {"tasks", tasks_document}, {"language", language_document, true}, {"t5", t5_document}};
 const Report& report_of(const Group& g) { return find("report", reports, g.kind().report); }
 
-std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
-  std::string notes;
-  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
-  return report_of(groups.front()).page(groups, notes, out);
+std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out,
+                    bool slides) {
+  json document = report_of(groups.front()).document(groups, out);
+  for (const std::string& one : passed)
+    document["lead"].push_back(paragraph(fmt::format("Passed over: {}.", literal(one)), "note"));
+  std::vector<std::string_view> modules = {"table", "chart"};
+  if (groups.front().has("chance")) modules.insert(modules.end(), {"matrix", "report"});
+  return slides ? slides_of(document, modules) : file_of(document, modules);
 }
 
 struct Drawn {
@@ -87,7 +94,8 @@ struct Drawn {
   std::string text;
 };
 
-Drawn draw(const std::vector<std::string>& words, const std::string& out, const std::string& width = "") {
+Drawn draw(const std::vector<std::string>& words, const std::string& out, const std::string& width = "",
+           bool slides = false) {
   const Inputs inputs = find_runs(words);
   one_kind(inputs.runs, "report");
   Drawn d;
@@ -96,7 +104,7 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out, const 
     for (TestedRun& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
   if (d.runs.empty()) bad_input("report: {}", fmt::join(d.passed, "; "));
   d.groups = by_task(d.runs);
-  d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out);
+  d.text = is_figure(out) ? figure_of(d.groups, out, width) : page_of(d.groups, d.passed, out, slides);
   return d;
 }
 
@@ -131,10 +139,10 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
                                const std::string& width, bool slides) {
   if (slides && is_figure(out)) bad_input("--slides with -o {}: slides are a page; use -o slides.html", out);
   check(out, width, "panel,series,");
-  const Drawn d = draw(words, out, width);
+  const Drawn d = draw(words, out, width, slides);
   const bool lengths = report_of(d.groups.front()).lengths && !is_figure(out);
   const std::string csv = lengths ? lengths_beside(out) : "";
-  write_file(out, slides ? as_slides(d.text) : d.text);
+  write_file(out, d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
   const std::string other = lengths_of(out);  // of an earlier page of this name, of other runs
   if (!lengths && !is_figure(out) && std::filesystem::exists(other) && read_file(other).starts_with(lengths_begin))
@@ -151,7 +159,7 @@ void write_tests(const std::vector<TestedRun>& runs, const std::string& out) {
   const std::vector<Group> groups = by_task(runs);
   const std::string csv = language_csv(groups);
   if (out.ends_with(".csv")) return write_file(out, csv);
-  write_file(out, is_figure(out) ? figure_of(groups, out, "") : language_page(groups, "", out));
+  write_file(out, is_figure(out) ? figure_of(groups, out, "") : page_of(groups, {}, out, false));
   if (!is_figure(out)) write_file(lengths_beside(out), csv);
 }
 

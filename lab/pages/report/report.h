@@ -1,6 +1,5 @@
-// The report: one HTML page that compares runs, readable from a file, without a network and, but for the matrices,
-// without JavaScript; or its first chart alone, as a picture or as numbers. It only reads run folders; it computes no
-// accuracy that they do not hold.
+// The report: one HTML page that compares runs, readable from a file without a network; or its first chart alone, as a
+// picture or as numbers. It only reads run folders; it computes no accuracy that they do not hold.
 #pragma once
 #include <string>
 #include <vector>

@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "lab/pages/page/document.h"
+
 namespace poslab {
 
-// A section of a page. Each spelling is explained once; one that this program does not know, of a run of another
-// version, is left out.
-std::string about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings);
+// A section of a page; null if there is nothing to say. Each spelling is explained once; one that this program does not
+// know, of a run of another version, is left out.
+page::json about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings);
 
 }  // namespace poslab

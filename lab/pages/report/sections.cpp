@@ -7,10 +7,6 @@
 
 #include "lab/pages/page/page.h"
 
-namespace poslab {
-extern const std::string_view report_html, training_html;
-}
-
 namespace poslab::report {
 namespace {
 
@@ -37,89 +33,59 @@ double mean_of(const Line& line, const Value& value) {
   return mean(all);
 }
 
-std::vector<double> scores(const Line& line) {
+json score_of(const Line& line) {
   std::vector<double> all;
   for (const TestedRun* run : line.runs)
     if (run->record.paper_score) all.push_back(*run->record.paper_score);
-  return all;
-}
-
-std::string interval_text(const Interval& i, bool sign) {
-  if (std::isnan(i.low)) return "";
-  return sign ? fmt::format("{} to {}", signed_points(i.low), signed_points(i.high))
-              : fmt::format("{} to {}", points(i.low), points(i.high));
-}
-
-std::string with_below(const std::string& text, const std::string& below) {
-  return below.empty() ? text : fmt::format("<span>{}<small>{}</small></span>", text, below);
-}
-
-std::string row(const Line& line, const std::string& task) {
-  const std::vector<double> all = scores(line);
-  const bool many = line.runs.size() > 1;
-  std::string text = fmt::format("<tr><th scope=\"row\">{}{}<small>{}</small></th>", mark(line), escape(line.name),
-                                 escape(many ? line.seeds() : line.first().place()));
-  if (!task.empty()) text += cell("task", "text", words(task));
-  const double steps = mean_of(line, [](const RunRecord& r) { return r.steps; });
-  return text + cell("steps", "", std::isnan(steps) ? "–" : fmt::format("{:.0f}", steps)) +
-         cell("steps/s", "", fmt::format("{:.1f}", mean_of(line, [](auto& r) { return r.steps_per_second; }))) +
-         cell("trained lengths", "", percent(line.accuracy(1, line.train_length()))) +
-         cell("paper score", "score", with_below(percent(mean(all)), interval_text(bootstrap(all), false))) +
-         cell("released score", "", percent(mean_of(line, [](auto& r) { return r.released_score; }))) +
-         cell("chance", "quiet", percent(mean_beyond(line, "chance"))) +
-         cell("majority", "quiet", percent(mean_beyond(line, "majority"))) +
-         cell("content only", "quiet", percent(mean_beyond(line, "content_only"))) +
-         cell("best of each length", "quiet", percent(best_baseline(line))) + "</tr>\n";
+  const Interval i = bootstrap(all);
+  return {{"value", mean(all)}, {"low", i.low}, {"high", i.high}};
 }
 
 // The runs behind lines of several seeds, folded away.
-std::string single_runs(const std::vector<Group>& groups) {
-  std::string rows;
+json single_runs(const std::vector<Group>& groups) {
+  json rows = json::array();
+  const bool many = groups.size() > 1;
   for (const Group& g : groups)
     for (const Line& line : g.lines)
       if (line.runs.size() > 1)
-        for (const TestedRun* run : line.runs)
-          rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(line), escape(line.name)) +
-                  (groups.size() > 1 ? cell("task", "text", words(g.task)) : "") +
-                  cell("seed", "", fmt::format("{}", run->seed)) +
-                  cell("paper score", "", percent(run->record.paper_score.value_or(std::nan("")))) +
-                  cell("folder", "text", escape(run->place())) + "</tr>\n";
-  if (rows.empty()) return "";
-  return fmt::format(
-      "<details><summary>Single runs</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-      "aria-label=\"Single runs\"><table class=\"runs\"><thead><tr><th scope=\"col\" class=\"text\">run</th>{}<th "
-      "scope=\"col\">seed</th><th scope=\"col\">paper score</th><th scope=\"col\" class=\"text\">folder</th></tr>"
-      "</thead><tbody>\n{}</tbody></table></div></details>\n",
-      groups.size() > 1 ? "<th scope=\"col\" class=\"text\">task</th>" : "", rows);
+        for (const TestedRun* run : line.runs) {
+          json row = row_of(line, many ? &g : nullptr);
+          row[0].erase("below");
+          append(row, {run->seed, run->record.paper_score.value_or(std::nan("")), run->place()});
+          rows.push_back(std::move(row));
+        }
+  json columns = columns_of(many ? "task" : "");
+  append(columns, {column("seed", 0), column("paper score", "percent"), column("folder", nullptr, "text")});
+  return folded("Single runs", page::table("Single runs", columns, rows));
 }
 
 }  // namespace
 
-std::string Figures::show(const Chart& chart) {
-  data["charts"].push_back(chart_json(chart));
-  return figure(chart);
+std::string heading(const Group& g) { return literal(g.has("chance") ? headed(g.task) : g.task); }
+
+std::string colored(const Line& line) { return page::colored(line.name, color_class(line.color)); }
+
+json captioned(Chart chart, const std::string& words) {
+  chart.caption = fmt::format("**{}.** {}", literal(chart.title), words);
+  return chart_json(chart);
 }
 
-std::string Figures::captioned(const Chart& chart, const std::string& words) {
-  return fmt::format("<figure>{}<figcaption><b>{}.</b> {}</figcaption></figure>\n", show(chart), escape(chart.title),
-                     words);
+json named(const Line& line, const std::string& below) {
+  json cell = {{"text", line.name}, {"color", color_class(line.color)}};
+  if (!below.empty()) cell["below"] = below;
+  return cell;
 }
 
-std::string Figures::losses(const Group& g, const std::string& suffix, const std::string& caption) {
-  const std::string even = show(loss_chart(g, "loss" + suffix, false)), log = show(loss_chart(g, "log" + suffix, true));
-  return fmt::format(
-      "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>{}</figcaption></figure>\n", even,
-      log, caption);
+json row_of(const Line& line, const Group* group) {
+  json row = json::array({named(line, line.runs.size() > 1 ? line.seeds() : line.first().place())});
+  if (group) row.push_back(group->has("chance") ? words(group->task) : group->task);
+  return row;
 }
 
-std::string mark(const Line& line) {
-  return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
-}
-
-std::string heading(const Group& g) { return g.has("chance") ? headed(g.task) : escape(g.task); }
-
-std::string cell(const char* name, const char* kind, const std::string& text) {
-  return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
+json columns_of(const char* group) {
+  json columns = json::array({column("run", nullptr, "text")});
+  if (*group) columns.push_back(column(group, nullptr, "text"));
+  return columns;
 }
 
 std::string title(const std::vector<Group>& groups) {
@@ -139,77 +105,67 @@ double best_baseline(const Line& line) {
       line, [](const Row& row) { return std::max({row["chance"], row["majority"], row["content_only"]}); });
 }
 
-std::string table(const std::vector<Group>& groups) {
-  const bool tasks = groups.size() > 1;
-  std::string rows;
+json table(const std::vector<Group>& groups) {
+  json rows = json::array(), columns = columns_of(groups.size() > 1 ? "task" : "");
   for (const Group& g : groups)
-    for (const Line& line : g.lines) rows += row(line, tasks ? g.task : "");
-  const bool seeds = std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.has_seeds(); });
-  return fmt::format(
-      R"(<div class="scroll" tabindex="0" role="region" aria-label="Table of runs">
-<table class="runs">
-<thead>
-<tr><td colspan="{}"></td><th colspan="3" scope="colgroup"><span>accuracy</span></th><th colspan="4"
-scope="colgroup"><span>baselines</span></th></tr>
-<tr><th scope="col" class="text">run</th>{}<th scope="col">steps</th><th scope="col">steps/s</th><th
-scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">released score</th>
-<th scope="col">chance</th><th scope="col">majority</th><th scope="col">content only</th><th
-scope="col">best of each length</th></tr>
-</thead>
-<tbody>
-{}</tbody>
-</table>
-</div>
-{}{})",
-      tasks ? 4 : 3, tasks ? "<th scope=\"col\" class=\"text\">task</th>" : "", rows, single_runs(groups),
-      seeds ? "<p class=\"note\">A row with several seeds has their means; small below the paper score: the 95&#8239;% "
-              "interval of the mean, by the bootstrap.</p>\n"
-            : "");
+    for (const Line& line : g.lines) {
+      json row = row_of(line, groups.size() > 1 ? &g : nullptr);
+      append(row, {mean_of(line, [](const RunRecord& r) { return r.steps; }),
+                   mean_of(line, [](auto& r) { return r.steps_per_second; }), line.accuracy(1, line.train_length()),
+                   score_of(line), mean_of(line, [](auto& r) { return r.released_score; }),
+                   mean_beyond(line, "chance"), mean_beyond(line, "majority"), mean_beyond(line, "content_only"),
+                   best_baseline(line)});
+      rows.push_back(std::move(row));
+    }
+  append(columns, {column("steps", 0), column("steps/s", 1)});
+  append_columns(columns, "accuracy",
+                 {column("trained lengths", "percent"), column("paper score", "percent", "score"),
+                  column("released score", "percent")});
+  append_columns(columns, "baselines",
+                 {column("chance", "percent", "quiet"), column("majority", "percent", "quiet"),
+                  column("content only", "percent", "quiet"), column("best of each length", "percent", "quiet")});
+  json parts = json::array({page::table("Table of runs", columns, rows)});
+  if (std::none_of(groups.begin(), groups.end(), [](const Group& g) { return g.has_seeds(); })) return parts;
+  parts.push_back(single_runs(groups));
+  parts.push_back(
+      paragraph("A row with several seeds has their means; small below the paper score: the 95\u202f% "
+                "interval of the mean, by the bootstrap.",
+                "note"));
+  return parts;
 }
 
-std::string paired_differences(const std::vector<Group>& groups) {
-  std::string rows;
-  const char* of_what = groups.front().has("set") ? "text" : "task";
-  const auto named = [](const auto& line) { return mark(line) + escape(line.name); };
+json paired_differences(const std::vector<Group>& groups) {
+  json rows = json::array();
+  const char* group = groups.size() == 1 ? "" : groups.front().has("set") ? "text" : "task";
   int fewest = 1 << 30;
   for (const Group& g : groups)
     for (const Difference& d : differences(g)) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
-      rows +=
-          fmt::format("<tr><th scope=\"row\">{} − {}</th>{}{}{}{}</tr>\n", named(*d.better), named(*d.worse),
-                      groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
-                      cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
-                      cell("95 % interval", "", interval_text(d.paired.interval, true)),
-                      cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
+      json row = json::array({json::array({named(*d.better), named(*d.worse)})});
+      if (*group) row.push_back(g.has("chance") ? headed(g.task) : g.task);
+      const Interval& i = d.paired.interval;
+      append(row, {{{"value", d.paired.mean}, {"strong", i.excludes(0)}},
+                   {{"low", i.low}, {"high", i.high}},
+                   d.paired.seeds});
+      rows.push_back(std::move(row));
     }
-  if (rows.empty()) return "";
-  return fmt::format(
-      R"(<section aria-labelledby="differences">
-<h2 id="differences">Paired differences</h2>
-<p>Accuracy at the unseen lengths that both were tested at, in points: the mean over pairs of runs with equal seeds.
-Bold: the interval excludes zero.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Paired differences">
-<table class="runs"><thead><tr><th scope="col" class="text">runs</th>{}<th scope="col">difference</th><th
-scope="col">95&#8239;% interval</th><th scope="col">paired seeds</th></tr></thead><tbody>
-{}</tbody></table></div>
-<p class="note">{}</p>
-</section>
-)",
-      groups.size() > 1 ? fmt::format("<th scope=\"col\" class=\"text\">{}</th>", of_what) : "", rows,
-      about_intervals(fewest));
+  if (rows.empty()) return nullptr;
+  json columns = columns_of(group);
+  columns[0]["name"] = "runs";
+  append(columns, {column("difference", "signed"), column("95\u202f% interval", "signed"), column("paired seeds", 0)});
+  return section(
+      "differences", "Paired differences",
+      {"Accuracy at the unseen lengths that both were tested at, in points: the mean over pairs of runs with "
+       "equal seeds. Bold: the interval excludes zero.",
+       page::table("Paired differences", columns, rows), paragraph(about_intervals(fewest), "note")});
 }
 
-std::string training(const char* heading, const std::string& figures) {
-  return filled(training_html, {{"heading", heading}, {"figures", figures}});
-}
-
-std::string report_page(const std::vector<Group>& groups, const std::string& out, std::string_view html,
-                        std::map<std::string, std::string> parts, std::string_view script) {
+json document_of(const std::vector<Group>& groups, const std::string& out, const std::string& title, json lead,
+                 std::string_view markdown, std::map<std::string, json> parts) {
   parts["differences"] = paired_differences(groups);
   parts["configuration"] = configuration(groups, out);
-  parts["sections"] = filled(html, parts);
-  return document(report_html, parts, script);
+  return {{"command", "report"}, {"title", title}, {"lead", std::move(lead)}, {"sections", sections(markdown, parts)}};
 }
 
 }  // namespace poslab::report

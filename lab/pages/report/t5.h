@@ -5,7 +5,7 @@
 
 namespace poslab::report {
 
-std::string t5_reading(const Group&);            // the numbers in words
-std::string t5_page(const std::vector<Group>&, const std::string& notes, const std::string& out);
+std::string t5_reading(const Group&);  // the numbers in words
+json t5_document(const std::vector<Group>&, const std::string& out);
 
 }  // namespace poslab::report

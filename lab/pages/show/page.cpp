@@ -10,14 +10,10 @@
 #include "encodings/encoding.h"
 #include "lab/pages/show/show.h"
 
-namespace poslab {
-extern const std::string_view show_html, show_js;
-}
-
 namespace poslab::show {
 namespace {
 
-using nlohmann::json;
+using page::json;
 
 constexpr int max_cells = 256;   // on a side
 
@@ -43,32 +39,34 @@ json matrices(const View& view) {
   return all;
 }
 
+// Its reading, hands, matrices, charts and table.
+json parts_of(const View& view) {
+  json parts = json::array({page::prose(view.reading)}), hands = json::array();
+  for (const Hands& h : view.hands)
+    hands.push_back({{"of", h.of}, {"frequencies", h.frequencies}, {"relative", h.relative}});  // NaN becomes null
+  if (!hands.empty()) parts.push_back({{"kind", "hands"}, {"hands", hands}});
+  if (!view.matrices.empty())
+    parts.push_back({{"kind", "matrices"},
+                     {"row", view.row},
+                     {"col", view.col},
+                     {"first_row", view.first_row},
+                     {"matrices", matrices(view)}});
+  for (page::Chart c : view.charts) {
+    c.caption = page::literal(c.title + ".");
+    parts.push_back(page::chart_json(c));
+  }
+  if (!view.table.rows.empty()) parts.push_back(page::table_json(view.table));
+  return parts;
+}
+
 }  // namespace
 
-std::string html(const Options& options, const std::vector<View>& all, const std::string& command) {
-  json data = {{"charts", json::array()}, {"views", json::array()}};
-  std::string sections;
-  for (size_t n = 0; n < all.size(); ++n) {
-    const View& view = all[n];
-    sections += fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n", view.name,
-                            page::escape(view.title), page::prose(view.reading));
-    json hands = json::array();
-    for (const Hands& h : view.hands)
-      hands.push_back({{"of", h.of}, {"frequencies", h.frequencies}, {"relative", h.relative}});   // NaN becomes null
-    data["views"].push_back({{"row", view.row},
-                             {"col", view.col},
-                             {"first_row", view.first_row},
-                             {"matrices", matrices(view)},
-                             {"hands", hands}});
-    if (!view.hands.empty()) sections += fmt::format("<div data-hands=\"{}\"></div>\n", n);
-    if (!view.matrices.empty()) sections += fmt::format("<div class=\"grid\" data-view=\"{}\"></div>\n", n);
-    for (const page::Chart& c : view.charts) {
-      data["charts"].push_back(page::chart_json(c));
-      sections += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", page::figure(c),
-                              page::escape(c.title + "."));
-    }
-    if (!view.table.rows.empty()) sections += page::html(view.table);
-    sections += "</section>\n";
+std::string html(const Options& options, const std::vector<View>& all, const std::string& command, bool slides) {
+  json sections = json::array();
+  size_t heads = 1;
+  for (const View& view : all) {
+    sections.push_back(page::section(view.name, view.title, parts_of(view)));
+    for (const Matrix& m : view.matrices) heads = std::max(heads, m.heads.size());
   }
   const bool many = options.encodings.size() > 2;
   std::string reading, title = fmt::format("{}", fmt::join(options.encodings, " beside "));
@@ -77,15 +75,15 @@ std::string html(const Options& options, const std::vector<View>& all, const std
     const Chosen<Scheme> s = choose_encoding(spelled, trained_on(options.train_length));
     std::string about = s->pages.about.empty() || many ? s->pages.summary + "." : s->pages.about;
     std::replace(about.begin(), about.end(), '\n', ' ');
-    reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),
-                           page::prose(about));
+    reading +=
+        fmt::format("{}**{}**: {}", reading.empty() ? "" : "\\\n", page::literal(s.spelled()), page::prose(about));
   }
-  return page::document(show_html, {{"title", page::escape(title)},
-                                    {"reading", reading},
-                                    {"views", sections},
-                                    {"command", page::escape(command)},
-                                    {"data", page::script_safe(data)}},
-                        show_js);
+  const json lead = {page::paragraph(reading, "reading"), {{"kind", "choices"}, {"heads", heads}}};
+  sections.push_back(page::section(
+      "", "", json::array({page::paragraph(fmt::format("Made by `{}`", page::literal(command)), "note")})));
+  const json document = {{"command", "show"}, {"title", title}, {"lead", lead}, {"sections", sections}};
+  const std::vector<std::string_view> modules = {"table", "chart", "matrix", "show"};
+  return slides ? page::slides_of(document, modules) : page::file_of(document, modules);
 }
 
 }  // namespace poslab::show

@@ -79,6 +79,6 @@ std::string text(const View&, int head, int columns, bool colours, bool utf8);
 std::string csv(const std::vector<View>&);
 std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
 std::vector<page::Panel> panels(const std::vector<View>&, int head);  // for papers (lab/pages/page/panels.h)
-std::string html(const Options&, const std::vector<View>&, const std::string& command);
+std::string html(const Options&, const std::vector<View>&, const std::string& command, bool slides = false);
 
 }  // namespace poslab::show

@@ -25,11 +25,13 @@
 #include "lab/runs/room.h"
 
 namespace poslab {
-extern const std::string_view view_html, view_js, map_js;
+extern const std::string_view view_md;
 }
 
 namespace poslab::view {
 namespace {
+
+using page::json;
 
 namespace fs = std::filesystem;
 
@@ -134,7 +136,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
   std::vector<std::string> folders;
   for (const Subject& s : subjects) settings.push_back(s.setting), folders.push_back(s.folder);
   const Naming naming(settings, kind);
-  nlohmann::json runs = nlohmann::json::array();
+  json runs = json::array();
   std::string about;
   for (const Subject& s : subjects) {
     runs.push_back({{"name", s.folder},
@@ -144,23 +146,26 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
                     {"heads", those(options.heads, s.heads)},
                     {"symbols", s.symbols},
                     {"outputs", s.outputs}});
-    about += fmt::format("{}<b>{}</b>: {}, {}", about.empty() ? "" : "<br>\n", page::escape(s.folder),
-                         page::escape(s.heading), page::escape(naming.name(s.setting)));
+    about += fmt::format("{}**{}**: {}, {}", about.empty() ? "" : "\\\n", page::literal(s.folder),
+                         page::literal(s.heading), page::literal(naming.name(s.setting)));
   }
-  const nlohmann::json data = {{"runs", runs},
-                               {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
-                               {"slots", subjects[0].symbols.size()},
-                               {"tile", tile_side},
-                               {"overview", overview_side},
-                               {"octave", codes_an_octave}};
-  return page::document(view_html,
-                        {{"title", "Attention of " + page::escape(fmt::format("{}", fmt::join(folders, ", ")))},
-                         {"about", about},
-                         {"parts", subjects[0].slots},
-                         {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
-                         {"command", page::escape(command(folders, options, out))},
-                         {"data", page::script_safe(data)}},
-                        std::string(map_js) + std::string(view_js));
+  const json viewer = {{"kind", "viewer"},
+                       {"runs", runs},
+                       {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
+                       {"slots", subjects[0].symbols.size()},
+                       {"tile", tile_side},
+                       {"overview", overview_side},
+                       {"octave", codes_an_octave}};
+  const json again = {{"kind", "commands"}, {"text", command(folders, options, out)}};
+  return page::file_of(
+      {{"command", "view"},
+       {"title", fmt::format("Attention of {}", fmt::join(folders, ", "))},
+       {"lead", json::array({page::paragraph(about, "quiet")})},
+       {"sections", page::sections(view_md, {{"viewer", viewer},
+                                             {"parts", subjects[0].slots},
+                                             {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
+                                             {"command", again}})}},
+      {"matrix", "map", "view"});
 }
 
 struct Drawn {

@@ -10,7 +10,7 @@
 #include "lab/files/json.h"
 #include "lab/files/matrix.h"
 #include "lab/files/system.h"
-#include "lab/pages/page/html.h"
+#include "lab/pages/page/document.h"
 #include "lab/runs/output.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/run_folder.h"

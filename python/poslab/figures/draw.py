@@ -1,5 +1,5 @@
-"""Draws figures from their data, as lab/pages/page/panels.h has it: charts, matrices, and the tape of a step; and rows
-of marks, which analyses have. The only place that draws these kinds for print."""
+"""Draws figures from their data, as lab/page/README.md has it: charts, matrices, and the tape of a step; and rows of
+marks, which analyses have. The only place that draws these kinds for print."""
 
 import base64
 import itertools
@@ -327,15 +327,25 @@ def decoded(data):
 
 
 def figures_of(page):
-    """What a page draws, from the JSON in it. Of matrices with several heads the first; of attention the maximum."""
-    found = list(page.get("figures", [])) + list(page.get("charts", []))
-    for view in page.get("views", []):
-        for m in view["matrices"]:
-            found.append({"kind": "matrix", "id": m["of"], "title": m["of"], "row": view["row"], "col": view["col"],
-                          "first_row": view["first_row"], "block": m["block"], "cells": decoded(m["heads"][0]),
-                          "low": m["heads"][0]["low"], "high": m["heads"][0]["high"]})  # fmt: skip
-    for name, maps in page.get("maps", {}).items():
-        for n, one in enumerate(maps["maps"]):
-            found.append({"kind": "matrix", "id": f"{name}-{n}", "title": one["title"], "row": "query", "col": "key",
-                          "block": one["max"]["block"], "cells": decoded(one["max"]["matrix"])})  # fmt: skip
+    """The charts and matrices of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices with
+    several heads the first; of attention the maximum."""
+    found = list(page.get("figures", []))
+    parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
+    for part in parts:
+        if part["kind"] == "chart":
+            found.append(part)
+            if "log_low" in part:
+                found.append(part | {"id": part["id"].replace("loss", "log"), "title": f"{part['title']}, log axis",
+                                     "log": True, "y_low": part["log_low"]})  # fmt: skip
+        elif part["kind"] == "matrices":
+            for m in part["matrices"]:
+                head = m["heads"][0]
+                found.append({"kind": "matrix", "id": m["of"], "title": m["of"], "row": part["row"],
+                              "col": part["col"], "first_row": part["first_row"], "block": m["block"],
+                              "cells": decoded(head), "low": head["low"], "high": head["high"]})  # fmt: skip
+        elif part["kind"] == "maps":
+            for n, one in enumerate(part["maps"]):
+                found.append({"kind": "matrix", "id": f"{part['id']}-{n}", "title": one["title"], "row": "query",
+                              "col": "key", "block": one["max"]["block"],
+                              "cells": decoded(one["max"]["matrix"])})  # fmt: skip
     return found

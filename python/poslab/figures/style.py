@@ -6,7 +6,7 @@ import shutil
 INCHES = 1 / 25.4  # of a millimetre
 COLUMN, PAGE = 84, 174  # mm
 
-# As lab/pages/page/page.css has them on a light page.
+# As lab/page/page.css has them on a light page.
 COLOURS = ("#0072b2", "#b84f00", "#007d5a", "#a84a84", "#756b00", "#0b2f6b", "#6a4fb3", "#5a5f66")
 GREY, TRAINED = "#667079", "#eef3f6"
 SEQUENTIAL = ("#f4f7f9", "#cfe1ee", "#93c1de", "#4292c6", "#175e9c", "#08264f")

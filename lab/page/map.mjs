@@ -1,8 +1,11 @@
 // The maps of `poslab view`: tiles, which are scripts that are loaded when they are first shown, and the part of a map
 // that is seen, on a canvas. A tile is {codes, width, height}; what a code means is said in lab/pages/view/tiles.h.
-"use strict";
-const maps = (() => {
-  const {data, element} = figures;
+import {element} from './element.mjs';
+import {ramp} from './matrix.mjs';
+import {tick_step} from './scale.mjs';
+
+// data: the viewer's (view.mjs)
+export function maps_of(data) {
   const sides = [data.slots];  // of the levels, from the finest
   while (sides.at(-1) > data.overview) sides.push(Math.ceil(sides.at(-1) / 2));
   const coarsest = sides.length - 1, most_kept = 48;
@@ -12,14 +15,14 @@ const maps = (() => {
   // ---- Tiles
   const waiting = new Map(), kept = new Map(), overviews = new Map();
   window.poslab_tile = async (name, uri) => {
-    const inflated = (await fetch(uri)).body.pipeThrough(new DecompressionStream("deflate"));
+    const inflated = (await fetch(uri)).body.pipeThrough(new DecompressionStream('deflate'));
     waiting.get(name)(new Uint8Array(await new Response(inflated).arrayBuffer()));
     waiting.delete(name);
   };
   const bytes_of = (name, file) => new Promise((resolve, reject) => {
     waiting.set(name, resolve);
-    const script = element("script", {src: file});
-    script.addEventListener("load", () => script.remove());
+    const script = element('script', {src: file});
+    script.addEventListener('load', () => script.remove());
     script.addEventListener("error", () => reject(new Error(`${file} is missing beside this page.`)));
     document.head.append(script);
   });
@@ -71,14 +74,14 @@ const maps = (() => {
   }
 
   // ---- Colours. Even attention gives each key 1 / slots; the logarithmic scale begins at a sixteenth of that.
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const dark = matchMedia('(prefers-color-scheme: dark)');
   const least = 1 / 16 / data.slots;
   function palette(scale, code_of_most) {
     const most = Math.max(weight(code_of_most), 2 * least);
-    const colors = figures.ramp("--sequential"), pixels = new Uint32Array(256);
+    const colors = ramp('--sequential'), pixels = new Uint32Array(256);
     for (let code = 0; code < 256; ++code) {
       const w = weight(code);
-      const share = !w ? 0 : scale === "linear" ? w / most : Math.log(w / least) / Math.log(most / least);
+      const share = !w ? 0 : scale === 'linear' ? w / most : Math.log(w / least) / Math.log(most / least);
       const [r, g, b] = colors[Math.round(255 * Math.max(0, Math.min(1, share)))].map(Math.round);
       pixels[code] = 255 << 24 | b << 16 | g << 8 | r;
     }
@@ -87,8 +90,8 @@ const maps = (() => {
   function picture_of(tile, {pixels, name}) {
     if (tile.colors === name) return tile.picture;
     const {codes, width, height} = tile;
-    tile.picture ??= element("canvas", {width, height});
-    const context = tile.picture.getContext("2d"), image = context.createImageData(width, height);
+    tile.picture ??= element('canvas', {width, height});
+    const context = tile.picture.getContext('2d'), image = context.createImageData(width, height);
     const to = new Uint32Array(image.data.buffer);
     for (let n = 0; n < codes.length; ++n) to[n] = pixels[codes[n]];
     context.putImageData(image, 0, 0);
@@ -97,7 +100,7 @@ const maps = (() => {
   }
   function draw_whole(canvas, tile, colors) {  // a pixel for each cell
     canvas.width = tile.width, canvas.height = tile.height;
-    canvas.getContext("2d").drawImage(picture_of(tile, colors), 0, 0);
+    canvas.getContext('2d').drawImage(picture_of(tile, colors), 0, 0);
   }
 
   // ---- The part that is seen. view: {x, y, zoom}: the slot at the upper left corner, and pixels for each slot.
@@ -111,7 +114,7 @@ const maps = (() => {
     if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale))
       canvas.width = Math.round(width * scale), canvas.height = Math.round(height * scale);
     const style = getComputedStyle(canvas), color = name => style.getPropertyValue(name);
-    const context = canvas.getContext("2d");
+    const context = canvas.getContext('2d');
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, width, height);
     const x_of = key => margin + (key - view.x) * view.zoom, y_of = query => margin + (query - view.y) * view.zoom;
@@ -147,17 +150,17 @@ const maps = (() => {
     };
     context.lineWidth = 1;
     if (first_output < data.slots)
-      line([3, 3], "--soft", [[x_of(first_output), margin, x_of(first_output), bottom],
+      line([3, 3], '--soft', [[x_of(first_output), margin, x_of(first_output), bottom],
                               [margin, y_of(first_output), right, y_of(first_output)]]);
     const cell = 2 ** level, [x, y] = [x_of(here.key - here.key % cell), y_of(here.query - here.query % cell)];
     const size = Math.max(4, cell * view.zoom);
-    line([1, 3], "--ink", [[margin, y + size / 2, x, y + size / 2], [x + size / 2, margin, x + size / 2, y]]);
+    line([1, 3], '--ink', [[margin, y + size / 2, x, y + size / 2], [x + size / 2, margin, x + size / 2, y]]);
     context.setLineDash([]);
     context.lineWidth = 1.5;
-    context.strokeStyle = color("--ink");
+    context.strokeStyle = color('--ink');
     context.strokeRect(x, y, size, size);
     context.restore();
-    context.strokeStyle = color("--faint");
+    context.strokeStyle = color('--faint');
     context.lineWidth = 1;
     context.strokeRect(margin - .5, margin - .5, right - margin + 1, bottom - margin + 1);
     labels(context, {view, x_of, y_of, right, bottom, symbols, color});
@@ -165,28 +168,28 @@ const maps = (() => {
   // Tokens where a slot is large enough for one, numbers of slots elsewhere.
   function labels(context, {view, x_of, y_of, right, bottom, symbols, color}) {
     const said = view.zoom >= 12;
-    const each = said ? 1 : figures.tick_step(Math.max(1, 40 / view.zoom));
+    const each = said ? 1 : tick_step(Math.max(1, 40 / view.zoom));
     const text = slot => said ? symbols[slot].slice(0, 8) : String(slot + 1);
-    context.font = "11px system-ui, sans-serif";
-    context.fillStyle = color("--soft");
-    context.textBaseline = "middle";
+    context.font = '11px system-ui, sans-serif';
+    context.fillStyle = color('--soft');
+    context.textBaseline = 'middle';
     const first = from => Math.max(0, Math.ceil((from + 1) / each) * each - 1);
     const middle = slot => slot + .5;
     for (let slot = first(view.x); slot < data.slots && x_of(middle(slot)) <= right; slot += each) {
       context.save();
       context.translate(x_of(middle(slot)), margin - 6);
       if (said) context.rotate(-Math.PI / 2);
-      context.textAlign = said ? "left" : "center";
+      context.textAlign = said ? 'left' : 'center';
       context.fillText(text(slot), 0, said ? 0 : -5);
       context.restore();
     }
-    context.textAlign = "right";
+    context.textAlign = 'right';
     for (let slot = first(view.y); slot < data.slots && y_of(middle(slot)) <= bottom; slot += each)
       context.fillText(text(slot), margin - 7, y_of(middle(slot)));
-    context.fillText("key slot →", right, said ? 7 : margin - 28);
-    context.textAlign = "left";
-    context.fillText("query slot ↓", 0, margin - 11);
+    context.fillText('key slot →', right, said ? 7 : margin - 28);
+    context.textAlign = 'left';
+    context.fillText('query slot ↓', 0, margin - 11);
   }
 
   return {margin, edge, weight, least, dark, overview, code_at, row_of, palette, draw_whole, level_at, draw};
-})();
+}

@@ -1,9 +1,17 @@
 // The page of `poslab view`: what is looked at, which the link keeps, and what changes it.
-"use strict";
-(() => {
-  const {data, element, choice, player} = figures, {runs, slots} = data;
+import {choice, element, player} from './element.mjs';
+import {maps_of} from './map.mjs';
+
+const help = 'On the map: the arrow keys move the cell that is read, with Shift they scroll; + and − zoom, 0 shows the ' +
+    'whole map. The wheel scrolls, with Ctrl it zooms; dragging scrolls. On the heads, the arrow keys choose one.';
+
+// {runs: [{name, steps, elsewhere, layers, heads, symbols, outputs}], opens: {layer, head}, slots, tile, overview,
+// octave}: the last three as lab/pages/view/tiles.h has them.
+export function viewer(data) {
+  const {runs, slots} = data, maps = maps_of(data);
+  const bar = element('div', {id: 'controls'}), place = element('div', {id: 'panes'});
   const steps = [...new Set(runs.flatMap(run => run.steps))].sort((a, b) => a - b);
-  const scales = ["logarithmic", "linear"];
+  const scales = ['logarithmic', 'linear'];
   // Of slots and cells the numbers count from 0; layer, head and step are what they are called. span: slots across the
   // shorter side of a map. right: the run beside it; runs.length is none.
   const standard = {
@@ -11,7 +19,7 @@
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
   };
   const state = {...standard};
-  let panes = [], address = "", writing;  // address: the link as it was last read or written; writing: it, soon
+  let panes = [], address = '', writing;  // address: the link as it was last read or written; writing: it, soon
 
   // ---- The link: what differs from the standard. A number out of range is brought into it.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
@@ -28,17 +36,17 @@
     state.layer = nearest(runs[state.left].layers, state.layer);
     state.head = nearest(runs[state.left].heads, state.head);
     state.scale = within(Math.floor(state.scale), 0, 1);
-    for (const name of ["query", "key"]) state[name] = within(Math.floor(state[name]), 0, slots - 1);
+    for (const name of ['query', 'key']) state[name] = within(Math.floor(state[name]), 0, slots - 1);
     state.span = within(state.span, Math.min(4, slots), slots);
   }
   function write_link() {
     const kept = Object.keys(standard).filter(name => state[name] !== standard[name]);
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
-    document.getElementById("link").href = link;
+    document.getElementById('link').href = link;
     clearTimeout(writing);
     writing = setTimeout(() => {  // when all is still: browsers refuse to be told of each frame
       if (location.hash !== address) return;  // it was changed by hand, and is about to be read
-      history.replaceState(null, "", link);
+      history.replaceState(null, '', link);
       address = location.hash;
     }, 300);
   }
@@ -76,12 +84,12 @@
       return [state.y + (event.clientY - box.top - from) / scale, state.x + (event.clientX - box.left - from) / scale];
     };
     let dragged = null;
-    canvas.addEventListener("pointerdown", event => {
+    canvas.addEventListener('pointerdown', event => {
       canvas.setPointerCapture(event.pointerId);
       dragged = slot_at(event);
     });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { dragged = null; });
-    canvas.addEventListener("pointermove", event => {
+    for (const end of ['pointerup', 'pointercancel']) canvas.addEventListener(end, () => { dragged = null; });
+    canvas.addEventListener('pointermove', event => {
       const [query, key] = slot_at(event);
       if (dragged)
         scroll_to(state.x + dragged[1] - key, state.y + dragged[0] - query);
@@ -89,7 +97,7 @@
         state.query = Math.floor(query), state.key = Math.floor(key);
       show();
     });
-    canvas.addEventListener("wheel", event => {
+    canvas.addEventListener('wheel', event => {
       const [query, key] = slot_at(event), before = `${state.x} ${state.y}`;
       if (event.ctrlKey)
         zoom_by(2 ** (-event.deltaY / 200), key, query);
@@ -98,14 +106,14 @@
       if (event.ctrlKey || before !== `${state.x} ${state.y}`) event.preventDefault();  // else the page scrolls
       show();
     }, {passive: false});
-    canvas.addEventListener("keydown", event => {
+    canvas.addEventListener('keydown', event => {
       if (of_browser(event)) return;
       const arrow = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
-      const factor = {"+": 2, "=": 2, "-": 1 / 2, "0": 0}[event.key];
+      const factor = {'+': 2, '=': 2, '-': 1 / 2, '0': 0}[event.key];
       if (arrow && event.shiftKey)
         scroll_to(state.x + arrow[1] * state.span / 8, state.y + arrow[0] * state.span / 8), show();
       else if (arrow)
-        read_cell(...["query", "key"].map((name, n) => (Math.floor(state[name] / cell()) + arrow[n]) * cell()));
+        read_cell(...['query', 'key'].map((name, n) => (Math.floor(state[name] / cell()) + arrow[n]) * cell()));
       else if (factor !== undefined)
         zoom_by(factor);
       else
@@ -117,39 +125,39 @@
   // ---- A pane: the heads of a run, and the map of one of them.
   function pane_of(run) {
     const {name, layers, heads} = runs[run];
-    const title = element("h3", {}), said = element("p", {class: "said", "aria-live": "polite"});
+    const title = element('h3', {}), said = element('p', {class: 'said', 'aria-live': 'polite'});
     const grid = element("div", {class: "heads", role: "radiogroup", "aria-label": `Heads of ${name}`});
-    grid.style.setProperty("--columns", heads.length);
-    grid.append(...["head", ...heads.map(String)].map(text => element("span", {class: "quiet"}, text)));
+    grid.style.setProperty('--columns', heads.length);
+    grid.append(...['head', ...heads.map(String)].map(text => element('span', {class: 'quiet'}, text)));
     const buttons = layers.flatMap(layer => {
       const row = heads.map(head => {
-        const button = element("button", {type: "button", role: "radio"}, element("canvas"));
-        button.addEventListener("click", () => choose(layer, head));
+        const button = element('button', {type: 'button', role: 'radio'}, element('canvas'));
+        button.addEventListener('click', () => choose(layer, head));
         return {layer, head, button};
       });
       grid.append(element("span", {class: "quiet"}, `layer ${layer}`), ...row.map(({button}) => button));
       return row;
     });
-    grid.addEventListener("keydown", event => {
+    grid.addEventListener('keydown', event => {
       const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads.length, ArrowDown: heads.length}[event.key];
       const to = buttons[buttons.findIndex(({button}) => button === document.activeElement) + step];
       if (step === undefined || of_browser(event)) return;
       event.preventDefault();
       if (to) choose(to.layer, to.head), to.button.focus();
     });
-    const canvas = element("canvas", {
-      class: "map-canvas", tabindex: 0, role: "application", "aria-roledescription": "attention map",
-      "aria-describedby": "keys"
+    const canvas = element('canvas', {
+      class: 'map-canvas', tabindex: 0, role: 'application', 'aria-roledescription': 'attention map',
+      'aria-describedby': 'keys'
     });
     attach(canvas);
-    const most = element("ol", {}), row = element("details", {}, element("summary"), most);
-    const bar = element("i", {class: "sequential"});
-    const scale = element("div", {class: "scale"}, element("span"), bar, element("span"));
+    const most = element('ol', {}), row = element('details', {}, element('summary'), most);
+    const scale = element(
+      'div', {class: 'scale'}, element('span'), element('i', {class: 'sequential'}), element('span'));
     const pane = {run, title, said, buttons, canvas, row, most, scale, map: null};
-    row.addEventListener("toggle", () => tell_row(pane));
+    row.addEventListener('toggle', () => tell_row(pane));
     pane.root = element(
-      "section", {class: "pane", "aria-label": name}, title, grid,
-      element("div", {class: "read"}, said, canvas, scale, row));
+      'section', {class: 'pane', 'aria-label': name}, title, grid,
+      element('div', {class: 'read'}, said, canvas, scale, row));
     return pane;
   }
   function choose(layer, head) {
@@ -158,7 +166,7 @@
   }
 
   // ---- What is said. Of a cell of several weights, the largest.
-  const number = code => code === 1 ? "below 0.000018" : code ? maps.weight(code).toPrecision(2) : "0";
+  const number = code => code === 1 ? 'below 0.000018' : code ? maps.weight(code).toPrecision(2) : '0';
   function slots_named({symbols, outputs}, what, from, to) {
     if (to > from + 1) return `${what} slots ${from + 1} to ${to}`;
     return `${what} slot ${from + 1} (${from < slots - outputs ? symbols[from] : "answer"})`;
@@ -168,7 +176,7 @@
     const named = name => slots_named(run, name, from(name), Math.min(slots, from(name) + size));
     try {
       const code = maps.code_at(pane.map, Math.log2(size), state.query, state.key, show);
-      const value = code === undefined ? "…" : number(code) + (size > 1 ? " at most" : "");
+      const value = code === undefined ? '…' : number(code) + (size > 1 ? ' at most' : '');
       pane.said.textContent = `From ${named("query")} to ${named("key")}: ${value}.`;
     } catch (error) {
       pane.said.textContent = error.message;
@@ -183,7 +191,7 @@
       weights => [...weights.keys()].filter(key => weights[key]).sort((a, b) => weights[b] - weights[a]).slice(0, 10)
         .map(key => `${slots_named(runs[run], "key", key, key + 1)}: ${weights[key].toPrecision(2)}`),
       error => [error.message]);
-    if (query === state.query && map === pane.map) most.replaceChildren(...lines.map(text => element("li", {}, text)));
+    if (query === state.query && map === pane.map) most.replaceChildren(...lines.map(text => element('li', {}, text)));
   }
 
   // ---- Drawing
@@ -205,12 +213,12 @@
       maps.draw(pane.canvas, pane.map, {x: state.x, y: state.y, zoom: zoom()}, colors, {
         here: state, symbols, first_output: slots - outputs, then: show
       });
-      pane.scale.firstChild.textContent = state.scale ? "0" : maps.least.toPrecision(2);
+      pane.scale.firstChild.textContent = state.scale ? '0' : maps.least.toPrecision(2);
       pane.scale.lastChild.textContent = number(code);
       tell(pane);
     }
-    if (ready.length === panes.length && !performance.getEntriesByName("maps drawn").length)
-      requestAnimationFrame(() => performance.mark("maps drawn"));
+    if (ready.length === panes.length && !performance.getEntriesByName('maps drawn').length)
+      requestAnimationFrame(() => performance.mark('maps drawn'));
   }
   // The maps of the step, or of the last one before it that a run has kept.
   async function load() {
@@ -230,7 +238,7 @@
       } catch (error) {
         if (wanted !== looked_at()) return;
         pane.map = null, pane.canvas.width = 0;
-        pane.canvas.setAttribute("aria-label", error.message);
+        pane.canvas.setAttribute('aria-label', error.message);
         pane.most.replaceChildren();
         pane.said.textContent = error.message;
       }
@@ -242,9 +250,9 @@
       const tile = all.get(`${layer}-${head}`), most = Math.max(...tile.codes);
       const chosen = layer === state.layer && head === state.head;
       maps.draw_whole(button.firstChild, tile, maps.palette(scales[state.scale], most));
-      button.setAttribute("aria-checked", chosen);
+      button.setAttribute('aria-checked', chosen);
       button.setAttribute("aria-label", `layer ${layer}, head ${head}, largest weight ${number(most)}`);
-      button.title = button.getAttribute("aria-label");
+      button.title = button.getAttribute('aria-label');
       button.tabIndex = chosen ? 0 : -1;
     }
   }
@@ -252,32 +260,31 @@
   // ---- What is above the maps.
   function controls() {
     const button = (text, label, act) => {
-      const made = element("button", {type: "button", "aria-label": label, title: label}, text);
-      made.addEventListener("click", act);
+      const made = element('button', {type: 'button', 'aria-label': label, title: label}, text);
+      made.addEventListener('click', act);
       return made;
     };
     const names = runs.map(run => run.name), parts = [];
     if (runs.length > 1)
       parts.push(
-        choice("left", names, state, "left", build), choice("right", [...names, "none"], state, "right", build));
+        choice('left', names, state, 'left', build), choice('right', [...names, 'none'], state, 'right', build));
     if (steps.length > 1)
-      parts.push(player("checkpoint of step", steps.map(String), steps.indexOf(state.step), n => {
+      parts.push(player('checkpoint of step', steps.map(String), steps.indexOf(state.step), n => {
         if (state.step === steps[n]) return;
         state.step = steps[n];
         return load();
       }));
-    parts.push(choice("colors", scales, state, "scale", load));
+    parts.push(choice('colors', scales, state, 'scale', load));
     parts.push(element(
-      "span", {class: "zoom", role: "group", "aria-label": "Zoom"}, button("−", "zoom out", () => zoom_by(1 / 2)),
-      button("+", "zoom in", () => zoom_by(2)), button("whole map", "show the whole map", () => zoom_by(0))));
-    parts.push(element("a", {id: "link", href: "#"}, "link to this view"));
-    document.getElementById("controls").replaceChildren(...parts);
+      'span', {class: 'zoom', role: 'group', 'aria-label': 'Zoom'}, button('−', 'zoom out', () => zoom_by(1 / 2)),
+      button('+', 'zoom in', () => zoom_by(2)), button('whole map', 'show the whole map', () => zoom_by(0))));
+    parts.push(element('a', {id: 'link', href: '#'}, 'link to this view'));
+    bar.replaceChildren(...parts);
   }
   function build() {
     const shown = [state.left, ...(state.right < runs.length ? [state.right] : [])];
     panes = shown.map(pane_of);
-    const place = document.getElementById("panes");
-    place.className = shown.length > 1 ? "two" : "one";
+    place.className = shown.length > 1 ? 'two' : 'one';
     place.replaceChildren(...panes.map(pane => pane.root));
     load();
   }
@@ -286,8 +293,9 @@
     controls();
     build();
   }
-  addEventListener("hashchange", begin);
-  addEventListener("resize", show);
-  for (const media of [maps.dark, matchMedia("print")]) media.addEventListener("change", load);
-  begin();
-})();
+  addEventListener('hashchange', begin);
+  addEventListener('resize', show);
+  for (const media of [maps.dark, matchMedia('print')]) media.addEventListener('change', load);
+  queueMicrotask(begin);  // when it is on the page
+  return element('div', {class: 'viewer'}, bar, place, element('p', {class: 'note', id: 'keys'}, help));
+}

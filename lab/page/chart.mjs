@@ -1,0 +1,194 @@
+// Line charts, as README.md has them: SVG in two widths, of which the style sheet shows one; a legend, in which the
+// pointer or the arrow keys read values; names at the ends of the curves.
+import {element, from_html} from './element.mjs';
+import {even_ticks, log_ticks, scale, some_of} from './scale.mjs';
+import {escape, number, percent, prose, short} from './text.mjs';
+
+const r = x => Number(x.toFixed(1));
+const drawn = (chart, y) => y !== null && Number.isFinite(y) && (!chart.log || y > 0);
+
+// How values become places in {left, right, top, bottom}; y stays inside.
+export function frame_of(chart, box) {
+  const {x_low, x_high, y_low, y_high} = chart, within = v => Math.min(y_high, Math.max(y_low, v));
+  const y = scale(y_low, y_high, box.bottom, box.top, chart.log ? Math.log10 : undefined);
+  return {...box, x: scale(x_low, x_high, box.left, box.right, chart.doubling ? Math.log2 : undefined),
+    y: v => y(within(v))};
+}
+
+function path(frame, chart, points, attributes) {
+  let d = '', drawing = false;  // nothing breaks the line
+  for (const [x, y] of points) {
+    const seen = drawn(chart, y);
+    if (seen) d += `${drawing ? 'L' : 'M'}${r(frame.x(x))} ${r(frame.y(y))}`;
+    drawing = seen;
+  }
+  return d ? `<path ${attributes} d="${d}"/>` : '';
+}
+function area(frame, band, attributes) {
+  const at = (x, y) => `${r(frame.x(x))} ${r(frame.y(y))}`;
+  const d = [...band.map(([x, , high]) => at(x, high)), ...band.toReversed().map(([x, low]) => at(x, low))].join('L');
+  return d ? `<path ${attributes} d="M${d}Z"/>` : '';
+}
+
+// Whether two lines cannot be told apart in a picture of 400 pixels, where a line is two high.
+function on_one_another(chart, a, b) {
+  const {y} = frame_of(chart, {left: 0, right: 400, top: 0, bottom: 400});
+  if (a.points.length !== b.points.length || a.filled || b.filled) return false;
+  return a.points.every(([x, value], n) => {
+    const [other_x, other] = b.points[n];
+    if (x !== other_x || (value === null) !== (other === null)) return false;
+    return value === null || Math.abs(y(value) - y(other)) <= 2;
+  });
+}
+// Where lines lie on one another, each leaves gaps for those under it: the class of svg.css that does so for a curve.
+export function gaps(chart, n) {
+  const {curves} = chart, under = curves.slice(0, n).filter(
+      other => curves[n].color !== 'base' && other.color !== 'base' && on_one_another(chart, other, curves[n])).length;
+  return under ? ` gaps${Math.min(under, 3)}` : '';
+}
+// Classes of svg.css for each curve; each baseline has dashes of its own.
+function styles({curves}) {
+  let baselines = 0;
+  return curves.map(({filled, color}) =>
+      filled ? `area ${color}` : `line ${color}${color === 'base' ? ` d${baselines++}` : ''}`);
+}
+
+const text = (x, y, words, attributes = '') =>
+    `<text x="${r(x)}" y="${r(y)}"${attributes && ' ' + attributes}>${escape(words)}</text>`;
+
+function axes(chart, frame, wanted) {
+  const {left, right, top, bottom} = frame, points = chart.curves.flatMap(curve => curve.points);
+  const whole = points.every(([x]) => Number.isInteger(x));
+  const x_ticks = chart.doubling ? some_of(points.map(([x]) => x), wanted) :
+                                   even_ticks(chart.x_low, chart.x_high, wanted, whole);
+  const y_ticks = chart.log ? log_ticks(chart.y_low, chart.y_high) : even_ticks(chart.y_low, chart.y_high, 6);
+  const across = y_ticks.map(v => `<path class="gridline" d="M${left} ${r(frame.y(v))}H${r(right)}"/>` +
+    text(left - 8, frame.y(v) + 4, chart.percent ? `${(100 * v).toFixed(0)} %` : number(v), 'text-anchor="end"'));
+  const along = x_ticks.map(v => `<path class="tick" d="M${r(frame.x(v))} ${bottom}v5"/>` +
+    text(frame.x(v), bottom + 19, number(v), 'text-anchor="middle"'));
+  return [...across, ...along].join('') + `<path class="axis" d="M${left} ${bottom}H${r(right)}"/>` +
+      text((left + right) / 2, bottom + 40, chart.x, 'class="label" text-anchor="middle"') +
+      text(left - 48, top - 18, chart.y, 'class="label"');
+}
+
+// Names beside the ends of their curves, moved apart where they would overlap.
+function direct_labels(chart, frame) {
+  const labels = chart.curves.flatMap(({name, color, points}) => {
+    const end = points.findLast(([, y]) => y !== null);
+    return end ? [{y: frame.y(end[1]), name, color}] : [];
+  }).sort((a, b) => a.y - b.y);
+  const gap = 17;
+  let lowest = frame.top, highest = frame.bottom - 2;
+  for (const label of labels) label.y = Math.max(label.y, lowest), lowest = label.y + gap;
+  for (const label of labels.toReversed()) label.y = Math.min(label.y, highest), highest = label.y - gap;
+  return labels.map(({y, name, color}) => text(frame.right + 10, y + 4, name, `class="name ${color}"`)).join('');
+}
+
+function trained_zone(chart, frame) {
+  if (!chart.shaded || chart.shaded <= chart.x_low) return '';
+  const {left, top, bottom} = frame, end = frame.x(Math.min(chart.shaded, chart.x_high));
+  const word = 64;  // "trained" and a space; where the zone is narrower, the next word makes room
+  return `<rect class="trained" x="${left}" y="${top}" width="${r(end - left)}" height="${bottom - top}"/>` +
+      text(left + 8, bottom - 10, 'trained', 'class="zone"') +
+      (chart.x_high > chart.shaded ? text(Math.max(end, left + word) + 8, bottom - 10, 'unseen', 'class="zone"') : '');
+}
+
+const sizes = narrow => narrow ? {width: 380, height: 320, ticks: 4} : {width: 900, height: 400, ticks: 8};
+function frame_in(chart, narrow) {
+  const {width, height} = sizes(narrow), longest = Math.max(0, ...chart.curves.map(({name}) => name.length));
+  // Enough for every common sans-serif face, bold, at 13 units.
+  const margin = narrow ? 12 : Math.min(340, 16 + 8.2 * longest);
+  return frame_of(chart, {left: 48, right: width - margin, top: 30, bottom: height - 48});
+}
+
+export function chart_svg(chart, narrow) {
+  const {width, height, ticks} = sizes(narrow), frame = frame_in(chart, narrow), looks = styles(chart);
+  const key = escape(`${chart.id}-${narrow ? 'narrow' : 'wide'}`);
+  const each = draw => chart.curves.map(draw).join('');
+  return `<svg class="chart ${narrow ? 'narrow' : 'wide'}" viewBox="0 0 ${width} ${height}" width="${width}" ` +
+      `height="${height}" role="img" aria-labelledby="${key}-t ${key}-d"><title id="${key}-t">` +
+      `${escape(chart.title)}</title><desc id="${key}-d">${escape(chart.description ?? '')}</desc>` +
+      trained_zone(chart, frame) + axes(chart, frame, ticks) +
+      each(curve => area(frame, curve.band ?? [], `class="band ${curve.color}"`)) +
+      each(curve => path(frame, chart, curve.behind ?? [], `class="raw ${curve.color}"`)) +
+      each((curve, n) => path(frame, chart, curve.points, `class="${looks[n]}${gaps(chart, n)}"`)) +
+      (narrow ? '' : direct_labels(chart, frame)) + '<g class="readout"></g></svg>';
+}
+
+function plot_html(chart) {
+  const looks = styles(chart);
+  const legend = chart.curves.map((curve, n) => '<li><svg class="swatch" viewBox="0 0 26 10" aria-hidden="true">' +
+    `<path class="${looks[n]}" d="${curve.filled ? 'M1 1H25V9H1Z' : 'M1 5H25'}"/></svg>` +
+    `<span>${escape(curve.name)}</span><b class="value"></b></li>`);
+  return `<ul class="legend">${legend.join('')}<li class="where"></li></ul>` + chart_svg(chart, false) +
+      chart_svg(chart, true);
+}
+
+// The pointer or the arrow keys pick an x; the legend shows every curve's value there.
+function read_out(plot, chart) {
+  const values = [...plot.querySelectorAll('.legend .value')], where = plot.querySelector('.where');
+  const pictures = [...plot.querySelectorAll('.chart')].map((picture, n) => [picture, frame_in(chart, n === 1)]);
+  const xs = some_of(chart.curves.flatMap(curve => curve.points.map(([x]) => x)), Infinity);
+  const along = chart.doubling ? Math.log2 : v => v;
+  let at = -1;
+
+  const nearest = (list, x, value = v => v) =>
+      list.reduce((best, one) => Math.abs(value(one) - x) < Math.abs(value(best) - x) ? one : best);
+  function point_at({points}, x) {
+    if (!points.length || x > points.at(-1)[0] || x < points[0][0]) return [x, null];
+    return nearest(points, x, point => point[0]);
+  }
+  function show(index) {
+    at = Math.max(0, Math.min(xs.length - 1, index));
+    const x = xs[at], picked = chart.curves.map(curve => point_at(curve, x));
+    where.textContent = `at ${chart.unit} ${x}`;
+    picked.forEach(([, y], n) => {
+      if (chart.curves[n].points.length)
+        values[n].textContent = y === null ? '–' : chart.percent ? percent(y) : short(y);
+    });
+    for (const [picture, frame] of pictures) {
+      const marks = [element('path', {d: `M${frame.x(x)} ${frame.top}V${frame.bottom}`})];
+      picked.forEach(([cx, cy], n) => {
+        if (cy !== null)
+          marks.push(element('circle', {cx: frame.x(cx), cy: frame.y(cy), r: 4, class: chart.curves[n].color}));
+      });
+      picture.querySelector('.readout').replaceChildren(...marks);
+    }
+  }
+  function hide() {
+    at = -1;
+    for (const line of [where, ...values]) line.textContent = '';
+    for (const [picture] of pictures) picture.querySelector('.readout').replaceChildren();
+  }
+  where.setAttribute('aria-live', 'polite');
+  plot.onblur = hide;
+  plot.onkeydown = event => {
+    const step =
+        {ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -xs.length, End: xs.length}[event.key];
+    if (step === undefined || !xs.length) return;
+    event.preventDefault();
+    show(at < 0 ? (step > 0 ? 0 : xs.length - 1) : at + step);
+  };
+  for (const [picture, frame] of xs.length ? pictures : []) {
+    picture.addEventListener('pointermove', event => {
+      const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
+      show(xs.indexOf(nearest(xs, frame.x.inverse((event.clientX - box.left) / unit), along)));
+    });
+    picture.addEventListener('pointerleave', hide);
+  }
+}
+
+// With a lower end for a logarithmic axis, draw(true) shows that.
+export function chart(data) {
+  const label = 'Chart; the left and right arrow keys read values';
+  const plot = element('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-label': label});
+  const figure = element('figure', {}, plot);
+  if (data.caption) figure.append(from_html(`<figcaption>${prose(data.caption)}</figcaption>`));
+  figure.draw = log => {
+    const shown = log ? {...data, log: true, y_low: data.log_low, title: `${data.title}, log axis`} : data;
+    plot.innerHTML = plot_html(shown);
+    read_out(plot, shown);
+  };
+  figure.draw(false);
+  return figure;
+}

@@ -1,0 +1,77 @@
+// Elements of a page, and choices and sliders that redraw a part of it.
+
+const of_svg = ['svg', 'g', 'path', 'rect', 'circle', 'text', 'image', 'title'];
+export function element(kind, attributes = {}, ...children) {
+  const made = of_svg.includes(kind) ? document.createElementNS('http://www.w3.org/2000/svg', kind) :
+                                       document.createElement(kind);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+export function from_html(html) {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content;
+}
+export const count = n => Array.from({length: n}, (_, i) => String(i + 1));
+
+export function draw(picture) {  // at once, and again whenever the colors change
+  picture();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', picture);
+  matchMedia('print').addEventListener('change', picture);
+}
+
+// Radio buttons that set chosen[key] to the number of the text picked, and draw again.
+export function choice(legend, texts, chosen, key, redraw) {
+  if (texts.length < 2) return '';
+  const name = `${legend}-${choice.count = (choice.count ?? 0) + 1}`;
+  const labels = texts.map((text, n) => {
+    const input = element('input', {type: 'radio', name, value: n});
+    input.checked = chosen[key] === n;
+    input.addEventListener('change', () => {
+      chosen[key] = n;
+      redraw();
+    });
+    return element('label', {}, input, element('span', {}, text));
+  });
+  return element('fieldset', {class: 'choice'}, element('legend', {}, legend), ...labels);
+}
+
+// A slider over the texts of `marks`, with a button that plays it from where it stands to its end, or anew from
+// there; show(n) draws what mark n stands for, and may be a promise, for which the next one waits. Any touch stops it.
+export function player(label, marks, from, show, seconds = 8) {
+  const at = element('input', {type: 'range', min: 0, max: marks.length - 1, value: from});
+  const text = element('output'), button = element('button', {type: 'button'});
+  let playing = 0;  // the number of this play, 0: none
+  function stand(n) {
+    at.value = n;
+    text.textContent = marks[n];
+    at.setAttribute('aria-valuetext', `${label} ${marks[n]}`);
+    return show(n);
+  }
+  function stop() {
+    playing = 0;
+    button.textContent = '▶';
+    button.setAttribute('aria-label', 'play');
+  }
+  async function play() {
+    const mine = playing = (player.plays = (player.plays ?? 0) + 1);
+    button.textContent = '❚❚';
+    button.setAttribute('aria-label', 'stop');
+    const pause = Math.min(700, 1000 * seconds / marks.length);
+    for (let n = Number(at.value) + 1 < marks.length ? Number(at.value) + 1 : 0; n < marks.length; ++n) {
+      await stand(n);
+      await new Promise(done => setTimeout(done, pause));
+      if (playing !== mine) return;
+    }
+    stop();
+  }
+  at.addEventListener('input', () => {
+    stop();
+    stand(Number(at.value));
+  });
+  button.addEventListener('click', () => playing ? stop() : play());
+  stop();
+  stand(from);
+  return element('div', {class: 'player'}, button, element('label', {}, label, at, text));
+}

@@ -1,0 +1,133 @@
+// Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low);
+// some bring their values along.
+import {element} from './element.mjs';
+import {tick_step} from './scale.mjs';
+import {short} from './text.mjs';
+
+const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
+const value = (matrix, i, j) => matrix.values?.[i * matrix.cols + j] ??
+    matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
+const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
+
+export function ramp(name) {  // 256 colors from the stops in the style sheet
+  const stops = getComputedStyle(document.documentElement).getPropertyValue(name).split(',').map(text => {
+    const hex = text.trim().slice(1);
+    return [0, 2, 4].map(k => parseInt(hex.slice(k, k + 2), 16));
+  });
+  return Array.from({length: 256}, (_, i) => {
+    const at = i / 255 * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
+    return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));
+  });
+}
+
+function image_of(matrix) {
+  const canvas = element('canvas', {width: matrix.cols, height: matrix.rows}), context = canvas.getContext('2d');
+  const pixels = context.createImageData(matrix.cols, matrix.rows),
+        colors = ramp(two_sided(matrix) ? '--diverging' : '--sequential');
+  const reach = Math.max(-matrix.low, matrix.high);
+  cells(matrix).forEach((cell, n) => {
+    const v = matrix.low + cell / 255 * (matrix.high - matrix.low);
+    const color = colors[two_sided(matrix) ? Math.round((v / reach + 1) / 2 * 255) : cell];
+    pixels.data.set([...color, 255], 4 * n);
+  });
+  context.putImageData(pixels, 0, 0);
+  return canvas.toDataURL();
+}
+
+// A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer
+// or the arrow keys.
+export function draw_map(matrix, {
+  label,
+  said,
+  tell,
+  first_row = 0,
+  block = 1,
+  part = 0,
+  symbols = null,
+  row = 'query slot',
+  col = 'key slot',
+  first = 1
+}) {
+  const side = 400, left = 40, top = 34, cell = side / Math.max(matrix.cols, matrix.rows);
+  const width = cell * matrix.cols, height = cell * matrix.rows;
+  const picture = element('svg', {
+    class: 'map',
+    viewBox: `0 0 ${left + side + 4} ${top + height + 6}`,
+    role: 'img',
+    tabindex: 0,
+    'aria-label': label
+  });
+  picture.append(
+    element('image', {href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: 'none'}),
+    element('rect', {class: 'frame', x: left, y: top, width, height}));
+  const letters = symbols ? Math.max(...symbols.map(symbol => symbol.length)) : 0;
+  const named = symbols && matrix.cols * Math.max(letters, 2) <= 64;
+  const each = named ? 1 : tick_step(Math.max(1, 36 * block / cell));
+  for (let slot = first ? each - 1 : 0; slot < matrix.cols * block; slot += each)
+    picture.append(element(
+      'text', {x: left + (slot / block + .5) * cell, y: top - 6, 'text-anchor': 'middle'},
+      named ? symbols[slot] : String(slot + first)));
+  for (let slot = Math.ceil((first_row + first) / each) * each - first; slot < first_row + matrix.rows * block;
+       slot += each)
+    picture.append(element(
+      'text', {x: left - 7, y: top + ((slot - first_row) / block + .5) * cell + 4, 'text-anchor': 'end'},
+      named ? symbols[slot] : String(slot + first)));
+  picture.append(
+    element('text', {x: left + width, y: 10, 'text-anchor': 'end'}, `${col} →`),
+    element('text', {x: 0, y: 10}, `${row} ↓`));
+  if (part > 0)
+    picture.append(element('path', {class: 'part', d: `M${left + part / block * cell} ${top}v${height}`}));
+  if (part > first_row)
+    picture.append(
+      element('path', {class: 'part', d: `M${left} ${top + (part - first_row) / block * cell}h${width}`}));
+  const here = element('rect', {class: 'cell', width: cell, height: cell, visibility: 'hidden'});
+  picture.append(here);
+
+  let at = [0, 0];
+  const rest = said.textContent;
+  function show(i, j) {
+    at = [Math.max(0, Math.min(matrix.rows - 1, i)), Math.max(0, Math.min(matrix.cols - 1, j))];
+    here.setAttribute('x', left + at[1] * cell);
+    here.setAttribute('y', top + at[0] * cell);
+    here.setAttribute('visibility', 'visible');
+    said.textContent = tell(at[0], at[1], value(matrix, ...at));
+  }
+  const hide = () => {
+    here.setAttribute('visibility', 'hidden');
+    said.textContent = rest;
+  };
+  picture.addEventListener('pointermove', event => {
+    const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
+    const j = Math.floor(((event.clientX - box.left) / unit - left) / cell),
+          i = Math.floor(((event.clientY - box.top) / unit - top) / cell);
+    if (i < 0 || j < 0 || i >= matrix.rows || j >= matrix.cols)
+      hide();
+    else
+      show(i, j);
+  });
+  picture.addEventListener('pointerleave', hide);
+  picture.addEventListener('blur', hide);
+  picture.addEventListener('keydown', event => {
+    const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    show(at[0] + step[0], at[1] + step[1]);
+  });
+  return picture;
+}
+
+// What draw_map says of a cell of attention; one stands for `block` by `block` slots, rows from slot `first_row`.
+export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${slot + 1}`}) => (i, j, v) => {
+  const names = (at, first) => {
+    const from = first + at * block, to = Math.min(from + block, slots) - 1;
+    return from === to ? name(from) : `slots ${from + 1} to ${to + 1}`;
+  };
+  return `From ${names(i, first_row)} to ${names(j, 0)}: ${short(v)}${block > 1 ? ' at most' : ''}.`;
+};
+
+export function scale_bar(matrix) {
+  const reach = Math.max(-matrix.low, matrix.high), two = two_sided(matrix);
+  return element(
+      'div', {class: 'scale'}, element('span', {}, short(two ? -reach : matrix.low)),
+      element('i', {class: two ? 'diverging' : 'sequential'}), element('span', {}, short(two ? reach : matrix.high)));
+}

@@ -1,0 +1,91 @@
+// What only the report draws: position matrices, and attention maps with a choice of layer and head.
+import {choice, count, draw, element} from './element.mjs';
+import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
+import {short} from './text.mjs';
+
+const heading = ({name, color}) =>
+    element('h3', {}, element('i', {class: `mark ${color}`, 'aria-hidden': 'true'}), name);
+const without = ({folder}) => element('p', {class: 'note'}, `${folder} has no pictures.json.`);
+const live = text => element('p', {class: 'said', 'aria-live': 'polite'}, text);
+
+// {runs: [{name, color, folder, positions}]}: one choice of layer, head and time for all runs. Where all layers or
+// heads of a run are alike, it has one for all of them.
+export function positions({runs}) {
+  const shown = {layer: 0, head: 0, time: 0}, matrices = element('div', {class: 'grid'});
+  const at = (list, n) => list[Math.min(n, list.length - 1)];
+  const layers_of = run => run.positions?.layers ?? [];
+
+  function card(run) {
+    if (!run.positions) return element('div', {class: 'card'}, heading(run), without(run));
+    const {layers: now, before, reading} = run.positions;
+    const heads = at(shown.time && before ? before : now, shown.layer), matrix = at(heads, shown.head);
+    const which = [
+      ...(now.length > 1 ? [`layer ${shown.layer + 1}`] : []), ...(heads.length > 1 ? [`head ${shown.head + 1}`] : []),
+      ...(before ? [shown.time ? 'before training' : 'after training'] : [])
+    ].join(', ');
+    const said = live((which ? `${which[0].toUpperCase()}${which.slice(1)}. ` : '') + reading);
+    const tell = (i, j, v) => `Query slot ${i + 1}, key slot ${j + 1}: ${short(v)}.`;
+    return element(
+        'div', {class: 'card'}, heading(run),
+        draw_map(matrix, {label: `Position matrix of ${run.name} ${which}`, said, tell}), scale_bar(matrix), said);
+  }
+  const redraw = () => matrices.replaceChildren(...runs.map(card));
+  const heads = Math.max(...runs.flatMap(run => layers_of(run).map(layer => layer.length)));
+  draw(redraw);
+  return element(
+      'div', {class: 'drawing'},
+      choice('layer', count(Math.max(...runs.map(run => layers_of(run).length))), shown, 'layer', redraw),
+      choice('head', count(Math.max(0, heads)), shown, 'head', redraw),
+      choice('training', runs.some(run => run.positions?.before) ? ['after', 'before'] : [], shown, 'time', redraw),
+      matrices);
+}
+
+function string_rows({input, expected, predicted, counted}) {
+  const row = (name, ...content) => element('div', {}, element('dt', {}, name), element('dd', {}, ...content));
+  const answer = predicted.map(
+      (symbol, o) => o >= counted   ? element('span', {class: 'uncounted'}, symbol) :
+          symbol === expected[o] ? symbol : element('s', {}, symbol));
+  const gap = [...input, ...expected].some(symbol => symbol.length > 1) ? ' ' : '';
+  return element(
+      'dl', {class: 'strings'}, row('input', input.join(gap)), row('expected', expected.join(gap)),
+      row('answer', ...answer.flatMap((symbol, o) => o ? [gap, symbol] : [symbol])));
+}
+
+// A string's attention in one layer; head 0: the maximum over heads.
+function example_card(run, example, chosen) {
+  const {input, expected, predicted, counted, block} = example, layer = example.layers[chosen.layer];
+  const matrix = layer && (chosen.head === 0 ? layer.max : layer.heads[chosen.head - 1]);
+  const right = predicted.slice(0, counted).filter((symbol, o) => symbol === expected[o]).length;
+  const title = element('p', {class: 'said'}, `Length ${example.length}, ${example.trained ? 'trained' : 'unseen'}: ${
+      right} of ${counted} slots right.`);
+  if (!matrix)
+    return element('div', {class: 'card'}, title, element('p', {class: 'note'}, 'This run has no such layer or head.'));
+  const n = input.length, slots = n + expected.length, first_row = slots - example.queries;
+  const symbols = [...input, ...expected.map(() => '·')];
+  const name = slot => slot < n ?
+      `slot ${slot + 1} (${symbols[slot]})` :
+      `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, says ${predicted[slot - n]})`;
+  const tell = tell_slots({first_row, block, slots, name});
+  const said = live(block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '');
+  const head = chosen.head ? `head ${chosen.head}` : 'maximum over heads';
+  const label = `Attention of ${run.name} at length ${example.length}, layer ${chosen.layer + 1}, ${head}`;
+  return element(
+      'div', {class: 'card'}, title, draw_map(matrix, {label, said, tell, first_row, block, part: n, symbols}),
+      scale_bar(matrix), said, string_rows(example));
+}
+
+// {runs: [{name, color, folder, examples}]}: one choice of layer and head for all runs and lengths.
+export function attention({runs}) {
+  const examples = runs.flatMap(run => run.examples ?? []), depths = examples.map(({layers}) => layers.length);
+  const chosen = {layer: Math.min(...depths) - 1, head: 0};  // the deepest layer that all runs have
+  const drawn = element('div');
+  const redraw = () => drawn.replaceChildren(...runs.map(run => element(
+      'div', {class: 'pair'}, heading(run), run.examples ?
+          element('div', {class: 'grid'}, ...run.examples.map(example => example_card(run, example, chosen))) :
+          without(run))));
+  const heads = Math.max(0, ...examples.flatMap(({layers}) => layers.map(layer => layer.heads.length)));
+  draw(redraw);
+  return element(
+      'div', {class: 'drawing'}, choice('layer', count(Math.max(0, ...depths)), chosen, 'layer', redraw),
+      choice('head', heads ? ['max', ...count(heads)] : [], chosen, 'head', redraw), drawn);
+}

@@ -1,0 +1,38 @@
+// A page: a document of data in one HTML file with the modules of lab/page that draw it. lab/page/README.md has the
+// form of a document; these functions make its parts.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/pages/page/prose.h"
+
+namespace poslab::page {
+
+using nlohmann::json;
+
+// The file of a page. document: {"command", "title", "lead", "sections"}. modules: those of lab/page whose exports draw
+// its parts, and what these import.
+std::string file_of(const json& document, const std::vector<std::string_view>& modules);
+// The same as slides: one piece of a section at a time, which the arrow keys turn (slides.mjs).
+std::string slides_of(const json& document, std::vector<std::string_view> modules);
+
+json section(const std::string& id, const std::string& title, json parts);
+json paragraph(const std::string& prose, const char* style);  // style: "reading", "note"
+json table(const std::string& label, json columns, json rows);
+// form: "percent", "points", "signed" or the digits after the point. kind: "text", "quiet", "score".
+json column(const char* name, json form = nullptr, const char* kind = "");
+void append(json& list, const std::vector<json>& more);
+void append_columns(json& columns, const char* group, std::vector<json> more);  // a group has its name above it
+json folded(const char* summary, json part, bool open = false);
+
+// The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. {{name}} on
+// a line of its own stands for a part or a list of them, after "## " for a section, several or null, and within a text
+// for words.
+json sections(std::string_view markdown, const std::map<std::string, json>& parts);
+
+std::string script_safe(const json& data);  // JSON that is safe inside <script>: no "<" in it
+
+}  // namespace poslab::page
