@@ -1,7 +1,6 @@
 // The plan of the gap shift (lab/papers/gap_shift/gap_shift.h). tests/python/test_gap_shift.py has its tables.
 #include <set>
 
-#include "lab/pages/page/grid.h"
 #include "lab/papers/gap_shift/gap_shift.h"
 #include "lab/papers/reproduce.h"
 #include "tests/lab_helpers.h"
@@ -40,9 +39,4 @@ TEST_CASE("gap shift: lengths, gaps and the scale of accuracies") {
   CHECK(gap_shift::scale(c, 20).majority == doctest::Approx(0.5).epsilon(0.05));
   CHECK(gap_shift::Scale{0.8}(0.8) == 0);
   CHECK(gap_shift::Scale{0.8}(0.9) == doctest::Approx(0.5));
-}
-
-TEST_CASE("gap shift: lines below a cell are set apart, and a last one ends without a comma") {
-  CHECK(page::in_one("1 of 3 runs\n") == "1 of 3 runs");
-  CHECK(page::in_one("1 of 3 runs\n[40.1, 50.2]") == "1 of 3 runs, [40.1, 50.2]");
 }

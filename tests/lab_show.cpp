@@ -165,8 +165,8 @@ TEST_CASE("show: by distance, heads that see different keys each have their numb
   const auto& first = v.table.rows.front();
   const auto& last = v.table.rows.back();
   REQUIRE(first.size() == 10);                                 // distance, none, 8 heads: 4 look left, 4 look right
-  CHECK((first[0].text == "-8" && first[1].text == "0" && first[2].text == "-2" && first[6].text == "–"));
-  CHECK((last[0].text == "8" && last[1].text == "0" && last[2].text == "–" && last[6].text == "-2"));
+  CHECK((first[0] == "-8" && first[1] == "0" && first[2] == "-2" && first[6] == "–"));
+  CHECK((last[0] == "8" && last[1] == "0" && last[2] == "–" && last[6] == "-2"));
 }
 
 TEST_CASE("show: positions from 1 on, or of a list, are in a learned table; a short list has no coverage") {

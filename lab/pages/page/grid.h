@@ -7,17 +7,12 @@
 
 namespace poslab::page {
 
-struct Cell {
-  std::string text, below = {};  // the figure, and the smaller lines below it
-  bool strong = false;
-};
 struct Grid {
   std::string caption;
   std::vector<std::string> head;
-  std::vector<std::vector<Cell>> rows;  // the first of a row names it
+  std::vector<std::vector<std::string>> rows;  // the first cell of a row names it
 };
 
-std::string in_one(const std::string& lines);  // "81.5, -26.2"
 std::string markdown(const Grid&);
 json table_json(const Grid&);
 

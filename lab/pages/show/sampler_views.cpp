@@ -88,8 +88,8 @@ std::optional<View> positions_view(const Subject& s) {
         c.x_high = std::max(c.x_high, double(gap)), most = std::max(most, double(times) / total);
       }
     c.curves.push_back(std::move(curve));
-    std::vector<page::Cell> row{{std::to_string(slots)}, {fmt::format("{:.3g}", sum / total)}};
-    for (const int n : ranges) row.push_back({percent(double(n) / total)});
+    std::vector<std::string> row = {std::to_string(slots), fmt::format("{:.3g}", sum / total)};
+    for (const int n : ranges) row.push_back(percent(double(n) / total));
     view.table.rows.push_back(std::move(row));
   }
   c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
@@ -146,10 +146,10 @@ std::optional<View> coverage_view(const Subject& s) {
       shares.push_back(known / total(met[size_t(kind)]));
     }
     shares.push_back(in_common(trained[between], met[between]));
-    std::vector<page::Cell> row{{std::to_string(slots)}};
+    std::vector<std::string> row = {std::to_string(slots)};
     for (size_t n = 0; n < shares.size(); ++n) {
       c.curves[n].points.push_back({double(slots), shares[n]});
-      row.push_back({percent(shares[n])});
+      row.push_back(percent(shares[n]));
     }
     c.x_low = view.table.rows.empty() ? slots : c.x_low, c.x_high = slots;
     view.table.rows.push_back(std::move(row));

@@ -201,13 +201,13 @@ std::optional<View> similarity_view(const Subject& s) {
   for (int d = 1 - s.slots; d < s.slots; ++d) {
     const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions
     if ((size & (size - 1)) != 0) continue;
-    std::vector<page::Cell> row{{std::to_string(d)}};
+    std::vector<std::string> row = {std::to_string(d)};
     bool seen = false;              // by a head: where all pairs are masked it has no point
     for (const page::Curve& curve : curves) {
       const auto at = std::find_if(curve.points.begin(), curve.points.end(),
                                    [d](const page::Point& p) { return p.x == double(d); });
       const bool there = at != curve.points.end();
-      row.push_back({there ? fmt::format("{:.4g}", at->y) : std::string("–")});
+      row.push_back(there ? fmt::format("{:.4g}", at->y) : "–");
       seen = seen || there;
     }
     if (seen) view.table.rows.push_back(std::move(row));
@@ -231,10 +231,9 @@ std::optional<View> frequencies_view(const Subject& s) {
       for (size_t m = 0; m < f.size(); ++m) {
         const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
         if (f[m] != 0) curve.points.push_back({double(m + 1), wavelength});
-        view.table.rows.push_back({{fmt::format("{}, {}", name, m + 1)},
-                                   {fmt::format("{:.6g}", f[m])},
-                                   {f[m] != 0 ? fmt::format("{:.6g}", wavelength) : "–"},
-                                   {fmt::format("{:.3g}", std::abs(f[m]) * s.train_length / 2 / std::numbers::pi)}});
+        view.table.rows.push_back({fmt::format("{}, {}", name, m + 1), fmt::format("{:.6g}", f[m]),
+                                   f[m] != 0 ? fmt::format("{:.6g}", wavelength) : "–",
+                                   fmt::format("{:.3g}", std::abs(f[m]) * s.train_length / 2 / std::numbers::pi)});
       }
       if (!curve.points.empty()) c.curves.push_back(std::move(curve));
     }
