@@ -24,7 +24,7 @@ embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css
   lab/pages/report/tasks.md lab/pages/report/language.md lab/pages/report/t5.md
   lab/pages/inspect/inspect.md lab/pages/inspect/inside.md lab/pages/view/view.md
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
-set(modules text scale element table chart matrix document slides report inspect ask show map view)  # as they import
+set(modules text scale theme element table chart matrix document slides report inspect ask show map view)  # as they import
 list(TRANSFORM modules REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/lab/page/\\1.mjs")
 embed_table(lab page_modules ${modules})
 

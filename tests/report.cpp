@@ -382,6 +382,20 @@ TEST_CASE("pages: an SVG file has its colors in the elements, as svg.css says th
   CHECK(page::shade_class(true, .5) == "v16");
 }
 
+TEST_CASE("pages: C++ writes data; only pictures that are files of their own are drawn here") {
+  const std::set<std::string> pictures = {"chart.cpp", "svg.cpp", "heat_map.cpp", "draw.cpp"};
+  int files = 0;
+  for (const auto& at : fs::recursive_directory_iterator(fs::path(test::source_folder) / "lab/pages")) {
+    const std::string name = at.path().filename();
+    if (!name.ends_with(".cpp") || pictures.count(name)) continue;
+    ++files;
+    const std::string text = text_of(at.path());
+    for (const char* markup : {"<svg", "<table", "<div", "<p>", "<p ", "<span", "<b>", "<section", "style="})
+      CHECK_FALSE_MESSAGE(holds(text, markup), name << " has " << markup);
+  }
+  CHECK(files > 30);
+}
+
 TEST_CASE("pages: ticks of whole things are whole") {
   page::Chart c{"c", "c", "", "pair of channels", "y", 1, 4, 0, 1};
   c.curves.push_back({"one", 0, {{1, 0}, {4, 1}}});

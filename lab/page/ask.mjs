@@ -1,7 +1,8 @@
 // What only `poslab ask -o` draws: each question's string, and its attention with one choice of layer and head for all.
-import {choice, count, draw, element} from './element.mjs';
+import {choice, count, element} from './element.mjs';
 import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
 import {escape} from './text.mjs';
+import {draw} from './theme.mjs';
 
 const chosen = {head: 0}, cards = [];  // head 0: the maximum over heads
 const redraw = () => cards.forEach(card => card());

@@ -8,21 +8,21 @@ const r = x => Number(x.toFixed(1));
 const drawn = (chart, y) => y !== null && Number.isFinite(y) && (!chart.log || y > 0);
 
 // How values become places in {left, right, top, bottom}; y stays inside.
-export function frame_of(chart, box) {
+export function frame_in(chart, box) {
   const {x_low, x_high, y_low, y_high} = chart, within = v => Math.min(y_high, Math.max(y_low, v));
   const y = scale(y_low, y_high, box.bottom, box.top, chart.log ? Math.log10 : undefined);
   return {...box, x: scale(x_low, x_high, box.left, box.right, chart.doubling ? Math.log2 : undefined),
     y: v => y(within(v))};
 }
 
-function path(frame, chart, points, attributes) {
+function path(frame, chart, points, attributes, tip = '') {
   let d = '', drawing = false;  // nothing breaks the line
   for (const [x, y] of points) {
     const seen = drawn(chart, y);
     if (seen) d += `${drawing ? 'L' : 'M'}${r(frame.x(x))} ${r(frame.y(y))}`;
     drawing = seen;
   }
-  return d ? `<path ${attributes} d="${d}"/>` : '';
+  return d ? `<path ${attributes} d="${d}"${tip ? `><title>${escape(tip)}</title></path>` : '/>'}` : '';
 }
 function area(frame, band, attributes) {
   const at = (x, y) => `${r(frame.x(x))} ${r(frame.y(y))}`;
@@ -32,7 +32,7 @@ function area(frame, band, attributes) {
 
 // Whether two lines cannot be told apart in a picture of 400 pixels, where a line is two high.
 function on_one_another(chart, a, b) {
-  const {y} = frame_of(chart, {left: 0, right: 400, top: 0, bottom: 400});
+  const {y} = frame_in(chart, {left: 0, right: 400, top: 0, bottom: 400});
   if (a.points.length !== b.points.length || a.filled || b.filled) return false;
   return a.points.every(([x, value], n) => {
     const [other_x, other] = b.points[n];
@@ -53,22 +53,36 @@ function styles({curves}) {
       filled ? `area ${color}` : `line ${color}${color === 'base' ? ` d${baselines++}` : ''}`);
 }
 
-const text = (x, y, words, attributes = '') =>
-    `<text x="${r(x)}" y="${r(y)}"${attributes && ' ' + attributes}>${escape(words)}</text>`;
+const text = (x, y, words, attributes) => `<text x="${r(x)}" y="${r(y)}" ${attributes}>${escape(words)}</text>`;
 
-function axes(chart, frame, wanted) {
-  const {left, right, top, bottom} = frame, points = chart.curves.flatMap(curve => curve.points);
+// Attributes of each kind of shape, by the classes of svg.css; another page has its own. curve(n), band(n) and raw(n):
+// of the n-th curve.
+function look_of(chart) {
+  const looks = styles(chart), color = n => chart.curves[n].color;
+  const names = ['label', 'zone', 'gridline', 'tick', 'axis', 'trained'];
+  return {
+    ...Object.fromEntries(names.map(name => [name, `class="${name}"`])), number: '',
+    curve: n => `class="${looks[n]}${gaps(chart, n)}"`, band: n => `class="band ${color(n)}"`,
+    raw: n => `class="raw ${color(n)}"`
+  };
+}
+
+// In letters of 13 units; those of another size have as much more room.
+function axes(chart, frame, look) {
+  const {left, right, top, bottom, ticks, unit = 1} = frame, points = chart.curves.flatMap(curve => curve.points);
   const whole = points.every(([x]) => Number.isInteger(x));
-  const x_ticks = chart.doubling ? some_of(points.map(([x]) => x), wanted) :
-                                   even_ticks(chart.x_low, chart.x_high, wanted, whole);
-  const y_ticks = chart.log ? log_ticks(chart.y_low, chart.y_high) : even_ticks(chart.y_low, chart.y_high, 6);
-  const across = y_ticks.map(v => `<path class="gridline" d="M${left} ${r(frame.y(v))}H${r(right)}"/>` +
-    text(left - 8, frame.y(v) + 4, chart.percent ? `${(100 * v).toFixed(0)} %` : number(v), 'text-anchor="end"'));
-  const along = x_ticks.map(v => `<path class="tick" d="M${r(frame.x(v))} ${bottom}v5"/>` +
-    text(frame.x(v), bottom + 19, number(v), 'text-anchor="middle"'));
-  return [...across, ...along].join('') + `<path class="axis" d="M${left} ${bottom}H${r(right)}"/>` +
-      text((left + right) / 2, bottom + 40, chart.x, 'class="label" text-anchor="middle"') +
-      text(left - 48, top - 18, chart.y, 'class="label"');
+  const x_ticks = chart.doubling ? some_of(points.map(([x]) => x), ticks) :
+                                   even_ticks(chart.x_low, chart.x_high, ticks, whole);
+  const y_ticks = chart.log ? log_ticks(chart.y_low, chart.y_high) :
+                              even_ticks(chart.y_low, chart.y_high, frame.y_ticks ?? 6);
+  const across = y_ticks.map(v => `<path ${look.gridline} d="M${left} ${r(frame.y(v))}H${r(right)}"/>` + text(
+    left - 8 * unit, frame.y(v) + 4 * unit, chart.percent ? `${(100 * v).toFixed(0)} %` : number(v),
+    `text-anchor="end" ${look.number}`));
+  const along = x_ticks.map(v => `<path ${look.tick} d="M${r(frame.x(v))} ${bottom}v${r(5 * unit)}"/>` +
+    text(frame.x(v), bottom + 19 * unit, number(v), `text-anchor="middle" ${look.number}`));
+  return [...across, ...along].join('') + `<path ${look.axis} d="M${left} ${bottom}H${r(right)}"/>` +
+      text((left + right) / 2, bottom + 40 * unit, chart.x, `text-anchor="middle" ${look.label}`) +
+      text(left - 48 * unit, top - 18 * unit, chart.y, look.label);
 }
 
 // Names beside the ends of their curves, moved apart where they would overlap.
@@ -84,35 +98,40 @@ function direct_labels(chart, frame) {
   return labels.map(({y, name, color}) => text(frame.right + 10, y + 4, name, `class="name ${color}"`)).join('');
 }
 
-function trained_zone(chart, frame) {
+function trained_zone(chart, frame, look) {
   if (!chart.shaded || chart.shaded <= chart.x_low) return '';
-  const {left, top, bottom} = frame, end = frame.x(Math.min(chart.shaded, chart.x_high));
-  const word = 64;  // "trained" and a space; where the zone is narrower, the next word makes room
-  return `<rect class="trained" x="${left}" y="${top}" width="${r(end - left)}" height="${bottom - top}"/>` +
-      text(left + 8, bottom - 10, 'trained', 'class="zone"') +
-      (chart.x_high > chart.shaded ? text(Math.max(end, left + word) + 8, bottom - 10, 'unseen', 'class="zone"') : '');
+  const {left, top, bottom, unit = 1} = frame, end = frame.x(Math.min(chart.shaded, chart.x_high));
+  const word = 64 * unit;  // "trained" and a space; where the zone is narrower, the next word makes room
+  const zone = (x, words) => text(x + 8 * unit, bottom - 10 * unit, words, look.zone);
+  return `<rect x="${left}" y="${top}" width="${r(end - left)}" height="${bottom - top}" ${look.trained}/>` +
+      zone(left, 'trained') + (chart.x_high > chart.shaded ? zone(Math.max(end, left + word), 'unseen') : '');
+}
+
+// All but the names of the curves.
+export function shapes_of(chart, frame, look) {
+  const each = draw => chart.curves.map(draw).join('');
+  return trained_zone(chart, frame, look) + axes(chart, frame, look) +
+      each(({band}, n) => band ? area(frame, band, look.band(n)) : '') +
+      each(({behind}, n) => behind ? path(frame, chart, behind, look.raw(n)) : '') +
+      each(({points, tip}, n) => path(frame, chart, points, look.curve(n), tip));
 }
 
 const sizes = narrow => narrow ? {width: 380, height: 320, ticks: 4} : {width: 900, height: 400, ticks: 8};
-function frame_in(chart, narrow) {
-  const {width, height} = sizes(narrow), longest = Math.max(0, ...chart.curves.map(({name}) => name.length));
+function frame_sized(chart, narrow) {
+  const {width, height, ticks} = sizes(narrow), longest = Math.max(0, ...chart.curves.map(({name}) => name.length));
   // Enough for every common sans-serif face, bold, at 13 units.
   const margin = narrow ? 12 : Math.min(340, 16 + 8.2 * longest);
-  return frame_of(chart, {left: 48, right: width - margin, top: 30, bottom: height - 48});
+  return frame_in(chart, {left: 48, right: width - margin, top: 30, bottom: height - 48, ticks});
 }
 
 export function chart_svg(chart, narrow) {
-  const {width, height, ticks} = sizes(narrow), frame = frame_in(chart, narrow), looks = styles(chart);
+  const {width, height} = sizes(narrow), frame = frame_sized(chart, narrow);
   const key = escape(`${chart.id}-${narrow ? 'narrow' : 'wide'}`);
-  const each = draw => chart.curves.map(draw).join('');
   return `<svg class="chart ${narrow ? 'narrow' : 'wide'}" viewBox="0 0 ${width} ${height}" width="${width}" ` +
       `height="${height}" role="img" aria-labelledby="${key}-t ${key}-d"><title id="${key}-t">` +
       `${escape(chart.title)}</title><desc id="${key}-d">${escape(chart.description ?? '')}</desc>` +
-      trained_zone(chart, frame) + axes(chart, frame, ticks) +
-      each(curve => area(frame, curve.band ?? [], `class="band ${curve.color}"`)) +
-      each(curve => path(frame, chart, curve.behind ?? [], `class="raw ${curve.color}"`)) +
-      each((curve, n) => path(frame, chart, curve.points, `class="${looks[n]}${gaps(chart, n)}"`)) +
-      (narrow ? '' : direct_labels(chart, frame)) + '<g class="readout"></g></svg>';
+      shapes_of(chart, frame, look_of(chart)) + (narrow ? '' : direct_labels(chart, frame)) +
+      '<g class="readout"></g></svg>';
 }
 
 function plot_html(chart) {
@@ -127,7 +146,7 @@ function plot_html(chart) {
 // The pointer or the arrow keys pick an x; the legend shows every curve's value there.
 function read_out(plot, chart) {
   const values = [...plot.querySelectorAll('.legend .value')], where = plot.querySelector('.where');
-  const pictures = [...plot.querySelectorAll('.chart')].map((picture, n) => [picture, frame_in(chart, n === 1)]);
+  const pictures = [...plot.querySelectorAll('.chart')].map((picture, n) => [picture, frame_sized(chart, n === 1)]);
   const xs = some_of(chart.curves.flatMap(curve => curve.points.map(([x]) => x)), Infinity);
   const along = chart.doubling ? Math.log2 : v => v;
   let at = -1;

@@ -39,11 +39,12 @@ function contents(sections) {
       `<nav class="side" aria-label="Contents"><ul>\n${links.join('\n')}</ul></nav>`);
 }
 
-export function show_document({command, title, lead, sections}, kinds = {}) {
+export function show_document({command, title, lead, choices = [], sections}, kinds = {}) {
   const header = element(
       'header', {}, element('p', {class: 'kicker'}, `poslab ${command}`), element('h1', {}, title),
       ...lead.map(part => part_of(part, kinds)));
-  const main = element('main', {}, ...sections.map(section => section_of(section, kinds)));
+  const main = element(
+      'main', {}, ...choices.map(part => part_of(part, kinds)), ...sections.map(section => section_of(section, kinds)));
   document.body.prepend(contents(sections), header, main);
   const linked = sections.find(({id}) => id && `#${id}` === location.hash);
   if (linked) document.getElementById(linked.id).scrollIntoView();

@@ -1,11 +1,15 @@
 // Elements of a page, and choices and sliders that redraw a part of it.
 
 const of_svg = ['svg', 'g', 'path', 'rect', 'circle', 'text', 'image', 'title'];
+// Attributes: true and false set one or leave it out, undefined too; onclick and the like listen.
 export function element(kind, attributes = {}, ...children) {
   const made = of_svg.includes(kind) ? document.createElementNS('http://www.w3.org/2000/svg', kind) :
                                        document.createElement(kind);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (typeof value === 'boolean') made.toggleAttribute(name, value);
+    else if (value !== undefined) made.setAttribute(name, value);
+  made.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null));
   return made;
 }
 export function from_html(html) {
@@ -14,12 +18,6 @@ export function from_html(html) {
   return template.content;
 }
 export const count = n => Array.from({length: n}, (_, i) => String(i + 1));
-
-export function draw(picture) {  // at once, and again whenever the colors change
-  picture();
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', picture);
-  matchMedia('print').addEventListener('change', picture);
-}
 
 // Radio buttons that set chosen[key] to the number of the text picked, and draw again.
 export function choice(legend, texts, chosen, key, redraw) {

@@ -1,7 +1,8 @@
 // What only `poslab inspect` draws: clouds of points, and attention with a choice of layer and head.
-import {choice, count, draw, element, from_html} from './element.mjs';
+import {choice, count, element, from_html} from './element.mjs';
 import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
 import {escape, prose} from './text.mjs';
+import {draw} from './theme.mjs';
 
 const side = 240;  // of a cloud's picture
 

@@ -1,8 +1,8 @@
 // The maps of `poslab view`: tiles, which are scripts that are loaded when they are first shown, and the part of a map
 // that is seen, on a canvas. A tile is {codes, width, height}; what a code means is said in lab/pages/view/tiles.h.
 import {element} from './element.mjs';
-import {ramp} from './matrix.mjs';
 import {tick_step} from './scale.mjs';
+import {ramp} from './theme.mjs';
 
 // data: the viewer's (view.mjs)
 export function maps_of(data) {

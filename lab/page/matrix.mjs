@@ -3,22 +3,12 @@
 import {element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {short} from './text.mjs';
+import {ramp} from './theme.mjs';
 
 const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
 const value = (matrix, i, j) => matrix.values?.[i * matrix.cols + j] ??
     matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
 const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
-
-export function ramp(name) {  // 256 colors from the stops in the style sheet
-  const stops = getComputedStyle(document.documentElement).getPropertyValue(name).split(',').map(text => {
-    const hex = text.trim().slice(1);
-    return [0, 2, 4].map(k => parseInt(hex.slice(k, k + 2), 16));
-  });
-  return Array.from({length: 256}, (_, i) => {
-    const at = i / 255 * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
-    return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));
-  });
-}
 
 function image_of(matrix) {
   const canvas = element('canvas', {width: matrix.cols, height: matrix.rows}), context = canvas.getContext('2d');

@@ -1,7 +1,8 @@
 // What only the report draws: position matrices, and attention maps with a choice of layer and head.
-import {choice, count, draw, element} from './element.mjs';
+import {choice, count, element} from './element.mjs';
 import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
 import {short} from './text.mjs';
+import {draw} from './theme.mjs';
 
 const heading = ({name, color}) =>
     element('h3', {}, element('i', {class: `mark ${color}`, 'aria-hidden': 'true'}), name);

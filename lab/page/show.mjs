@@ -1,8 +1,9 @@
 // What only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of channels
 // as clock hands that turn with it.
-import {choice, count, draw, element, player} from './element.mjs';
+import {choice, count, element, player} from './element.mjs';
 import {draw_map, scale_bar} from './matrix.mjs';
 import {short} from './text.mjs';
+import {draw} from './theme.mjs';
 
 const chosen = {head: 0}, views = [];
 const redraw = () => views.forEach(view => view());

@@ -8,7 +8,7 @@ const shows = 'figure, table, .grid, .scroll, details, pre, .drawing';
 // The parts of the body that each slide shows.
 function slides_of(body) {
   const slides = [[...body.querySelectorAll(':scope > header')]];
-  for (const section of body.querySelectorAll('main section')) {
+  for (const section of body.querySelectorAll('main section:has(h2)')) {
     const heading = section.querySelector('h2');
     let slide = [heading];
     for (const part of [...section.children].filter(child => child !== heading)) {

@@ -32,9 +32,10 @@ export function number(x) {
   return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, '0')}`;
 }
 // At most three digits, whole numbers whole.
-export const short = x => x === 0                                   ? '0' :
-                          Math.abs(x) >= 1000 || Number.isInteger(x) ? x.toFixed(0) :
-                                                                       String(Number(x.toPrecision(3)));
+export function short(x) {
+  if (!Number.isFinite(x)) return '–';
+  return Math.abs(x) >= 1000 || Number.isInteger(x) ? (x + 0).toFixed(0) : String(Number(x.toPrecision(3)));
+}
 export const percent = x => `${fixed(100 * x, 1)}\u202f%`;
 export const points = x => fixed(100 * x, 1);                     // of a hundred
 export const signed = x => {

@@ -205,7 +205,7 @@ export function viewer(data) {
     scroll_to(state.x, state.y);
     write_link();
     const ready = panes.filter(pane => pane.map);
-    if (!ready.length) return;
+    if (!ready.length || !(zoom() > 0)) return;  // a canvas may have no room yet
     const code = Math.max(...ready.map(pane => pane.map.most));
     const colors = maps.palette(scales[state.scale], code);
     for (const pane of ready) {

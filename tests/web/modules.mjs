@@ -4,8 +4,7 @@ import {readFileSync} from 'node:fs';
 import test from 'node:test';
 
 import {read_expression, read_frequencies} from '../../web/page/expression.mjs';
-import {chart_shapes, colour_between, escape, frame_of, parted, runs_of, strip_shapes, svg_file, ticks} from
-    '../../web/page/figures.mjs';
+import {chart_shapes, frame_of, parted, runs_of, strip_shapes, svg_file} from '../../web/page/figures.mjs';
 import {from_halves, to_halves} from '../../web/page/halves.mjs';
 import {status_of} from '../../web/page/card.mjs';
 import {commands_of, picture_of} from '../../web/page/home.mjs';
@@ -225,10 +224,6 @@ test('one’s own in the words of the program', () => {
       `longrope:long=${Array(8).fill(1).join('/')},short=${Array(8).fill(1).join('/')},factor=1`);
 });
 
-test('ticks are 1, 2 or 5 times a power of ten', () => {
-  assert.deepEqual(ticks(0, 100, 5), [0, 20, 40, 60, 80, 100]);
-  assert.deepEqual(ticks(0, 1, 4), [0, .5, 1]);
-});
 test('a chart draws its values where they belong', () => {
   const chart = {
     width: 300,
@@ -239,9 +234,9 @@ test('a chart draws its values where they belong', () => {
     shaded: 20
   };
   const frame = frame_of(chart), drawn = chart_shapes(chart);
-  assert.equal(frame.px(100), frame.right);
-  assert.equal(frame.py(1), frame.top);
-  assert.ok(Math.abs(frame.value(frame.px(37)) - 37) < 1e-9);
+  assert.equal(frame.x(100), frame.right);
+  assert.equal(frame.y(1), frame.top);
+  assert.ok(Math.abs(frame.x.inverse(frame.x(37)) - 37) < 1e-9);
   assert.ok(drawn.includes(`M${frame.left} ${frame.bottom}M${frame.right} ${frame.top}`), 'a gap at what is no number');
   assert.ok(drawn.includes('a&lt;b') && !drawn.includes('a<b'));
 });
@@ -275,16 +270,10 @@ test('a long training is drawn as means of neighbours', () => {
   assert.deepEqual(smoothed(log, 'loss')[0], [3, 1]);
   assert.deepEqual(smoothed([], 'loss'), []);
 });
-test('colours lie between their stops', () => {
-  assert.deepEqual(colour_between(['#000000', '#ffffff'], .5), [128, 128, 128]);
-  assert.deepEqual(colour_between(['#000000', '#102030', '#ffffff'], .5), [16, 32, 48]);
-  assert.deepEqual(colour_between(['#000000', '#ffffff'], 7), [255, 255, 255]);
-});
 test('a picture as a file has its colours in itself', () => {
   const file =
       svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', {'--c0': '#123456', '--paper': '#fff'});
   assert.ok(!file.includes('var(') && file.includes('stroke:#123456') && file.includes('a &amp; b'));
-  assert.equal(escape('<"\'&>'), '&lt;&quot;&#39;&amp;&gt;');
 });
 
 test('tables, citations and names of files', () => {

@@ -6,8 +6,15 @@ import {chart_svg, gaps} from '../../lab/page/chart.mjs';
 import {cloud_svg} from '../../lab/page/inspect.mjs';
 import {even_ticks, log_ticks, scale, some_of, tick_step} from '../../lab/page/scale.mjs';
 import {settings, table} from '../../lab/page/table.mjs';
-import {fixed, formatted, number, percent, prose, signed} from '../../lab/page/text.mjs';
+import {escape, fixed, formatted, number, percent, prose, signed} from '../../lab/page/text.mjs';
+import {between} from '../../lab/page/theme.mjs';
 
+test('colors lie between their stops, and markup is none', () => {
+  assert.deepEqual(between([[0, 0, 0], [255, 255, 255]], .5), [127.5, 127.5, 127.5]);
+  assert.deepEqual(between([[0, 0, 0], [16, 32, 48], [255, 255, 255]], .5), [16, 32, 48]);
+  assert.deepEqual(between([[0, 0, 0], [255, 255, 255]], 7), [255, 255, 255]);
+  assert.equal(escape('<"\'&>\x1b'), '&lt;&quot;&#39;&amp;&gt;␛');
+});
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} and ${b}`);
 const count = (text, part) => text.split(part).length - 1;
 

@@ -1,6 +1,7 @@
 // The card of a lane: its name, how much it knows at the length that is asked, its curve, and the three strips that
 // say why. Drawn again at most once a frame.
-import {draw_svg, element, say, tell, write} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {draw_svg, say, tell, write} from './dom.mjs';
 import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, SIGNS, strip_shapes, upright_at} from './figures.mjs';
 
 const WIDTH = 300, HEIGHT = 190,
@@ -89,7 +90,7 @@ export class Card {
       const {longest} = this.view(), edge = this.#edge(), box = this.chart.getBoundingClientRect();
       const frame = frame_of(this.#chart(longest, edge));
       this.view().drag(
-          Math.min(longest, Math.max(1, Math.round(frame.value((event.clientX - box.left) / box.width * WIDTH)))));
+          Math.min(longest, Math.max(1, Math.round(frame.x.inverse((event.clientX - box.left) / box.width * WIDTH)))));
     };
     this.chart.addEventListener('pointerdown', event => {
       this.chart.setPointerCapture(event.pointerId);
@@ -134,8 +135,8 @@ export class Card {
     const picture = draw_svg(
         this.chart, chart_shapes(chart) + upright_at(chart, 0), WIDTH, HEIGHT,
         `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
-    const {px} = frame_of(chart);
-    picture.lastChild.setAttribute('transform', `translate(${px(length) - px(0)})`);
+    const {x} = frame_of(chart);
+    picture.lastChild.setAttribute('transform', `translate(${x(length) - x(0)})`);
     write(this.status, status_of(lane, edge) + of_task(lane, task));
     this.status.classList.toggle('bad', lane.status === 'failed');
     const shown = `${length} ${lane.tests.length > 0} ${lane.status === 'recorded'} ${lane.about?.command}`;

@@ -1,6 +1,8 @@
 // Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
-import {button, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
-import {DASHES, MARKS, SIGNS, chart_shapes, percent, short} from './figures.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, draw_svg, field, is_narrow, number, say} from './dom.mjs';
+import {short} from '../../lab/page/text.mjs';
+import {DASHES, MARKS, SIGNS, chart_shapes, percent} from './figures.mjs';
 import {model_picker} from './models.mjs';
 
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};

@@ -1,18 +1,6 @@
 // Elements, what a screen reader hears, and files that are saved: what all parts of the page share.
+import {element} from '../../lab/page/element.mjs';
 
-export function element(kind, attributes = {}, ...children) {
-  const made = document.createElement(kind);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith('on'))
-      made.addEventListener(name.slice(2), value);
-    else if (typeof value === 'boolean')
-      made.toggleAttribute(name, value);
-    else if (value !== undefined)
-      made.setAttribute(name, value);
-  }
-  made.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null));
-  return made;
-}
 export const button = (words, act, attributes = {}) =>
     element('button', {type: 'button', onclick: act, ...attributes}, words);
 
@@ -100,9 +88,6 @@ export function colours() {
     all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
   return all;
 }
-export const colour_list = name => getComputedStyle(document.documentElement).getPropertyValue(name).split(',')
-  .map(word => word.trim());
-
 // Shapes as a picture with words for a screen reader; shapes that are there already are left alone, as parsing them is
 // what drawing costs. fit: how they fill the space there is, as SVG's preserveAspectRatio. Returns the picture.
 const drawn_shapes = new WeakMap();

@@ -1,7 +1,9 @@
 // Take it home: a link, the command line, checkpoints in and out, pictures, tables, and what to cite.
 import {baseline_curves, line_of} from './card.mjs';
-import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
-import {chart_shapes, escape, mark, svg_file} from './figures.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, colours, copy, save, save_png, say} from './dom.mjs';
+import {escape} from '../../lab/page/text.mjs';
+import {chart_shapes, mark, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {link_and_rest} from './link.mjs';
 import {bibtex, curves_csv, file_name, lane_of, sources_of, state_of} from './take.mjs';

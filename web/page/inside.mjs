@@ -1,6 +1,7 @@
 // Look inside: one's own string, answered slot by slot; where a head looked; what happens without that head, or when
 // tokens carry other positions.
-import {button, element, field, number, say} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, field, number, say} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Matrix} from './matrix.mjs';
 import {model_picker} from './models.mjs';

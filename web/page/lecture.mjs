@@ -2,8 +2,10 @@
 // was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
 import {baseline_curves, curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
-import {button, draw_svg, element, is_narrow, tell} from './dom.mjs';
-import {chart_shapes, escape, percent} from './figures.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, draw_svg, is_narrow, tell} from './dom.mjs';
+import {escape} from '../../lab/page/text.mjs';
+import {chart_shapes, percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
 const H = 400;

@@ -1,6 +1,7 @@
 // A matrix on a canvas, read with the pointer or with the arrow keys.
-import {colour_list, element} from './dom.mjs';
-import {colour_between, short} from './figures.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {short} from '../../lab/page/text.mjs';
+import {ramp} from '../../lab/page/theme.mjs';
 
 const STILL = 240;  // pixels a side at which a cell may stay what it is
 const NAMED = 32;   // slots whose names have room
@@ -44,14 +45,13 @@ export class Matrix {
     const {size, values, two_sided} = drawn, finite = values.filter(Number.isFinite);
     let low = drawn.least ?? finite.reduce((a, b) => Math.min(a, b), Infinity);
     let high = drawn.most ?? finite.reduce((a, b) => Math.max(a, b), -Infinity);
-    const stops = colour_list(two_sided ? '--diverging' : '--sequential');
     if (two_sided) high = Math.max(Math.abs(low), Math.abs(high)), low = -high;
     const image = new ImageData(size, size);
-    const shades = Array.from({length: 256}, (_, n) => [...colour_between(stops, n / 255), 255]);
+    const shades = ramp(two_sided ? '--diverging' : '--sequential');
     for (let n = 0; n < values.length; ++n) {
       if (!Number.isFinite(values[n])) continue;
       const share = high > low ? (values[n] - low) / (high - low) : .5;
-      image.data.set(shades[Math.round(255 * Math.min(1, Math.max(0, share)))], 4 * n);
+      image.data.set([...shades[Math.round(255 * Math.min(1, Math.max(0, share)))], 255], 4 * n);
     }
     const whole = Math.max(1, Math.round(STILL * 2 / size)), small = element('canvas', {width: size, height: size});
     small.getContext('2d').putImageData(image, 0, 0);

@@ -1,6 +1,7 @@
 // Which trained model a view looks at: a lane of this page, a checkpoint that was dropped on it, or a lane whose
 // weights were recorded when the page was made.
-import {choices, element, field} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {choices, field} from './dom.mjs';
 import {Lane} from './lane.mjs';
 
 // Of the recorded lanes those with weights, as lanes that have no engine yet.

@@ -1,7 +1,8 @@
 // Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; what
 // the program can spell (positions and frequencies) may race.
 import {calibrated_bias} from './bias.mjs';
-import {button, draw_svg, element, field, is_narrow, pills, say} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, draw_svg, field, is_narrow, pills, say} from './dom.mjs';
 import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
 import {chart_shapes} from './figures.mjs';
 import {bias_matrix, laws_of_bias, laws_of_frequencies, laws_of_positions} from './laws.mjs';

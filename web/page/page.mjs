@@ -1,6 +1,7 @@
 // The page as a whole: one view at a time, the state in the link, the engine's lists when they have come.
 import {dispersion_view} from './dispersion.mjs';
-import {element, hush, say} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {hush, say} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
 import {take_checkpoint} from './home.mjs';
 import {inside_view} from './inside.mjs';

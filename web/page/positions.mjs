@@ -1,8 +1,9 @@
 // Position matrices: what a scheme makes of every pair of slots, a second one beside it, and their difference; and the
 // wavelengths of rotations beside the trained length.
-import {draw_svg, element, field, is_narrow, number} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {draw_svg, field, is_narrow, number} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
-import {escape, short} from './figures.mjs';
+import {escape, short} from '../../lab/page/text.mjs';
 import {Matrix} from './matrix.mjs';
 
 // The formula of a scheme with the positions of one pair in it, where they are the slots' numbers.

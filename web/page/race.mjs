@@ -1,8 +1,10 @@
 // The race: a task, up to four lanes of anything that the program has, trained beside each other.
 import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
-import {button, choices, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
-import {chart_shapes, short} from './figures.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {button, choices, draw_svg, field, is_narrow, number, say} from './dom.mjs';
+import {short} from '../../lab/page/text.mjs';
+import {chart_shapes} from './figures.mjs';
 import {Lane, tell_apart} from './lane.mjs';
 import {take_home} from './home.mjs';
 import {is_rate, known_name} from './link.mjs';

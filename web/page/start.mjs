@@ -1,7 +1,8 @@
 // The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane again
 // before one's eyes.
 import {Card, lanes_legend} from './card.mjs';
-import {element, pills, say, tell, toggle, write} from './dom.mjs';
+import {element} from '../../lab/page/element.mjs';
+import {pills, say, tell, toggle, write} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 

@@ -32,7 +32,7 @@ std::string filled(std::string_view html, const std::map<std::string_view, std::
 std::string assembled(const json& document, const std::vector<std::string_view>& modules, bool slides) {
   std::string script = "\"use strict\";\n";
   std::string kinds;
-  const std::set<std::string_view> common = {"text", "scale", "element", "document"};
+  const std::set<std::string_view> common = {"text", "scale", "theme", "element", "document"};
   for (const auto& [name, text] : page_modules) {
     const bool own = std::count(modules.begin(), modules.end(), name) > 0;
     if (own || common.count(name)) script += text;

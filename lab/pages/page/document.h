@@ -13,8 +13,8 @@ namespace poslab::page {
 
 using nlohmann::json;
 
-// The file of a page. document: {"command", "title", "lead", "sections"}. modules: those of lab/page whose exports draw
-// its parts, and what these import.
+// The file of a page. document: {"command", "title", "lead", "choices", "sections"}. modules: those of lab/page whose
+// exports draw its parts, and what these import.
 std::string file_of(const json& document, const std::vector<std::string_view>& modules);
 // The same as slides: one piece of a section at a time, which the arrow keys turn (slides.mjs).
 std::string slides_of(const json& document, std::vector<std::string_view> modules);

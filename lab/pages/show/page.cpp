@@ -78,10 +78,14 @@ std::string html(const Options& options, const std::vector<View>& all, const std
     reading +=
         fmt::format("{}**{}**: {}", reading.empty() ? "" : "\\\n", page::literal(s.spelled()), page::prose(about));
   }
-  const json lead = {page::paragraph(reading, "reading"), {{"kind", "choices"}, {"heads", heads}}};
   sections.push_back(page::section(
       "", "", json::array({page::paragraph(fmt::format("Made by `{}`", page::literal(command)), "note")})));
-  const json document = {{"command", "show"}, {"title", title}, {"lead", lead}, {"sections", sections}};
+  const json choices = {{"kind", "choices"}, {"heads", heads}};
+  const json document = {{"command", "show"},
+                         {"title", title},
+                         {"lead", json::array({page::paragraph(reading, "reading")})},
+                         {"choices", json::array({choices})},
+                         {"sections", sections}};
   const std::vector<std::string_view> modules = {"table", "chart", "matrix", "show"};
   return slides ? page::slides_of(document, modules) : page::file_of(document, modules);
 }
