@@ -21,8 +21,8 @@ quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css
-  lab/pages/report/tasks.md lab/pages/report/language.md lab/pages/report/t5.md
-  lab/pages/inspect/inspect.md lab/pages/inspect/inside.md lab/pages/view/view.md
+  lab/pages/report/tasks.txt lab/pages/report/language.txt lab/pages/report/t5.txt
+  lab/pages/inspect/inspect.txt lab/pages/inspect/inside.txt lab/pages/view/view.txt
   lab/papers/artifacts.toml lab/papers/ladder/ladder.toml)
 set(modules text scale theme element table chart matrix document slides report inspect ask show map view)  # as they import
 list(TRANSFORM modules REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/lab/page/\\1.mjs")

@@ -26,7 +26,7 @@
 #include "lab/runs/run.h"
 
 namespace poslab {
-extern const std::string_view inspect_md, inside_md;
+extern const std::string_view inspect_txt, inside_txt;
 }
 
 namespace poslab::inspect {
@@ -201,7 +201,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   const bool inside = !points.empty();
   const json within =
       !inside ? json()
-              : page::sections(inside_md, {{"coverage", charts},
+              : page::sections(inside_txt, {{"coverage", charts},
                                            {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
                                            {"dot", of_tasks ? "slot" : "token"},
                                            {"pca", planes},
@@ -213,7 +213,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
       {"command", "inspect"},
       {"title", title},
       {"lead", readings},
-      {"sections", page::sections(inspect_md, {{"about", about_section(tasks, encodings)},
+      {"sections", page::sections(inspect_txt, {{"about", about_section(tasks, encodings)},
                                                {"inside", within},
                                                {"whose", inside ? "attention" : "the encoder's attention"},
                                                {"dispersion", dispersed},

@@ -11,7 +11,7 @@
 #include "lab/runs/sweep/collect.h"
 
 namespace poslab {
-extern const std::string_view language_md;
+extern const std::string_view language_txt;
 }
 
 namespace poslab::report {
@@ -163,7 +163,7 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
                      of_one      ? fmt::format("A language model, tested with {}", counted(runs, "encoding"))
                      : runs == 1 ? "A language model, trained short and tested long"
                                  : fmt::format("{} language models, trained short and tested long", runs),
-                     lead, language_md,
+                     lead, language_txt,
                      {{"table", json::array({language_table(groups)})},
                       {"lengths", lengths},
                       {"text", text},

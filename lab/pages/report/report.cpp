@@ -14,7 +14,7 @@
 #include "lab/runs/output.h"
 
 namespace poslab {
-extern const std::string_view tasks_md;
+extern const std::string_view tasks_txt;
 }
 
 namespace poslab::report {
@@ -58,7 +58,7 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
       }
     }
   }
-  return document_of(groups, out, title(groups), lead, tasks_md,
+  return document_of(groups, out, title(groups), lead, tasks_txt,
                      {{"table", table(groups)},
                       {"about", about(groups)},
                       {"accuracy", accuracy},

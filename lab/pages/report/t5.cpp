@@ -9,7 +9,7 @@
 #include "tasks/retrieval/retrieval.h"
 
 namespace poslab {
-extern const std::string_view t5_md;
+extern const std::string_view t5_txt;
 }
 
 namespace poslab::report {
@@ -73,7 +73,7 @@ json t5_document(const std::vector<Group>& groups, const std::string& out) {
       any.has_seeds() ? " or seeds" : "");
   const json accuracy =
       captioned(training_accuracy_chart(any, "training"), "The share of a step's answers that were right.");
-  return document_of(groups, out, title(groups), lead, t5_md,
+  return document_of(groups, out, title(groups), lead, t5_txt,
                      {{"against", against},
                       {"place", place},
                       {"table", json::array({lengths_table(groups)})},

@@ -25,7 +25,7 @@
 #include "lab/runs/room.h"
 
 namespace poslab {
-extern const std::string_view view_md;
+extern const std::string_view view_txt;
 }
 
 namespace poslab::view {
@@ -161,7 +161,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
       {{"command", "view"},
        {"title", fmt::format("Attention of {}", fmt::join(folders, ", "))},
        {"lead", json::array({page::paragraph(about, "quiet")})},
-       {"sections", page::sections(view_md, {{"viewer", viewer},
+       {"sections", page::sections(view_txt, {{"viewer", viewer},
                                              {"parts", subjects[0].slots},
                                              {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
                                              {"command", again}})}},
