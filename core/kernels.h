@@ -171,12 +171,13 @@ struct ScanOrder {
   FIELDS(ScanOrder, exclusive, reverse)
 };
 
-// One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1).
+// One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1), or of AdamW (Loshchilov & Hutter 2019).
 struct AdamStep {
   real lr, beta1, beta2, epsilon;
   real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
   real clip;                           // the gradient is scaled down to this norm if it has a larger one
-  FIELDS(AdamStep, lr, beta1, beta2, epsilon, correction1, correction2, clip)
+  real keep = 1;                       // 1 - lr weight_decay
+  FIELDS(AdamStep, lr, beta1, beta2, epsilon, correction1, correction2, clip, keep)
 };
 
 struct Kernels {

@@ -20,8 +20,8 @@ __global__ void add_up_squares(double* sum, const double* partial) {
   if (threadIdx.x == 0) *sum = s;
 }
 
-// m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  p -= lr (m / c1) / (sqrt(v / c2) + epsilon),  g scaled down to the norm
-// `clip`; nothing at all for a norm that is not finite: a run that diverged does not spoil its weights.
+// m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  p = keep p - lr (m / c1) / (sqrt(v / c2) + epsilon),  g scaled down to
+// the norm `clip`; nothing at all for a norm that is not finite: a run that diverged does not spoil its weights.
 __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares,
                              const AdamStep* how) {
   const double norm = std::sqrt(*squares);
@@ -34,7 +34,7 @@ __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n
     const real mean = s.beta1 * m[e] + (1 - s.beta1) * gradient;
     const real square = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
     m[e] = mean, v[e] = square;
-    p[e] = before - step * mean / (std::sqrt(square * scale) + s.epsilon);
+    p[e] = s.keep * before - step * mean / (std::sqrt(square * scale) + s.epsilon);
   }
 }
 

@@ -52,6 +52,7 @@ const ChoiceTable& all_choices() {
                     {"loss_on", {"answer", "all"}, "tokens whose loss counts: those of the answer, or the input's too"},
                     lr_option(),
                     warmup_option(100),
+                    cooling_option(0),
                     clip_option(),
                     seed_option()},
        .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 16}, "input lengths to test, FROM:TO"),
@@ -115,7 +116,7 @@ StepPlan plan(const State& s, const Questions& q) {
   const Ids read = read_by(q, q.strings.targets, symbols(c)), next = expected(q, read, all);
   const PositionSample drawn = positions(c, Purpose::positions, step, q);
   const int outputs = all ? read.shape()[1] : q.outputs();
-  StepPlan plan{c.number("lr") * std::min(1., double(step + 1) / std::max(1, c.whole("warmup"))), {}, most_probable};
+  StepPlan plan{learning_rate(c, step), {}, most_probable};
   for (const Cut& cut : cuts(c, q.sequences()))
     plan.parts.push_back({[&s, outputs, tokens = cut.of(read), places = drawn.part(cut.from, cut.to)](Trace* trace) {
                             return s.net(tokens, outputs, {places, {}, trace});

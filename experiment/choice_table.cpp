@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "experiment/build.h"
 #include "tasks/task.h"
@@ -42,13 +43,17 @@ Option warmup_option(int standard) {
   return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
 }
 Option cooling_option(double standard) {
-  return {"cooling", standard, {0, 1}, "share of the steps, the last ones, in which the learning rate falls to 0"};
+  return {"cooling", standard, {0, 1}, "share of the steps, the last ones, in which the learning rate falls; 0: constant"};
 }
-double cooled(const Choices& c, int64_t step) {
-  const double share = c.number("cooling");
-  if (share == 0) return 1;
-  const double steps = c.whole("steps");
-  return std::clamp((steps - double(step)) / (share * steps), 0., 1.);
+double learning_rate(const Choices& c, int64_t step) {
+  const double steps = double(c.count("steps")), warmup = double(c.count("warmup")), floor = c.number("lr_floor");
+  double fall = 1;
+  if (const double share = c.number("cooling"); share > 0) {
+    const double falling = std::max(1., std::min(share * steps, steps - warmup));
+    const double left = std::clamp((steps - double(step)) / falling, 0., 1.);
+    fall = floor + (1 - floor) * (c["schedule"] == "cosine" ? (1 - std::cos(std::numbers::pi * left)) / 2 : left);
+  }
+  return c.number("lr") * std::min(double(step + 1) / std::max(1., warmup), fall);
 }
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
@@ -68,6 +73,9 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("What is studied", own.studied);
   add("Model", own.model);
   add("Training", own.training);
+  add("Training", {{"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
+                   {"lr_floor", 0., {0, 1}, "to what share of lr it falls"},
+                   {"weight_decay", 0., {0, 1}, "AdamW's: a step takes lr times so much from each matrix"}});
   add("Training", {{"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}});
   add("Evaluation", own.evaluation);
   add("Running", own.running);

@@ -29,8 +29,8 @@ struct ChoiceTable {
   Choices standard = defaults(owner, options);
   static Choices defaults(const std::string& owner, const std::vector<ChoiceOption>&);
 };
-// The options of a kind of run, by group. All kinds have `preset` before them, and after them accumulate, device,
-// matmul, products, keep_checkpoints, threads and out.
+// The options of a kind of run, by group. All kinds have `preset` before them, and after them schedule, lr_floor,
+// weight_decay, accumulate, device, matmul, products, keep_checkpoints, threads and out.
 std::vector<Option> saving_options(int checkpoint_every, double most);
 struct OwnOptions {
   std::vector<Option> studied, model, training, evaluation, running = saving_options(500, 1e9);
@@ -44,8 +44,10 @@ Option encoding_option(const std::string& standard, const std::string& help);
 Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
-// The factor of the learning rate: 1, and over the last `cooling` of the steps falling to 0, where it stays.
-double cooled(const Choices&, int64_t step);
+// The factor f of the learning rate in a step: min((step + 1) / warmup, fall), where over the last `cooling` of the steps,
+// or those after the warm-up if these are fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine
+// (Loshchilov & Hutter 2017, without restarts). At `steps` it has arrived, and stays.
+double learning_rate(const Choices&, int64_t step);  // lr f
 
 // Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another
 // option too, as positions = randomized:max_position=50 sets max_position.

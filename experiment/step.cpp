@@ -33,7 +33,7 @@ StepPlan plan(const State& state, const StepInputs& inputs) {
   const RunSpec& c = state.config;
   const int64_t step = state.adam.step;
   const Batch& batch = inputs.batch;
-  StepPlan plan{c.number("lr") * cooled(c, step), {}, all_logits};
+  StepPlan plan{learning_rate(c, step), {}, all_logits};
   const int sequences = batch.tokens.shape()[0];
   for (const Cut& cut : cuts(c, sequences)) {
     const Dropout dropout{real(c.number("dropout")), stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step),

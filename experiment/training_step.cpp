@@ -9,7 +9,7 @@ namespace poslab {
 
 StartedStep start_step(const Params& params, Adam& adam, const StepPlan& plan, const Choices& c, Trace* trace) {
   const MatmulPrecision as_this_run = precision(c);
-  adam.lr = plan.lr;
+  adam.lr = plan.lr, adam.decay = c.number("weight_decay");
   StartedStep started;
   started.number_ = adam.step;
   double all = 0;

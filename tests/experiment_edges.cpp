@@ -125,7 +125,7 @@ TEST_CASE("runs: where no tokens are known, positions that depend on them are th
 TEST_CASE("t5: the learning rate rises, stays, and falls in the last steps, if any cool") {
   const auto rate = [](const char* cooling, int64_t step) {
     const RunSpec c(t5::configure({{"steps", "100"}, {"warmup", "10"}, {"cooling", cooling}, {"lr", "0.01"}}));
-    return t5::learning_rate(c, step) / 0.01;
+    return learning_rate(c, step) / 0.01;
   };
   for (const auto& [step, share] : {std::pair{0, 0.1}, {4, 0.5}, {9, 1.}, {79, 1.}, {80, 1.}, {90, 0.5}, {99, 0.05}})
     CHECK(rate("0.2", step) == doctest::Approx(share));

@@ -46,7 +46,7 @@ void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squ
       const real gradient = zero_below(tiny, g[e]) * clipped, large = zero_below(no_square, gradient);
       m[e] = zero_below(tiny, s.beta1 * m[e] + (1 - s.beta1) * gradient);
       v[e] = zero_below(tiny_square, s.beta2 * v[e] + (1 - s.beta2) * large * large);
-      p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
+      p[e] = s.keep * p[e] - step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
     }
   });
 }

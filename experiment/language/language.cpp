@@ -102,8 +102,7 @@ StepPlan plan(const State& s, const Batch& batch) {
   const RunSpec& c = s.config;
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
-  const double warmup = c.whole("warmup");
-  StepPlan plan{c.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup)), {}, most_probable};
+  StepPlan plan{learning_rate(c, step), {}, most_probable};
   const PositionSample draw = training_positions(c, step);
   for (const Cut& cut : cuts(c, batch.read.shape()[0]))
     plan.parts.push_back(

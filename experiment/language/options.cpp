@@ -55,6 +55,7 @@ const ChoiceTable& all_choices() {
                     {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"},
                     lr_option(),
                     warmup_option(100),
+                    cooling_option(0),
                     clip_option(),
                     seed_option()},
        .evaluation =

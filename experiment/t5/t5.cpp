@@ -96,11 +96,6 @@ std::vector<SymbolQuestion> test_questions(const RunSpec& c, const Chosen<Retrie
 
 }  // namespace
 
-double learning_rate(const RunSpec& c, int64_t step) {
-  const double rising = double(step + 1) / std::max(1, c.whole("warmup"));
-  return c.number("lr") * std::min(rising, cooled(c, step));
-}
-
 StepPlan plan(const State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);

@@ -28,7 +28,6 @@ int longest(const Choices&, int64_t step);       // tokens of the longest contex
 // A function of seed and step alone: the tasks in turn, at one length of shortest .. longest.
 Batch draw_batch(const RunSpec&, int64_t step);
 
-double learning_rate(const RunSpec&, int64_t step);  // rises over the warm-up, and falls at the end
 StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
 // accuracy: of the answers that are right as a whole
 StepResult result(const State&, const Batch&, const StepOutcome&);

@@ -7,7 +7,8 @@ namespace poslab::test {
 namespace {
 
 const AdamStep step{.lr = real(0.01), .beta1 = real(0.9), .beta2 = real(0.999), .epsilon = real(1e-8),
-                    .correction1 = real(0.271), .correction2 = real(0.002997), .clip = real(0.5)};
+                    .correction1 = real(0.271), .correction2 = real(0.002997), .clip = real(0.5),
+                    .keep = real(0.96)};
 constexpr double norm = 1, clipped = 0.5 / norm;   // of a gradient, for clipping: as long as said here, whatever it is
 
 Tensor one_double(double value, Device device) {
@@ -41,7 +42,7 @@ Array adam_reference(Arrays x) {
     const double m = double(step.beta1) * x[1](e) + (1 - double(step.beta1)) * g;
     const double v = double(step.beta2) * x[2](e) + (1 - double(step.beta2)) * g * g;
     const double root = std::sqrt(v / double(step.correction2)) + double(step.epsilon);
-    y(e) = x[0](e) - double(step.lr) * (m / double(step.correction1)) / root;
+    y(e) = double(step.keep) * x[0](e) - double(step.lr) * (m / double(step.correction1)) / root;
     y(n + e) = m, y(2 * n + e) = v;
   }
   return y;
