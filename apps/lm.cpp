@@ -126,7 +126,7 @@ void generate_command(const LmWords& w) {
 void export_command(const LmWords& w) {
   if (w.to.empty()) bad_input("to which folder? Give --to FOLDER");
   const LmRun run = open_lm(w.run);
-  language::export_hf(run.learner->state, *run.learner->source, w.to);
+  language::export_hf(run.learner->state, *run.learner->source, w.to, token_files(run.folder.path()));
   fmt::print("{} has {}config.json and model.safetensors: AutoModelForCausalLM.from_pretrained(\"{}\") reads it\n",
              w.to, run.learner->source->grammar ? "" : "tokenizer.json, ", w.to);
 }

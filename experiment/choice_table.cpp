@@ -71,9 +71,12 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   };
   add("What is studied", {{"preset", names_of(presets), "the setting to start from; the other options override it"}});
   add("What is studied", own.studied);
+  add("What is studied",
+      {Option::text("from", "", "a run, or a Hugging Face folder, whose weights and options this one begins with")});
   add("Model", own.model);
   add("Training", own.training);
-  add("Training", {{"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
+  add("Training", {{"optimizer", {"fresh", "keep"}, "Adam's moments and step: new, or those of `from`"},
+                   {"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
                    {"lr_floor", 0., {0, 1}, "to what share of lr it falls"},
                    {"weight_decay", 0., {0, 1}, "AdamW's: a step takes lr times so much from each matrix"}});
   add("Training", {{"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}});

@@ -29,8 +29,8 @@ struct ChoiceTable {
   Choices standard = defaults(owner, options);
   static Choices defaults(const std::string& owner, const std::vector<ChoiceOption>&);
 };
-// The options of a kind of run, by group. All kinds have `preset` before them, and after them schedule, lr_floor,
-// weight_decay, accumulate, device, matmul, products, keep_checkpoints, threads and out.
+// The options of a kind of run, by group. All kinds have `preset` before them, and after them from, optimizer,
+// schedule, lr_floor, weight_decay, accumulate, device, matmul, products, keep_checkpoints, threads and out.
 std::vector<Option> saving_options(int checkpoint_every, double most);
 struct OwnOptions {
   std::vector<Option> studied, model, training, evaluation, running = saving_options(500, 1e9);

@@ -24,7 +24,7 @@ std::string run_in(const TemporaryFolder& folder, const std::string& words, int 
   return p.output();
 }
 
-std::string own_files(const std::string& run) {
+std::string own_test_files(const std::string& run) {
   std::string all;
   for (const char* name : {"config.toml", "eval.csv", "result.json", "pictures.json", "checkpoint.safetensors"})
     if (std::filesystem::exists(run + "/" + name)) all += read_file(run + "/" + name);
@@ -68,7 +68,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   const TemporaryFolder folder;
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
-  const std::string own = own_files(run);
+  const std::string own = own_test_files(run);
   CHECK(other_tests(run).empty());
   const std::string said =
       run_in(folder, "eval " + run + " --lengths 7:12 --samples 3 --test-positions sequential --test-dropout on");
@@ -76,7 +76,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   CHECK(holds(said, "content only: the same answer in every slot, from how many of each symbol there are"));
   const std::string name = "lengths-7-12-samples-3-positions-sequential-dropout-on";
   CHECK(holds(said, run + "/eval-" + name + ".csv"));
-  CHECK(own_files(run) == own);
+  CHECK(own_test_files(run) == own);
   REQUIRE(other_tests(run) == std::vector<std::string>{name});
   const std::string csv = read_file(run + "/" + csv_of_test(name));
   CHECK(csv.substr(csv.find('\n'), 3) == "\n7,");
@@ -90,7 +90,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
 
   run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // the options of its own test
   run_in(folder, "eval " + run + " --positions randomized --temperature none");  // these too
-  CHECK(own_files(run) == own);
+  CHECK(own_test_files(run) == own);
   CHECK(other_tests(run).size() == 1);
 
   // Nothing is tested whose figures cannot be kept.
@@ -109,7 +109,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   // Products that are rounded give other losses, and the page says which.
   run_in(folder, "eval " + run + " --matmul bf16");
   CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
-  CHECK(own_files(run) == own);
+  CHECK(own_test_files(run) == own);
   CHECK(holds(page_of(folder, {run}), "[test_matmul=bf16]"));
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
          "lm train --text copy_grammar --layers 1 --heads 1 --key-heads 1 --d-model 8 --d-ff 8 --batch 2 "
          "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --encoding rope --out " +
              run);
-  const std::string own = own_files(run);
+  const std::string own = own_test_files(run);
   const std::string printed = run_in(folder, "lm eval " + run + " --encoding alibi");
   CHECK(holds(printed, "repeated: accuracy"));
   CHECK(holds(printed, "not kept, as it is another model than the run's: --name NAME keeps it in " + run));
@@ -339,7 +339,7 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
   run_in(folder, "lm eval " + run + " --encoding alibi --times 2 --name alibi");
   run_in(folder, "lm eval " + run + " --times 1/2");
   run_in(folder, "lm eval " + run + " --encoding rope");  // the run's own
-  CHECK(own_files(run) == own);
+  CHECK(own_test_files(run) == own);
   CHECK(other_tests(run) == std::vector<std::string>{"alibi", "times-1-2"});
   const std::string html = page_of(folder, {run});
   for (const char* part : {"[test_encoding=alibi eval_times=2]", "[eval_times=1/2]", "/eval-alibi.csv",
@@ -361,9 +361,9 @@ TEST_CASE("other tests: --matmul rounds the products of a T5's and of an answeri
     CAPTURE(kind);
     const std::string run = folder / kind;
     run_in(folder, fmt::format("{} train {} --out {}", kind, options, run));
-    const std::string own = own_files(run);
+    const std::string own = own_test_files(run);
     run_in(folder, fmt::format("{} eval {} --matmul bf16", kind, run));
-    CHECK(own_files(run) == own);
+    CHECK(own_test_files(run) == own);
     CHECK(other_tests(run) == std::vector<std::string>{"matmul-bf16"});
     CHECK(read_file(run + "/eval-matmul-bf16.csv") != read_file(run + "/eval.csv"));
     CHECK(holds(run_in(folder, fmt::format("{} eval {} --matmul half", kind, run), 2), "unknown matmul \"half\""));

@@ -47,6 +47,8 @@ JOBS = {
     "train": (f"train {TOY} --steps 800 {OFTEN} --keep-checkpoints on --out out", "resume out --threads 1"),
     "lm": (f"lm train --text @/texts --key-heads 1 --d-ff 24 {MODEL} --batch 4 --train-length 16 --eval-times 1/2 "
            f"--eval-samples 2 --steps 800 {OFTEN} --out out", "lm resume out --threads 1"),
+    "from": (f"train --from @/run --encoding alibi --train-length 12 --steps 800 {OFTEN} --threads 1 --out out",
+             "resume out --threads 1"),
     "t5": (f"t5 train --tasks line --decoder-layers 1 --d-ff 24 --tokens 64 {MODEL} --train-length 24 "
            f"--eval-lengths 24/64 --eval-samples 4 --steps 400 {OFTEN} --out out", "t5 resume out --threads 1"),
     "sweep": ("sweep run @/plan.jsonl --out out --jobs 2 --threads 1 --retry", None),

@@ -13,6 +13,7 @@ namespace {
 
 // The text is read later: it has a token for each byte, and the merged ones.
 double tokens(const RunSpec& c) {
+  if (c.whole("vocabulary")) return c.whole("vocabulary");
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 

@@ -48,7 +48,9 @@ const ChoiceTable& all_choices() {
                  {"d_model", 256, {1, 65536}, "width"},
                  {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"},
                  {"biases", false, "biases of queries, keys and values, as in Qwen 2"},
-                 {"tied", false, "the head is the embedding"}},
+                 {"tied", false, "the head is the embedding"},
+                 {"epsilon", {"1e-5", "1e-6"}, "of RMSNorm"},
+                 {"vocabulary", 0, {0, 1 << 24}, "rows of the embedding; 0: as many as there are tokens"}},
        .training = {{"steps", 3000, {1, 1e9}, "training steps"},
                     {"batch", 16, {1, 1 << 16}, "windows in a step"},
                     {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
@@ -78,7 +80,11 @@ Choices configure(const Settings& settings) {
 
 DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   DecoderSpec s;
-  s.vocabulary = vocabulary, s.layers = c.whole("layers"), s.heads = c.whole("heads");
+  const int rows = c.whole("vocabulary");
+  if (rows && rows < vocabulary)
+    bad_input("vocabulary = {}: the text has {} tokens; give as many or more, or leave it out", rows, vocabulary);
+  s.vocabulary = rows ? rows : vocabulary, s.epsilon = c["epsilon"] == "1e-6" ? 1e-6 : 1e-5;
+  s.layers = c.whole("layers"), s.heads = c.whole("heads");
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);

@@ -20,7 +20,11 @@ using json = nlohmann::ordered_json;
   bad_input("{} cannot be exported: {}", what, why);
 }
 
-json config_json(const State& state, const HfRopeKeys& rope) {
+json tokens_json(const std::vector<int>& tokens) {
+  return tokens.empty() ? json() : tokens.size() == 1 ? json(tokens[0]) : json(tokens);
+}
+
+json config_json(const State& state, const Source& source, const HfRopeKeys& rope) {
   const DecoderSpec& s = state.net.spec();
   const char* type = rope.window ? "mistral" : "llama";
   const char* architecture = rope.window ? "MistralForCausalLM" : "LlamaForCausalLM";
@@ -37,8 +41,8 @@ json config_json(const State& state, const HfRopeKeys& rope) {
               {"max_position_embeddings", rope.longest.value_or(state.config.whole("train_length"))},
               {"rope_theta", rope.rope_parameters.at("rope_theta")},
               {"tie_word_embeddings", s.tied},
-              {"bos_token_id", nullptr},
-              {"eos_token_id", nullptr},
+              {"bos_token_id", tokens_json(source.begin)},
+              {"eos_token_id", tokens_json(source.ends)},
               {"torch_dtype", "float32"}};
   if (rope.window) all["sliding_window"] = rope.window;
   if (s.biases) all["attention_bias"] = true;
@@ -147,7 +151,7 @@ std::string hf_tokenizer_json(const Vocabulary& v) {
          "\n";
 }
 
-void export_hf(const State& state, const Source& source, const std::string& folder) {
+void export_hf(const State& state, const Source& source, const std::string& folder, const TokenFiles& tokens) {
   const DecoderSpec& s = state.net.spec();
   if (s.gau) refuse("a model of gated attention units", "no architecture of transformers has them");
   if (s.temperature->name != "none")
@@ -158,14 +162,16 @@ void export_hf(const State& state, const Source& source, const std::string& fold
   if (rope.window && s.biases) refuse("encoding " + s.encoding.spelled(), "with biases the form has no such windows");
   if (std::filesystem::exists(folder)) bad_input("{} exists already; choose another --to", folder);
   const Pairing pairing = s.encoding.choices["pairing"] == "half" ? Pairing::half : Pairing::interleaved;
-  const std::string config = config_json(state, rope).dump(2) + "\n", numbers = weights(state, pairing);
-  const std::string tokenizer = source.grammar ? "" : hf_tokenizer_json(source.vocabulary);
+  const std::string config = config_json(state, source, rope).dump(2) + "\n", numbers = weights(state, pairing);
+  const std::string tokenizer = source.grammar || source.tokenizer ? "" : hf_tokenizer_json(source.vocabulary);
   make_folder(folder);
   if (!tokenizer.empty()) {
     write_file(folder + "/tokenizer.json", tokenizer);
     // without a class of its own the tokenizer would be taken for that of the architecture
     write_file(folder + "/tokenizer_config.json", "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}\n");
   }
+  for (const auto& [name, bytes] : tokens)
+    if (source.tokenizer) write_file(folder + "/" + name, bytes);
   write_file(folder + "/model.safetensors", numbers);
   write_file(folder + "/config.json", config);  // the last, so that without it the folder is no model yet
 }

@@ -1,7 +1,10 @@
 #include "lab/hub/hf_model.h"
 
 #include <filesystem>
+#include <numeric>
 
+#include "autograd/ops.h"
+#include "autograd/tape.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/hub/hf_tokenizer.h"
@@ -46,9 +49,14 @@ HfModel open_hf_model(const std::string& folder) {
     embedding = weights.first_of({embedding, head});
     config.spec.tied = embedding == head || !weights.has(head);
   }
-  Decoder net(weights.params(), config.spec);
+  std::map<std::string, StoredMatrix> matrices;
+  const Params stored = weights.params();
+  Decoder net(Params([&](const std::string& parameter, int rows, int columns) {
+                return matrices[parameter] = stored.stored(parameter, rows, columns);
+              }),
+              config.spec);
   weights.require_all_read(is_spare);
-  return {folder, config, std::move(net)};
+  return {folder, config, std::move(net), std::move(matrices)};
 }
 
 namespace {
@@ -76,14 +84,43 @@ void check_vocabulary(const Tokenizer& tokenizer, int vocabulary, const std::str
 }
 
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
+  return open_hf_tokenizer(model.folder, model.config.spec.vocabulary);
+}
+
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const std::string& folder, int vocabulary) {
   for (const char* name : {"/tokenizer.json", "/tokenizer.model"}) {
-    const std::string path = model.folder + name;
+    const std::string path = folder + name;
     if (!std::filesystem::exists(path)) continue;
-    auto tokenizer = tokenizer_of(model.folder, path);
-    check_vocabulary(*tokenizer, model.config.spec.vocabulary, path);
+    auto tokenizer = tokenizer_of(folder, path);
+    check_vocabulary(*tokenizer, vocabulary, path);
     return tokenizer;
   }
-  bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", model.folder);
+  bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", folder);
+}
+
+Tensor parameter_of(const std::string& name, const StoredMatrix& m) {
+  const NoGrad still;
+  std::vector<int> all(size_t(m.rows));
+  std::iota(all.begin(), all.end(), 0);
+  const Tensor matrix = gather(m, Ids({m.rows}, all));
+  return m.rows == 1 ? matrix.reshape({m.columns}) : name == "embedding" ? matrix : transpose(matrix);
+}
+
+void require_trainable(const HfConfig& config, const std::string& folder) {
+  const DecoderSpec& s = config.spec;
+  const auto refuse_if = [&](bool has, const char* what) {
+    if (has) bad_input("from = {}: its model has {}, and one in training has none; begin with a LLaMA, or with a Qwen 2 or "
+                       "Mistral without windows", folder, what);
+  };
+  refuse_if(s.head_dim != 0, "heads of another width than hidden_size / num_attention_heads");
+  refuse_if(s.output_bias, "a bias of attention's output (attention_bias)");
+  refuse_if(!s.windows.empty(), "sliding windows");
+  refuse_if(s.query_key_norm != QueryKeyNorm::none, "norms of queries and keys");
+  refuse_if(s.norms != NormPlace::before, "norms after its sub-layers");
+  refuse_if(s.gate != Activation::silu || s.embedding_scale != 1 || s.logit_cap != 0, "Gemma's gates, scales or caps");
+  if (s.epsilon != 1e-5 && s.epsilon != 1e-6)
+    bad_input("from = {}: its rms_norm_eps is {}, and one in training has 1e-5 or 1e-6; begin with another model", folder,
+              s.epsilon);
 }
 
 }  // namespace poslab

@@ -2,6 +2,7 @@
 // index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read
 // as they are stored, float32, bfloat16 or float16, and computing is in float32.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,7 @@ struct HfModel {
   std::string folder;
   HfConfig config;
   Decoder net;
+  std::map<std::string, StoredMatrix> matrices{};  // by parameter, (out, in), or a table
 };
 // Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
 // damaged.
@@ -21,6 +23,11 @@ HfModel open_hf_model(const std::string& folder);
 // Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
 // that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const std::string& folder, int vocabulary);
+// A matrix as the parameter of that name of a decoder in training.
+Tensor parameter_of(const std::string& name, const StoredMatrix&);
+// Throws BadInput, naming it, for a trait of the model that no options of a training have.
+void require_trainable(const HfConfig&, const std::string& folder);
 // A folder of this form, config.json in it, and no run.
 bool is_hf_folder(const std::string& path);
 // Throws BadInput: --hf names no folder, but perhaps a model of the Hub.

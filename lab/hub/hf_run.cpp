@@ -10,6 +10,22 @@
 
 namespace poslab::language {
 
+Settings settings_of(const HfConfig& config) {
+  const DecoderSpec& sizes = config.spec;
+  const auto text_of = [](int n) { return fmt::format("{}", n); };
+  return {{"train_length", text_of(config.trained_length)},
+          {"encoding", sizes.encoding.spelled()},
+          {"layers", text_of(sizes.layers)},
+          {"heads", text_of(sizes.heads)},
+          {"key_heads", text_of(sizes.key_heads)},
+          {"d_model", text_of(sizes.d_model)},
+          {"d_ff", text_of(sizes.d_ff)},
+          {"biases", sizes.biases ? "on" : "off"},
+          {"tied", sizes.tied ? "on" : "off"},
+          {"epsilon", sizes.epsilon == 1e-6 ? "1e-6" : "1e-5"},
+          {"vocabulary", text_of(sizes.vocabulary)}};
+}
+
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   HfModel model = open_hf_model(folder);
   if (const std::string more = folder + "/generation_config.json"; !with_text && std::filesystem::exists(more))
@@ -29,19 +45,10 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   bool other = false;
   for (auto& [name, value] : asked)
     if (name == "encoding") value = for_hf_model(value, rope, trained), other = true;
-  const DecoderSpec& sizes = its.spec;
-  const auto text_of = [](int n) { return fmt::format("{}", n); };
-  const Settings own = {{"train_length", text_of(trained)},
-                        {"eval_times", "1"},
-                        {"text", ""},
-                        {"encoding", sizes.encoding.spelled()},
-                        {"layers", text_of(sizes.layers)},
-                        {"heads", text_of(sizes.heads)},
-                        {"key_heads", text_of(sizes.key_heads)},
-                        {"d_model", text_of(sizes.d_model)},
-                        {"d_ff", text_of(sizes.d_ff)},
-                        {"biases", sizes.biases ? "on" : "off"},
-                        {"tied", sizes.tied ? "on" : "off"}};
+  HfConfig as_asked = its;
+  as_asked.trained_length = trained;
+  Settings own = settings_of(as_asked);
+  own.emplace_back("eval_times", "1");
   HfRun run{RunSpec(configure(of_new_run(overlaid(all_choices(), own, asked)))), {}, model.net, rope, its.choice,
             its.passed_over};
   language::check(run.config);

@@ -19,6 +19,8 @@ struct HfRun {
 // asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul. An encoding leaves
 // open the model's own options (for_hf_model). Throws BadInput and Failure as open_hf_model.
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text);
+// The model's sizes, tokens and positions, as options.
+Settings settings_of(const HfConfig&);
 // As a run that is only looked at: its learner is tested and drawn like others, and has no parameters to train.
 std::unique_ptr<TextLearner> learner_of(const HfRun&);
 

@@ -11,7 +11,6 @@
 #include "core/choices.h"
 #include "core/error.h"
 #include "core/parameter_limit.h"
-#include "lab/files/safetensors.h"
 #include "lab/runs/config_toml.h"
 
 namespace poslab {
@@ -68,6 +67,11 @@ struct Checkpoint::Parsed {
   std::map<std::string, const TensorRecord*> tensors{};
   std::unique_ptr<const ParameterLimit> most{};    // for the model that is built next, to be read into
 
+  std::vector<real> numbers(const TensorRecord& t) const {
+    std::vector<real> all(size_t(size_of(t.shape)));
+    std::memcpy(all.data(), bytes.data() + header.numbers + t.from, all.size() * sizeof(real));
+    return all;
+  }
   std::string word(const char* key) const {
     const Json value = header.metadata.value(key, Json());
     if (!value.is_string()) failure("{} is damaged: its header has no \"{}\"; restore it from a copy", path, key);
@@ -104,6 +108,15 @@ int64_t Checkpoint::step() const {
   return prefix_errors(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
 }
 
+std::vector<NamedTensor> Checkpoint::tensors() const {
+  std::vector<NamedTensor> all;
+  for (const TensorRecord& t : parsed_->header.tensors)
+    all.push_back({t.name, Tensor::from(t.shape, parsed_->numbers(t))});
+  if (all.size() < 3 || all.back().name != "adam.v" || all[all.size() - 2].name != "adam.m")
+    failure("{} is damaged: Adam's moments are not its last tensors; restore it from a copy", parsed_->path);
+  return all;
+}
+
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
   const Parsed& p = *parsed_;
   adam.step = step();
@@ -112,9 +125,7 @@ void Checkpoint::read_into(const Params& params, Adam& adam) const {
     if (found == p.tensors.end() || found->second->shape != wanted.values.shape())
       bad_input("{} has no tensor {} of shape {}: it is of another model; restore it from a copy, or train again",
                 p.path, wanted.name, to_string(wanted.values.shape()));
-    std::vector<real> values(size_t(wanted.values.size()));
-    std::memcpy(values.data(), p.bytes.data() + p.header.numbers + found->second->from, values.size() * sizeof(real));
-    wanted.values.set(values.data());
+    wanted.values.set(p.numbers(*found->second).data());
   }
 }
 

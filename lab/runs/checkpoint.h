@@ -7,8 +7,10 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "experiment/state.h"
+#include "lab/files/safetensors.h"
 #include "lab/runs/values.h"
 
 namespace poslab {
@@ -30,6 +32,7 @@ class Checkpoint {
   ~Checkpoint();
   std::string config() const;                    // as TOML
   int64_t step() const;
+  std::vector<NamedTensor> tensors() const;       // as in the file: parameters, adam.m, adam.v
   // While it lives, a model that is made on this thread may have no more weights than the file: Failure before it takes
   // their memory (core/params.h).
   void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes

@@ -22,8 +22,9 @@ bool is_run_folder(const fs::path& folder) {
 // Of a run folder (lab/runs/run_folder.h, lab/runs/language/run.h), whether or not it is there yet.
 bool belongs_to_a_run(const std::string& name) {
   static const std::vector<std::string> own = {
-      "config.toml", "metrics.jsonl", "tests.jsonl", "clock.jsonl",     "checkpoint.safetensors",
-      "eval.csv",    "pictures.json", "result.json", "vocabulary.json", "text.json"};
+      "config.toml",   "metrics.jsonl", "tests.jsonl",     "clock.jsonl", "checkpoint.safetensors", "eval.csv",
+      "pictures.json", "result.json",   "vocabulary.json", "text.json",   "tokenizer.json",         "tokenizer.model",
+      "origin.json"};
   return is_of_a_test(name) || std::find(own.begin(), own.end(), name) != own.end();
 }
 

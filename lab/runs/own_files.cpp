@@ -9,6 +9,7 @@
 #include "lab/files/shell.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/origin.h"
 #include "lab/runs/run_folder.h"
 #include "lab/runs/text_source.h"
 
@@ -27,7 +28,10 @@ std::vector<std::pair<std::string, std::string>> names_and_remedies(const std::s
           {"pictures.json", fmt::format("{}, or draw it again with `poslab {} {}`", copy,
                                         kind_of_folder(folder).command("eval"), shell_path(folder))},
           {"vocabulary.json", copy},
-          {"text.json", copy}};
+          {"tokenizer.json", copy},
+          {"tokenizer.model", copy},
+          {"text.json", copy},
+          {"origin.json", copy}};
 }
 
 // The step of the last complete line, or 0.
@@ -73,6 +77,7 @@ Values own_files(const std::string& folder) {
   for (const auto& [name, remedy] : names_and_remedies(folder))
     if (const std::string path = folder + "/" + name; fs::exists(path)) all[name] = checksum_of_bytes(read_file(path));
   if (all.count("text.json")) all["text"] = text_of(folder).checksum();
+  if (all.count("origin.json")) all["origin"] = origin_of(folder);
   return all;
 }
 

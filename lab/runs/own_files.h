@@ -14,7 +14,8 @@ std::string checksum_of_bytes(const std::string&);  // core/checksum.h
 // The run beside this one, of another configuration, whose file of this name has these bytes; else "".
 std::string run_beside(const std::string& folder, const std::string& name, const std::string& bytes);
 // Checksums of a run's logged, drawn and read data, by the names of the files that are there; for result.json. "text"
-// has that of the text itself, as TextRecord::checksum() (lab/runs/text_source.h), of a run that reads one.
+// has that of the text itself, as TextRecord::checksum() (lab/runs/text_source.h), of a run that reads one, "origin"
+// that of the weights with which the run began (lab/runs/origin.h), if it did.
 Values own_files(const std::string& folder);
 // Throws Failure where one of these files is not the one that result.json, this record, goes with, and where
 // metrics.jsonl ends before its step. A file that is missing, and a metrics.jsonl without lines, are for readers to

@@ -24,14 +24,17 @@ std::string checkpoint_bytes(const Learner& l) {
   return checkpoint_bytes({l.params(), l.adam(), c.count("seed"), to_toml(c), kind_of(c).format});
 }
 
-Run create_run(const RunSpec& c) {
+Run create_run(const RunSpec& c, std::optional<Origin> origin) {
   const Kind& kind = kind_of(c);
   kind.check(c);
   RunFolder::check_free(c["out"]);
-  const NewText text = new_text(c);
+  if (const std::string& from = c["from"]; !origin && !from.empty()) origin = open_origin(kind, from);
+  NewText text = new_text(c, c["from"]);
   std::unique_ptr<Learner> learner = kind.make(c, text.source);
+  if (origin) text.files.emplace_back("origin.json", begin_with(*origin, *learner));
   stop_if_requested();
-  const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files);
+  const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files,
+                                             learner->adam().step);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
   tell_unreached(c);
   tell_example(c.scheme, sampler(c));

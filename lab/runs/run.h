@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "experiment/learner.h"
+#include "lab/runs/origin.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/text_source.h"
 
@@ -13,8 +14,9 @@ struct Run {
   RunFolder folder;
   std::unique_ptr<Learner> learner;
 };
-// A new run at step 0: reads its text, if it has one, and makes the folder. Throws BadInput.
-Run create_run(const RunSpec&);
+// A new run at step 0, or with optimizer = keep at that of its origin: reads its text, if it has one, and makes the
+// folder. Throws BadInput.
+Run create_run(const RunSpec&, std::optional<Origin> = {});   // absent: as the option `from` says
 // The run at its last checkpoint. device: "" for the run's own. Throws BadInput: no run, another version's, its
 // configuration or its text was changed; Failure: damaged, or another process works in it.
 // of: a kind that it must be of; absent: any.

@@ -37,7 +37,8 @@ void check_leftovers(const std::string& partial) {
       if (name.ends_with(mark)) name.resize(name.size() - mark.size());
     bool known = false;
     for (const char* own : {"metrics.jsonl", "config.toml", "checkpoint.safetensors", "checkpoints", "vocabulary.json",
-                            "text.json", "eval.csv", "result.json"})
+                            "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "text.json", "origin.json",
+                            "eval.csv", "result.json"})
       known = known || name == own;
     ours = ours && known;
   }
@@ -77,11 +78,12 @@ RunFolder RunFolder::create(const std::string& path, const State& state) {
   return create(path, state.config, checkpoint_bytes(state));
 }
 
-RunFolder RunFolder::create(const std::string& path, const Choices& c, const std::string& checkpoint, Files files) {
+RunFolder RunFolder::create(const std::string& path, const Choices& c, const std::string& checkpoint, Files files,
+                            int64_t step) {
   check_free(path);
   files.insert(files.end(), {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint}});
   // That there is a folder of them tells a resume, whenever this process ends, that they are kept.
-  if (c.on("keep_checkpoints")) files.emplace_back("checkpoints/0.safetensors", checkpoint);
+  if (c.on("keep_checkpoints")) files.emplace_back(fmt::format("checkpoints/{}.safetensors", step), checkpoint);
   const std::string partial = partial_of(path);
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);

@@ -7,6 +7,7 @@
 //   clock.jsonl               a line for each checkpoint: {"step", "seconds", "logs"} (lab/runs/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/runs/checkpoint.h)
 //   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
+//   origin.json               of a run that began with the weights of another model (lab/runs/origin.h)
 //   eval.csv                  the test, in the columns of the run's kind (lab/runs/results_csv.h)
 //   pictures.json             position matrix and attention maps (lab/runs/pictures.h)
 //   result.json               scores, baselines, configuration, speed and machine (lab/runs/run_record.h)
@@ -31,11 +32,12 @@ struct Kind;
 class RunFolder {
  public:
   static void check_free(const std::string& path);  // BadInput if create() would refuse it
-  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of step 0,
+  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of `step`,
   // also as the first that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path
   // is taken.
   using Files = std::vector<std::pair<std::string, std::string>>;
-  static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {});
+  static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {},
+                          int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
   // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it;

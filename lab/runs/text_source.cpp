@@ -11,6 +11,7 @@
 #include "lab/files/json.h"
 #include "lab/files/printable.h"
 #include "lab/files/progress.h"
+#include "lab/hub/hf_model.h"
 #include "lab/runs/own_files.h"
 
 namespace poslab {
@@ -19,6 +20,9 @@ namespace {
 using language::Source;
 
 constexpr int64_t read_for_merges = 32 << 20;  // bytes
+
+constexpr const char* token_file_names[] = {"vocabulary.json", "tokenizer.json", "tokenizer.model",
+                                            "tokenizer_config.json"};
 
 TextRecord record_of(const Corpus& c, const std::string& vocabulary) {
   TextRecord r{c.path, {}, checksum_of_bytes(vocabulary)};
@@ -30,7 +34,10 @@ std::string to_json(const TextRecord& r) {
   Json files = Json::array();
   for (const TextRecord::File& f : r.files)
     files.push_back({{"path", f.path}, {"bytes", f.bytes}, {"checksum", f.checksum}});
-  return Json{{"text", r.path}, {"files", files}, {"vocabulary", r.vocabulary}}.dump() + "\n";
+  Json all = {{"text", r.path}, {"files", files}, {"vocabulary", r.vocabulary}};
+  if (!r.begin.empty()) all["begin"] = r.begin;
+  if (!r.ends.empty()) all["ends"] = r.ends;
+  return all.dump() + "\n";
 }
 
 // "a/b.txt has 12 bytes, and had 10", of the first file that differs; "" if none does. Contents are read last.
@@ -78,18 +85,44 @@ std::string read_own(const std::string& path) {
 }
 
 TextSource of_grammar() { return std::make_shared<Source>(Source{.grammar = CopyGrammar{}}); }
-TextSource of_corpus(const Corpus& c, Vocabulary v) {
-  return std::make_shared<Source>(
-      Source{.vocabulary = std::move(v), .training = training_text(c.text), .test = test_text(c.text)});
+// A source without a text, but with the tokens in a folder of a run or a checkpoint.
+Source with_tokens_of(const std::string& folder, int vocabulary) {
+  Source s;
+  const std::string own = folder + "/vocabulary.json";
+  if (std::filesystem::exists(own)) {
+    s.vocabulary = vocabulary_of(read_file(own), own);
+  } else {
+    s.tokenizer = open_hf_tokenizer(folder, vocabulary), s.prefix = s.tokenizer->prefix();
+  }
+  if (is_hf_folder(folder)) {
+    const HfConfig config = hf_config(read_input(folder + "/config.json"), folder + "/config.json");
+    s.begin = config.begin, s.ends = config.ends;
+  } else if (std::filesystem::exists(folder + "/text.json")) {
+    const TextRecord then = text_of(folder);
+    s.begin = then.begin, s.ends = then.ends;
+  }
+  return s;
 }
+void read_sides(Source& s, const Corpus& c) { s.training = training_text(c.text), s.test = test_text(c.text); }
 std::string with_tokens(const std::string& summary, const TextSource& text) {
   return fmt::format("{}; {} tokens, ", summary, text->tokens());
 }
 
 }  // namespace
 
-NewText new_text(const Choices& c) {
+RunFolder::Files token_files(const std::string& folder) {
+  RunFolder::Files all;
+  for (const std::string name : token_file_names)
+    if (const std::string path = folder + "/" + name; std::filesystem::exists(path))
+      all.emplace_back(name, read_file(path));
+  return all;
+}
+
+NewText new_text(const Choices& c, const std::string& from) {
   if (!c.has("text")) return {};
+  if (const bool letters = c["text"] != "copy_grammar"; !from.empty() && !is_hf_folder(from) && letters == token_files(from).empty())
+    bad_input("text = {}: {} was trained on {}, and has other tokens; leave it out, or begin with another model",
+              c["text"], from, letters ? "copy_grammar" : "a text");
   if (!is_utf8(c["text"]))  // config.toml and text.json keep it
     bad_input("text = {}: this name is not UTF-8, which a run needs; rename it", c["text"]);
   if (c["text"] == "copy_grammar") {
@@ -99,18 +132,23 @@ NewText new_text(const Choices& c) {
     return {made_up, {}, with_tokens("copy_grammar: made up as it is read", made_up)};
   }
   const Corpus corpus = open_corpus(c["text"].empty() ? compilers_headers() : c["text"]);
-  Vocabulary v;
-  if (const int merges = c.whole("merges")) {
-    v = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
-    if (const size_t found = v.merges().size(); found < size_t(merges))
+  Source s;
+  if (!from.empty()) s = with_tokens_of(from, c.whole("vocabulary"));
+  if (const int merges = c.whole("merges"); merges && from.empty()) {
+    s.vocabulary = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
+    if (const size_t found = s.vocabulary.merges().size(); found < size_t(merges))
       tell(log_of_thread(), "merges = {}: no further pair of tokens recurs in the text after {}, so the vocabulary has "
                             "{} tokens\n", merges, found, 256 + found);
   }
-  const std::string vocabulary = to_json(v);
-  const TextRecord record = record_of(corpus, vocabulary);
+  RunFolder::Files files;
+  if (!from.empty()) files = token_files(from);
+  if (files.empty()) files = {{"vocabulary.json", to_json(s.vocabulary)}};
+  TextRecord record = record_of(corpus, files[0].second);
+  record.begin = s.begin, record.ends = s.ends;
   tell_copies(corpus, record);
-  const RunFolder::Files files = {{"vocabulary.json", vocabulary}, {"text.json", to_json(record)}};
-  const TextSource text = of_corpus(corpus, std::move(v));
+  files.emplace_back("text.json", to_json(record));
+  read_sides(s, corpus);
+  const TextSource text = std::make_shared<Source>(std::move(s));
   Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
   for (const int length : language::eval_lengths(c)) text->window(true, length + 1, rng);
   text->window(false, c.whole("train_length") + 1, rng);
@@ -122,24 +160,25 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   if (!c.has("text")) return {};
   if (c["text"] == "copy_grammar") return of_grammar();
   const TextRecord then = text_of(run.path());
-  const std::string vocabulary = read_own(run.file("vocabulary.json"));
-  Vocabulary v = vocabulary_of(vocabulary, run.file("vocabulary.json"));
+  const RunFolder::Files tokens = token_files(run.path());
+  if (tokens.empty()) read_own(run.file("vocabulary.json"));   // throws
+  Source source = with_tokens_of(run.path(), c.whole("vocabulary"));
   if (!c["text"].empty() && then.path != c["text"])
     failure("{}/text.json is of the text {}, and the run was trained on {}; restore it from a copy", run.path(),
             then.path, c["text"]);
-  if (!then.vocabulary.empty() && then.vocabulary != checksum_of_bytes(vocabulary))
-    failure("{}/vocabulary.json is not the one that the run was trained with; restore it from a copy", run.path());
+  if (!then.vocabulary.empty() && then.vocabulary != checksum_of_bytes(tokens[0].second))
+    failure("{}/{} is not the one that the run was trained with; restore it from a copy", run.path(), tokens[0].first);
   if (std::error_code error; !std::filesystem::exists(then.path, error)) {
     const std::string why = fmt::format(
         "{} was trained on the text {}, and {}", run.path(), then.path,
         std::filesystem::path(then.path).is_relative()
             ? "from here there is none; go to the folder in which the training was begun, or restore the text there"
             : "there is none any more; restore it, or train again");
-    return std::make_shared<Source>(
-        Source{.vocabulary = std::move(v), .check_text = [why] { bad_input("{}", why); }});
+    source.check_text = [why] { bad_input("{}", why); };
+    return std::make_shared<Source>(std::move(source));
   }
   const Corpus corpus = open_corpus(then.path);
-  Source source = *of_corpus(corpus, std::move(v));
+  read_sides(source, corpus);
   source.check_text = [corpus, then, path = run.path(), once = std::make_shared<std::once_flag>()] {
     std::call_once(*once, [&] {   // again after it has thrown
       if (const std::string why = difference(corpus, then); !why.empty())
@@ -173,6 +212,12 @@ TextRecord text_of(const std::string& folder) {
   if (!at.is_object() || !at.value("text", Json()).is_string() || !at.value("files", Json()).is_array()) damaged();
   const Json vocabulary = at.value("vocabulary", Json());
   TextRecord r{at["text"], {}, vocabulary.is_string() ? vocabulary.get<std::string>() : ""};
+  for (const auto& [key, tokens] : {std::pair{"begin", &r.begin}, {"ends", &r.ends}})
+    for (const Json& token : at.value(key, Json::array())) {
+      const auto number = whole_number(token, INT32_MAX);
+      if (!number) damaged();
+      tokens->push_back(int(*number));
+    }
   for (const Json& f : at["files"]) {
     const auto text = [&](const char* key) {
       if (!f.is_object() || !f.value(key, Json()).is_string()) damaged();

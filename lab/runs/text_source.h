@@ -1,8 +1,10 @@
 // The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
 //
-//   vocabulary.json       the tokens (lab/files/corpus.h)
+//   vocabulary.json       the tokens (lab/files/corpus.h); of a run that began with a checkpoint of Hugging Face's form
+//                         that one's tokenizer.json, or its tokenizer.model and tokenizer_config.json
 //   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...], "vocabulary"}, by which another text
-//                         and other tokens are refused; "vocabulary" is the checksum of that file
+//                         and other tokens are refused; "vocabulary" is the checksum of their file, and "begin" and
+//                         "ends" are the tokens that begin and end a text, where a checkpoint says them
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"
@@ -16,8 +18,11 @@ struct NewText {
   RunFolder::Files files;  // for the run folder
   std::string summary;     // "~/books: 12 files, 3.1 MB; 259 tokens, "; else ""
 };
-// Reads it and learns its tokens. Throws BadInput: it cannot be read, or has no windows of the lengths asked for.
-NewText new_text(const Choices&);
+// Reads it and learns its tokens, or takes those in the folder `from`, of a run or a checkpoint. Throws BadInput: it
+// cannot be read, or has no windows of the lengths asked for.
+NewText new_text(const Choices&, const std::string& from = "");
+// The files in a run folder that have its tokens, by name and bytes.
+RunFolder::Files token_files(const std::string& folder);
 // The run's text, unchanged since its start. All is read before the first window; one that is gone or has changed is
 // refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
@@ -31,7 +36,8 @@ struct TextRecord {
   };
   std::string path;
   std::vector<File> files;
-  std::string vocabulary;                        // checksum of vocabulary.json; "" of a run that is older than this
+  std::string vocabulary;                        // checksum of its tokens; "" of a run that is older than this
+  std::vector<int> begin{}, ends{};              // tokens (Source)
   int64_t bytes() const;
   std::string checksum() const;                  // core/checksum.h over names and contents of the files
 };

@@ -129,13 +129,17 @@ Destination destination_of(const Run& run, const Choices& tested, const Keep& ke
 }  // namespace
 
 std::string train_run(const Kind& kind, const Settings& given, const Settings& typed, bool force, Trace* trace) {
-  const RunSpec c(kind.configure(of_new_run(overlaid(kind.table(), given, typed))));
+  Settings all = overlaid(kind.table(), given, typed);
+  std::optional<Origin> origin;
+  if (const std::string from = said_of("from", all); !from.empty())
+    origin = open_origin(kind, from), all = begun_with(*origin, kind, all);
+  const RunSpec c(kind.configure(of_new_run(all)));
   use_threads_of(c);
   kind.check(c);
   refuse_without_effect(c, typed);
   RunFolder::check_free(c["out"]);
   if (!force) check_memory(c), check_time(c, threads());
-  return train_and_test(create_run(c), trace);
+  return train_and_test(create_run(c, std::move(origin)), trace);
 }
 
 std::string resume_run(const std::string& path, const Settings& settings, bool force, Trace* trace, const Kind* of) {

@@ -1,0 +1,200 @@
+#include "lab/runs/origin.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "encodings/compose.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/progress.h"
+#include "lab/hub/hf_run.h"
+#include "lab/hub/stored_tensors.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/own_files.h"
+
+namespace poslab {
+namespace {
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Of the encoding or the temperature: the part of a model that may be another.
+bool of_positions(const std::string& parameter) {
+  const std::string path = "." + parameter;
+  return path.find(".encoding.") != path.npos || path.find(".temperature.") != path.npos;
+}
+
+Tensor part(const Tensor& flat, int64_t from, const Shape& shape) {
+  return Tensor::from(shape, std::vector<real>(flat.data() + from, flat.data() + from + size_of(shape)));
+}
+
+Origin of_run(const Kind& kind, const std::string& path) {
+  const RunFolder folder = RunFolder::open(path);
+  const std::string bytes = read_file(folder.checkpoint());
+  const Checkpoint saved(bytes, folder.checkpoint(), kind);
+  Origin o{.path = path, .checksum = checksum_of_bytes(bytes), .step = saved.step(), .config = folder.config(saved, kind)};
+  std::vector<NamedTensor> all = saved.tensors();  // Adam's moments are the last two, as long as the others together
+  const Tensor v = all.back().values, m = all[all.size() - 2].values;
+  all.resize(all.size() - 2);
+  int64_t at = 0;
+  for (const auto& [name, value] : all) {
+    o.parameters[name] = {value, part(m, at, value.shape()), part(v, at, value.shape())};
+    at += value.size();
+  }
+  for (const auto& [name, value] : kept(kind.table(), o.config))
+    if (!is_one_of(name, {"preset", "from", "optimizer"})) o.settings.emplace_back(name, value);
+  for (auto& [name, value] : o.settings) {
+    if (name == "encoding") value = o.config.scheme.spelled();
+    if (name == "temperature") value = o.config.temperature.spelled();
+  }
+  RunValues model = run_values(o.config);
+  const Chosen<Scheme>& scheme = o.config.scheme;
+  for (const Chosen<Scheme>& one : scheme->parts ? *scheme->parts : std::vector{scheme})
+    for (const char* option : {"base", "pairing"})
+      if (one.choices.has(option)) model.emplace(option, one.choices[option]);
+  o.completed = [model](const std::string& encoding) { return choose_encoding(encoding, model).spelled(); };
+  return o;
+}
+
+Origin of_checkpoint(const Kind& kind, const std::string& path) {
+  if (!kind.table().standard.has("text"))
+    bad_input("from = {}: a checkpoint of Hugging Face's form, and `poslab {}` begins with its own runs alone; name one",
+              path, kind.command("train"));
+  const HfModel model = open_hf_model(path);
+  require_trainable(model.config, path);
+  Origin o{.path = path, .checksum = weights_checksum(map_weights(path)), .settings = language::settings_of(model.config)};
+  o.config = kind.configure(o.settings);
+  for (const auto& [name, matrix] : model.matrices) o.parameters[name] = {parameter_of(name, matrix)};
+  o.completed = [rope = model.config.rope, length = model.config.trained_length](const std::string& encoding) {
+    return for_hf_model(encoding, rope, length);
+  };
+  return o;
+}
+
+// Blames the option with which the parameter has another shape, or is missing: the first one of the model or the task
+// that differs.
+[[noreturn]] void refuse(const Origin& o, const RunSpec& c, const std::string& parameter, const std::string& shapes) {
+  const Kind& kind = kind_of(c);
+  for (const char* group : {"Model", "What is studied"})
+    for (const ChoiceOption& option : kind.table().options) {
+      const std::string& name = option.option.name;
+      if (option.group != group || c[name] == o.config[name] ||
+          is_one_of(name, {"preset", "from", "encoding", "positions", "temperature", "text", "dropout", "causal"}))
+        continue;
+      bad_input("{} = {}: {} has {}, and so {} {}; leave {} out, or begin with another model", name, c[name], o.path,
+                o.config[name], parameter, shapes, name);
+    }
+  bad_input("from = {}: its parameter {} {}; begin with another model", o.path, parameter, shapes);
+}
+
+// "block3.attention.query" as "block*.attention.query"
+std::string of_any_block(const std::string& name) {
+  const size_t at = name.find("block"), from = at == name.npos ? at : at + 5;
+  size_t to = from;
+  while (to < name.size() && std::isdigit(static_cast<unsigned char>(name[to]))) ++to;
+  return from == name.npos || to == from ? name : name.substr(0, from) + "*" + name.substr(to);
+}
+
+struct Fate {
+  std::string name;
+  Shape shape;
+};
+std::string rows(const char* fate, const std::vector<Fate>& all) {
+  std::vector<std::pair<std::string, int>> lines;
+  for (const Fate& f : all) {
+    const std::string line = fmt::format("{} {}", of_any_block(f.name), to_string(f.shape));
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == line; });
+    same == lines.end() ? void(lines.emplace_back(line, 1)) : void(++same->second);
+  }
+  std::string text;
+  for (const auto& [line, times] : lines)
+    text += fmt::format("  {:<8} {}{}\n", fate, line, times > 1 ? fmt::format(", {} times", times) : "");
+  return text.empty() ? fmt::format("  {:<8} none\n", fate) : text;
+}
+
+Json names(const std::vector<Fate>& all) {
+  Json list = Json::array();
+  for (const Fate& f : all) list.push_back(f.name);
+  return list;
+}
+
+// Moments of kept parameters, and the step; parameters that are new begin at 0.
+void keep_optimizer(const Origin& o, Learner& learner, const std::vector<Fate>& kept) {
+  const Params& params = learner.params();
+  Adam& adam = learner.adam();
+  std::vector<real> m(size_t(params.count()), 0), v = m;
+  for (const auto& [name, x, offset] : params.entries()) {
+    if (std::none_of(kept.begin(), kept.end(), [&, &n = name](const Fate& f) { return f.name == n; })) continue;
+    const Origin::Parameter& its = o.parameters.at(name);
+    std::copy_n(its.m.data(), its.m.size(), m.begin() + offset);
+    std::copy_n(its.v.data(), its.v.size(), v.begin() + offset);
+  }
+  adam.m.set(m.data()), adam.v.set(v.data());
+  adam.step = o.step;
+}
+
+}  // namespace
+
+Origin open_origin(const Kind& kind, const std::string& path) {
+  return is_hf_folder(path) ? of_checkpoint(kind, path) : of_run(kind, path);
+}
+
+Settings begun_with(const Origin& o, const Kind& kind, const Settings& own) {
+  Settings above = own;
+  for (auto& [name, value] : above) {
+    if (name == "encoding") value = prefix_errors("from = " + o.path, [&] { return o.completed(value); });
+    if (name == "preset" && value != "none")
+      bad_input("preset = {}: a run that begins with {} has that one's options; say one by one which differ", value,
+                o.path);
+    if (name == "merges" && value != o.config[name])
+      bad_input("merges = {}: {} has {}, and its tokens come along; leave it out", value, o.path, o.config[name]);
+  }
+  return overlaid(kind.table(), o.settings, above);
+}
+
+std::string begin_with(const Origin& o, Learner& learner) {
+  const RunSpec& c = learner.config();
+  const bool keep = c["optimizer"] == "keep";
+  if (keep && !o.parameters.begin()->second.m)
+    bad_input("optimizer = keep: {} is a checkpoint of Hugging Face's form, and has none; leave it out", o.path);
+  if (keep && o.step >= c.count("steps"))
+    bad_input("steps = {}: with optimizer = keep they go on after step {} of {}; give more", c["steps"], o.step, o.path);
+  std::vector<Fate> kept, made, dropped;
+  for (const auto& [name, x, offset] : learner.params().entries()) {
+    const auto its = o.parameters.find(name);
+    if (its != o.parameters.end() && its->second.value.shape() == x.shape()) {
+      x.set(its->second.value.data());
+      kept.push_back({name, x.shape()});
+      continue;
+    }
+    const std::string there = its == o.parameters.end() ? "is missing there" : "is " + to_string(its->second.value.shape());
+    if (!of_positions(name)) refuse(o, c, name, fmt::format("{}, and {} here", there, to_string(x.shape())));
+    made.push_back({name, x.shape()});
+  }
+  for (const auto& [name, its] : o.parameters) {
+    if (std::any_of(kept.begin(), kept.end(), [&, &n = name](const Fate& f) { return f.name == n; })) continue;
+    if (!of_positions(name)) refuse(o, c, name, fmt::format("is {}, and missing here", to_string(its.value.shape())));
+    dropped.push_back({name, its.value.shape()});
+  }
+  if (keep) keep_optimizer(o, learner, kept);
+  tell(log_of_thread(), "begins with {}, step {}, encoding {}; the optimizer {}\n{}{}{}", o.path, o.step,
+       o.config.scheme.spelled(), keep ? "goes on" : "is fresh", rows("kept", kept), rows("new", made),
+       rows("dropped", dropped));
+  return Json{{"from", o.path},           {"step", o.step},    {"checksum", o.checksum}, {"optimizer", c["optimizer"]},
+              {"kept", names(kept)},      {"new", names(made)}, {"dropped", names(dropped)}}
+             .dump() +
+         "\n";
+}
+
+std::string origin_of(const std::string& folder) {
+  const std::string path = folder + "/origin.json";
+  const Json all = try_json(read_file(path));
+  if (!all.is_object() || !all.value("checksum", Json()).is_string())
+    failure("{} is damaged; restore it from a copy, or train again", path);
+  return all["checksum"];
+}
+
+}  // namespace poslab
