@@ -9,7 +9,8 @@ namespace poslab {
 namespace {
 
 std::string type_name(const Option& o, bool of_run) {
-  const bool path = o.name == "text" || o.name == "out" || o.name == "from", any = o.kind == Option::Kind::word && o.words.empty();
+  const bool path = o.name == "text" || o.name == "out" || o.name == "from",
+             any = o.kind == Option::Kind::word && o.words.empty();
   const std::string takes = path ? "PATH" : any || o.words.size() > 6 ? "NAME" : o.takes(),
                     standard = of_run ? "as the run has it" : o.standard;
   return standard.empty() ? takes : fmt::format("{}  ({})", takes, standard);

@@ -44,10 +44,10 @@ Option encoding_option(const std::string& standard, const std::string& help);
 Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
-// The factor f of the learning rate in a step: min((step + 1) / warmup, fall), where over the last `cooling` of the steps,
-// or those after the warm-up if these are fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine
-// (Loshchilov & Hutter 2017, without restarts). At `steps` it has arrived, and stays.
-double learning_rate(const Choices&, int64_t step);  // lr f
+// lr min((step + 1) / warmup, fall), where over the last `cooling` of the steps, or all after the warm-up if these are
+// fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). At
+// `steps` it has arrived, and stays.
+double learning_rate(const Choices&, int64_t step);
 
 // Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another
 // option too, as positions = randomized:max_position=50 sets max_position.

@@ -92,12 +92,13 @@ TEST_CASE("from: with its optimizer a run of any kind goes on to the bits of a l
       return with(overlaid(k.kind.table(), k.settings, more), folder / out);
     };
     trained(k.kind, settings("3", "short"), folder), trained(k.kind, settings("7", "long"), folder);
-    trained(k.kind, with({{"from", folder / "short"}, {"optimizer", "keep"}, {"steps", "7"}, {"keep_checkpoints", "on"}},
-                         folder / "on"), folder);
+    const Settings keep = {{"from", folder / "short"}, {"optimizer", "keep"}};
+    trained(k.kind, with(overlaid(k.kind.table(), keep, {{"steps", "7"}, {"keep_checkpoints", "on"}}), folder / "on"),
+            folder);
     CHECK(tensors(folder / "on", k.kind) == tensors(folder / "long", k.kind));
     CHECK(std::filesystem::exists(folder / "on/checkpoints/3.safetensors"));
     CHECK(holds(refusal([&] {
-            trained(k.kind, with({{"from", folder / "short"}, {"optimizer", "keep"}}, folder / "no"), folder);
+            trained(k.kind, with(keep, folder / "no"), folder);
           }),
           "2: steps = 3: with optimizer = keep they go on after step 3 of "));
   }
@@ -139,7 +140,7 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   const auto of_checkpoint = [&](const Kind& kind, const std::string& name) {
     return refusal([&] { open_origin(kind, golden_folder + name); });
   };
-  CHECK(holds(of_checkpoint(t5_kind(), "llama"), ": a checkpoint of Hugging Face's form, and `poslab t5 train` begins"));
+  CHECK(holds(of_checkpoint(t5_kind(), "llama"), " of Hugging Face's form, and `poslab t5 train` begins"));
   CHECK(holds(of_checkpoint(language_kind(), "qwen3"), "2: from = "));
   CHECK(holds(of_checkpoint(language_kind(), "olmo2"), " has norms of queries and keys, and one in training has none"));
 }

@@ -109,8 +109,9 @@ Tensor parameter_of(const std::string& name, const StoredMatrix& m) {
 void require_trainable(const HfConfig& config, const std::string& folder) {
   const DecoderSpec& s = config.spec;
   const auto refuse_if = [&](bool has, const char* what) {
-    if (has) bad_input("from = {}: its model has {}, and one in training has none; begin with a LLaMA, or with a Qwen 2 or "
-                       "Mistral without windows", folder, what);
+    if (has)
+      bad_input("from = {}: its model has {}, and one in training has none; begin with a LLaMA, or with a Qwen 2 or "
+                "Mistral without windows", folder, what);
   };
   refuse_if(s.head_dim != 0, "heads of another width than hidden_size / num_attention_heads");
   refuse_if(s.output_bias, "a bias of attention's output (attention_bias)");
@@ -119,8 +120,8 @@ void require_trainable(const HfConfig& config, const std::string& folder) {
   refuse_if(s.norms != NormPlace::before, "norms after its sub-layers");
   refuse_if(s.gate != Activation::silu || s.embedding_scale != 1 || s.logit_cap != 0, "Gemma's gates, scales or caps");
   if (s.epsilon != 1e-5 && s.epsilon != 1e-6)
-    bad_input("from = {}: its rms_norm_eps is {}, and one in training has 1e-5 or 1e-6; begin with another model", folder,
-              s.epsilon);
+    bad_input("from = {}: its rms_norm_eps is {}, and one in training has 1e-5 or 1e-6; begin with another model",
+              folder, s.epsilon);
 }
 
 }  // namespace poslab

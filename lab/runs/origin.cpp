@@ -35,7 +35,8 @@ Origin of_run(const Kind& kind, const std::string& path) {
   const RunFolder folder = RunFolder::open(path);
   const std::string bytes = read_file(folder.checkpoint());
   const Checkpoint saved(bytes, folder.checkpoint(), kind);
-  Origin o{.path = path, .checksum = checksum_of_bytes(bytes), .step = saved.step(), .config = folder.config(saved, kind)};
+  Origin o{.path = path, .checksum = checksum_of_bytes(bytes), .step = saved.step()};
+  o.config = folder.config(saved, kind);
   std::vector<NamedTensor> all = saved.tensors();  // Adam's moments are the last two, as long as the others together
   const Tensor v = all.back().values, m = all[all.size() - 2].values;
   all.resize(all.size() - 2);
@@ -61,11 +62,12 @@ Origin of_run(const Kind& kind, const std::string& path) {
 
 Origin of_checkpoint(const Kind& kind, const std::string& path) {
   if (!kind.table().standard.has("text"))
-    bad_input("from = {}: a checkpoint of Hugging Face's form, and `poslab {}` begins with its own runs alone; name one",
-              path, kind.command("train"));
+    bad_input("from = {}: a checkpoint of Hugging Face's form, and `poslab {}` begins with its own runs alone; name "
+              "one", path, kind.command("train"));
   const HfModel model = open_hf_model(path);
   require_trainable(model.config, path);
-  Origin o{.path = path, .checksum = weights_checksum(map_weights(path)), .settings = language::settings_of(model.config)};
+  Origin o{.path = path, .checksum = weights_checksum(map_weights(path))};
+  o.settings = language::settings_of(model.config);
   o.config = kind.configure(o.settings);
   for (const auto& [name, matrix] : model.matrices) o.parameters[name] = {parameter_of(name, matrix)};
   o.completed = [rope = model.config.rope, length = model.config.trained_length](const std::string& encoding) {
@@ -161,7 +163,8 @@ std::string begin_with(const Origin& o, Learner& learner) {
   if (keep && !o.parameters.begin()->second.m)
     bad_input("optimizer = keep: {} is a checkpoint of Hugging Face's form, and has none; leave it out", o.path);
   if (keep && o.step >= c.count("steps"))
-    bad_input("steps = {}: with optimizer = keep they go on after step {} of {}; give more", c["steps"], o.step, o.path);
+    bad_input("steps = {}: with optimizer = keep they go on after step {} of {}; give more", c["steps"], o.step,
+              o.path);
   std::vector<Fate> kept, made, dropped;
   for (const auto& [name, x, offset] : learner.params().entries()) {
     const auto its = o.parameters.find(name);
@@ -170,7 +173,8 @@ std::string begin_with(const Origin& o, Learner& learner) {
       kept.push_back({name, x.shape()});
       continue;
     }
-    const std::string there = its == o.parameters.end() ? "is missing there" : "is " + to_string(its->second.value.shape());
+    const std::string there =
+        its == o.parameters.end() ? "is missing there" : "is " + to_string(its->second.value.shape());
     if (!of_positions(name)) refuse(o, c, name, fmt::format("{}, and {} here", there, to_string(x.shape())));
     made.push_back({name, x.shape()});
   }

@@ -3,8 +3,8 @@
 // other, shares such as 0.5L and 1L in its encoding are of the length that the origin was trained on, and its tokens
 // come along. Only the parameters of the encoding and the temperature may be others. The new run folder has
 //
-//   origin.json    {"from", "step", "checksum", "optimizer", "kept", "new", "dropped"}: names of parameters; step is that
-//                  of the origin, whose weights the checksum identifies
+//   origin.json    {"from", "step", "checksum", "optimizer", "kept", "new", "dropped"}: step and checksum of the
+//                  origin's checkpoint, or the checksum of its weights; names of parameters
 #pragma once
 #include <functional>
 #include <map>

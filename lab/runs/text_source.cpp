@@ -120,7 +120,8 @@ RunFolder::Files token_files(const std::string& folder) {
 
 NewText new_text(const Choices& c, const std::string& from) {
   if (!c.has("text")) return {};
-  if (const bool letters = c["text"] != "copy_grammar"; !from.empty() && !is_hf_folder(from) && letters == token_files(from).empty())
+  const bool letters = c["text"] != "copy_grammar";
+  if (!from.empty() && !is_hf_folder(from) && letters == token_files(from).empty())
     bad_input("text = {}: {} was trained on {}, and has other tokens; leave it out, or begin with another model",
               c["text"], from, letters ? "copy_grammar" : "a text");
   if (!is_utf8(c["text"]))  // config.toml and text.json keep it

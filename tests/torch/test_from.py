@@ -75,8 +75,8 @@ def test_fifty_steps_are_those_of_pytorch(folder, encoding):
     run, out = folder / encoding.split(":")[0], folder / f"{encoding.split(':')[0]}-hf"
     said = poslab("lm", "train", "--from", folder / "llama", "--text", folder / "text.txt", "--encoding", encoding,
                   "--train-length", T, "--batch", B, "--steps", STEPS, "--lr", LR, "--warmup", WARMUP, "--cooling", 1,
-                  "--schedule", "cosine", "--lr-floor", 0.1, "--weight-decay", 0.1, "--eval-times", 1, "--eval-samples", 1,
-                  "--log-every", 1, "--out", run)
+                  "--schedule", "cosine", "--lr-floor", 0.1, "--weight-decay", 0.1, "--eval-times", 1, "--log-every", 1,
+                  "--eval-samples", 1, "--out", run)
     assert "kept     block*.attention.query (32, 32), 2 times" in said and "new      none" in said
     losses = [json.loads(line)["loss"] for line in (run / "metrics.jsonl").read_text().splitlines()]
 

@@ -107,8 +107,8 @@ export function options_of(state, lane) {
 // encoding or its positions, and go with them.
 const OF_FIELD = {positions: ['first_position', 'resample']};
 const UNSHOWN =
-    [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum', 'warmup', 'cooling',
-     'schedule', 'lr_floor', 'weight_decay'];
+    [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum', 'warmup',
+     'cooling', 'schedule', 'lr_floor', 'weight_decay'];
 export function set_field(lane, field, value) {
   const gone = OF_FIELD[field] ?? [];
   lane[field] = value;
