@@ -90,7 +90,7 @@ Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settin
     }
     if (!m.temperature.empty()) c.set("temperature", m.temperature);
     refuse_without_effect(c, typed);
-    tell_unreached({c.scheme, sampler(c), longest, c.temperature, m.learner->config().whole("layers")});
+    tell_unreached({c.scheme, test_sampler(c), longest, c.temperature, m.learner->config().whole("layers")});
     t.tested.push_back(std::move(c));
   }
   begin(use_of(*m.learner, "testing", taken_by(all), footprint(t.tested[0]).of_test), force);

@@ -6,6 +6,7 @@
 namespace poslab {
 
 const ChoiceTable& all_choices();
+Option test_positions_option();
 const ChoiceOption& choice_option(const std::string& name);
 const Option& option(const std::string& name);   // throws BadInput with did-you-mean
 

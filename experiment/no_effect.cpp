@@ -56,9 +56,9 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
     return fmt::format("all contexts have train_length = {}; choose a smaller shortest", c["train_length"]);
   if (is("accumulate") && c.has("batch") && c.whole("accumulate") > c.whole("batch"))
     return fmt::format("batch = {} has no more parts than sequences; choose at most as many", c["batch"]);
-  if (is("optimizer") && c["from"].empty()) return "without from there is none to keep; give from = RUN";
+  if (is("optimizer") && c["from"].empty()) return "without from = RUN there is none to keep; name one";
   if ((is("schedule") || is("lr_floor")) && c.number("cooling") == 0)
-    return "cooling = 0 keeps the learning rate as it is; give cooling the share of the steps in which it falls";
+    return "cooling = 0 keeps the learning rate as it is; choose the share of the steps in which it falls";
   if (is("cooling") && c.number("cooling") * c.number("steps") <= 1)
     return fmt::format("of steps = {} it is not a whole step; choose a larger share", c["steps"]);
   return "";

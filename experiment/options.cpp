@@ -165,6 +165,11 @@ constexpr double most_steps = 4294967295;  // a stream of random numbers has 32 
 
 }  // namespace
 
+Option test_positions_option() {
+  return spelled_option("test_positions", "same", "positions at test; sequential turns randomization off",
+                        with_same(all_samplers()), test_positions_set);
+}
+
 const ChoiceTable& all_choices() {
   static const ChoiceTable table = choice_table(
       "",
@@ -193,8 +198,7 @@ const ChoiceTable& all_choices() {
                     cooling_option(0)},
        .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 20}, "input lengths to test, FROM:TO"),
                       {"eval_samples", 512, {1, 1 << 14}, "sequences for each length"},
-                      spelled_option("test_positions", "same", "positions at test; sequential turns randomization off",
-                                     with_same(all_samplers()), test_positions_set),
+                      test_positions_option(),
                       spelled_option("test_temperature", "same",
                                      "temperature at test, of a policy without parameters",
                                      with_same(all_temperatures()), test_temperature_sets),

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "encodings/samplers.h"
 #include "experiment/language/language.h"
 
 using namespace poslab;
@@ -214,6 +215,35 @@ TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {
   CHECK(mean == doctest::Approx(after.loss));  // 48 tokens are 8 equal parts
   s.net = s.net.with_encoding(choose_encoding("none"));
   CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(after.loss));
+}
+
+TEST_CASE("lm: every sampler that needs no classes trains, and the test may have other positions") {
+  const Source source = of_grammar();
+  int trained = 0;
+  for (const Sampler& s : all_samplers()) {
+    CAPTURE(s.name);
+    const Settings more = {{"positions", s.name}, {"test_positions", "sequential"}, {"train_length", "16"},
+                           {"eval_times", "1/2"}, {"encoding", s.name == "randomized_offsets" ? "relative" : "rope"}};
+    if (s.name == "given") continue;  // a list for one length
+    if (s.reads_classes) {
+      CHECK_THROWS_WITH_AS(language::check(with(more)), doctest::Contains("reads which tokens are digits"), BadInput);
+      continue;
+    }
+    State state(with(more), source.tokens());
+    const double before = train_step(state, draw_batch(state.config, source, 0)).loss;
+    while (state.adam.step < 8) train_step(state, draw_batch(state.config, source, state.adam.step));
+    const auto loss = [&](const Settings& test) {
+      return evaluate(state.net, state.config.with(test), source, 32, false).loss;
+    };
+    CHECK(loss({}) < before);
+    CHECK(loss({}) == loss({{"positions", "sequential"}, {"test_positions", "same"}}));
+    if (s.random && s.name != "contiguous") CHECK(loss({}) != loss({{"test_positions", "same"}}));
+    ++trained;
+  }
+  CHECK(trained >= 14);
+  CHECK_THROWS_WITH_AS(language::check(with({{"test_positions", "randomized:max_position=60"}})),
+                       doctest::Contains("test_positions = randomized:max_position=60: it has positions for"), BadInput);
+  CHECK_NOTHROW(language::check(with({{"positions", "randomized:max_position=60"}, {"test_positions", "sequential"}})));
 }
 
 TEST_CASE("lm: training that diverges says so and leaves the weights") {

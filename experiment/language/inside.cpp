@@ -68,7 +68,7 @@ void check_lengths(const State& s, const std::vector<int>& lengths, const std::s
   if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane to look at", command);
   constexpr double most_bytes = 2e9;
   const double heads = s.config.whole("layers") * double(s.net.spec().heads);
-  const int room = std::min(pool_of(sampler(s.config)), 1 << 20);
+  const int room = std::min(pool_of(test_sampler(s.config)), 1 << 20);
   const int fits = int(std::sqrt(most_bytes / sizeof(float) / heads));
   const int most = maps ? std::min(room, fits) : room;
   for (const int length : lengths)
@@ -109,15 +109,14 @@ Pca pca(const State& s, const Source& source, const std::vector<int>& lengths, i
 
 Coverage coverage(const State& s, const std::vector<int>& lengths) {
   const RunSpec& c = s.config;
-  const Chosen<Sampler> drawn = sampler(c);
-  const int layers = drawn->parts ? c.whole("layers") : 1;
+  const auto layers = [&](const Chosen<Sampler>& drawn) { return drawn->parts ? c.whole("layers") : 1; };
   return poslab::coverage({.scheme = c.scheme,
                            .causal = true,
                            .done = s.trained_elsewhere ? 1 : s.adam.step,  // its training had the test's positions
                            .training = [&](int64_t step) { return training_positions(c, step); },
                            .test = [&](int length, int) { return test_positions(c, length); },
-                           .training_layers = layers,
-                           .test_layers = layers},
+                           .training_layers = layers(sampler(c)),
+                           .test_layers = layers(test_sampler(c))},
                           lengths);
 }
 

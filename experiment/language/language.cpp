@@ -85,7 +85,7 @@ Batch draw_batch(const RunSpec& c, const Source& source, int64_t step) {
 namespace {
 
 PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, int slots) {
-  const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : sampler(c);
+  const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : test_sampler(c);
   return {drawn, Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
 }
 

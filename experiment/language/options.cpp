@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "encodings/samplers.h"
+#include "experiment/config.h"
 
 namespace poslab::language {
 
@@ -63,6 +65,7 @@ const ChoiceTable& all_choices() {
        .evaluation =
            {Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths"),
             {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"},
+            test_positions_option(),
             {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}}},
       presets);
   return table;
@@ -89,8 +92,8 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
   s.encoding = c.scheme, s.temperature = c.temperature;
-  for (const int length : eval_lengths(c))
-    s.pool = std::max(s.pool, rows_for(sampler(c), length));  // of a learned table
+  s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // of a learned table
+  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, rows_for(test_sampler(c), length));
   return s;
 }
 
@@ -98,8 +101,8 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
 void check(const RunSpec& c) {
   refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
-  const Chosen<Sampler> drawn = sampler(c);
-  refuse_class_readers(drawn);
+  const Chosen<Sampler> drawn = sampler(c), tested = test_sampler(c);
+  refuse_class_readers(drawn), refuse_class_readers(tested);
   const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");
   std::set<int> lengths;
@@ -117,9 +120,12 @@ void check(const RunSpec& c) {
   if (tail && tail < parts)
     bad_input("eval_tail = {}: the loss is reported for {} parts of these tokens; count {} at least", tail, parts,
               parts);
-  if (const int pool = pool_of(drawn); pool < longest)
-    bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; {}", drawn.spelled(), pool,
-              longest, more_positions(drawn));
+  const char* at_test = c["test_positions"] == "same" ? "positions" : "test_positions";
+  for (const auto& [option, s, most] :
+       {std::tuple{"positions", &drawn, c.whole("train_length")}, {at_test, &tested, longest}})
+    if (const int pool = pool_of(*s); pool < most)
+      bad_input("{} = {}: it has positions for {} tokens, and windows have up to {}; {}", option, s->spelled(), pool,
+                longest, more_positions(*s));
   if (c["text"] == "copy_grammar" && c.whole("merges"))
     bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);
 }
