@@ -134,6 +134,12 @@ TEST_CASE("cuda: runs of every kind go on on the other device, and are tested an
     };
     CHECK(loss_on(run, to) == doctest::Approx(loss_on(whole, from)).epsilon(1e-3));
     CHECK(test_run(whole, {{"device", to}, {"eval_samples", "3"}}, {}, false).results.size() > 0);
+    const auto on = [&](const std::string& name, const char* device) {      // from here on, with the optimizer
+      train_run(k.kind, {{"from", whole}, {"optimizer", "keep"}, {"steps", "7"}, {"weight_decay", "0.1"},
+                         {"device", device}, {"out", run + name}}, {}, false);
+      return loss_on(run + name, device);
+    };
+    CHECK(on("-there", to) == doctest::Approx(on("-here", from)).epsilon(1e-3));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "lab/hub/hf_model.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/own_files.h"
+#include "lab/runs/sweep/plan.h"
 #include "lab/runs/whole_run.h"
 #include "tests/lab_hf.h"
 #include "tests/small_kinds.h"
@@ -101,6 +102,22 @@ TEST_CASE("from: with its optimizer a run of any kind goes on to the bits of a l
             trained(k.kind, with(keep, folder / "no"), folder);
           }),
           "2: steps = 3: with optimizer = keep they go on after step 3 of "));
+  }
+}
+
+TEST_CASE("from: trials of a sweep begin with a run and have its options, but for those that the sweep has") {
+  const TemporaryFolder folder;
+  const std::string a = folder / "a";
+  trained(language_kind(), with(overlaid(language_kind().table(), small_text, {{"heads", "2"}}), a), folder);
+  const sweep::Plan plan = sweep::make_plan({{"from", {a}}, {"encoding", {"none", "yarn:factor=2"}}, {"steps", {"3"}},
+                                             {"train_length", {"16"}}}, {}, "plan", language_kind());
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[1].run["encoding"] == "yarn:factor=2,length=8");
+  for (const sweep::Trial& t : plan) {
+    CHECK(t.run["d_ff"] == "12");
+    const std::string run = folder / t.id;
+    trained(language_kind(), with(kept(language_kind().table(), t.run), run), folder);
+    CHECK(nlohmann::json::parse(read_file(run + "/origin.json"))["kept"].size() == 21);
   }
 }
 

@@ -91,11 +91,12 @@ class Run:
 def train(*unnamed, force=False, progress=True, trace=None, **options):
     """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
 
-    task and encoding are required; pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it
-    after the step at hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what
-    is done with activations and updates in every step, as for a Model, whose names it takes. Each parameter has an
-    update besides, such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the
-    Run, that of the last step. What a function raises ends the training. Returns a Run."""
+    task and encoding are required, unless `from_`, as Python spells the option from, names a run that has them;
+    pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it after the step at hand, which is
+    saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what is done with activations and
+    updates in every step, as for a Model, whose names it takes. Each parameter has an update besides, such as
+    "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the last
+    step. What a function raises ends the training. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
@@ -160,5 +161,5 @@ def _texts(options, allowed=None):
             raise ValueError(_inside.unknown("option", name, list(allowed)))
         if options[name] is None:
             raise ValueError(f"{name} is None; leave it out for its default, or give a value")
-    return [(name, os.fspath(value) if hasattr(value, "__fspath__") else spelled_value(value))
+    return [(name.removesuffix("_"), os.fspath(value) if hasattr(value, "__fspath__") else spelled_value(value))
             for name, value in options.items()]

@@ -24,6 +24,13 @@ def assert_same(one, other):
         assert (Path(one) / name).read_bytes() == (Path(other) / name).read_bytes(), name
 
 
+def test_a_training_begins_with_the_weights_of_a_run(tmp_path):
+    first = pl.train(out=tmp_path / "first", progress=False, **TINY)
+    second = pl.train(out=tmp_path / "second", progress=False, from_=first, encoding="none", steps=2)
+    assert second.result["config"]["from"] == str(tmp_path / "first") and second.result["steps"] == 2
+    assert (tmp_path / "second/origin.json").exists() and second.result["config"]["eval_lengths"] == "1:6"
+
+
 def test_training_has_the_bits_of_the_command_line(tmp_path):
     words = [w for name, value in TINY.items() for w in (f"--{name.replace('_', '-')}", str(value))]
     subprocess.run([PROGRAM, "train", *words, "--out", tmp_path / "program"], check=True, capture_output=True)

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "lab/runs/origin.h"
 #include "lab/runs/sweep/plan.h"
 
 namespace poslab::sweep {
@@ -26,7 +27,8 @@ class Collector {
     for (auto& [name, list] : by_name)
       if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
     for (const char* must : {"task", "encoding"})
-      if (kind_->table().standard.has(must) && kind_->table().standard[must].empty() && !by_name.count(must))
+      if (kind_->table().standard.has(must) && kind_->table().standard[must].empty() && !by_name.count(must) &&
+          !by_name.count("from"))
         bad_input("{}: which {}? Every product needs one", source_, must);
     const std::vector<Option>& options = kept_options(*kind_);
     std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these
@@ -40,7 +42,7 @@ class Collector {
       Settings settings;
       size_t wheel = 0;
       for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
-      add(prefix_errors(source_, [&] { return kind_->configure(settings); }));
+      add(prefix_errors(source_, [&] { return kind_->configure(begun(settings)); }));
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];
@@ -51,6 +53,17 @@ class Collector {
   }
 
  private:
+  // With the options of the model that a trial begins with.
+  Settings begun(const Settings& settings) {
+    for (const auto& [name, path] : settings) {
+      if (name != "from" || path.empty()) continue;
+      auto origin = origins_.find(path);
+      if (origin == origins_.end()) origin = origins_.emplace(path, open_origin(*kind_, path)).first;
+      return begun_with(origin->second, *kind_, settings);
+    }
+    return settings;
+  }
+
   void add(const Choices& c) {
     Trial t{trial_id(c), c, refusal(c)};
     const std::string all = config_json(c).dump();
@@ -62,6 +75,7 @@ class Collector {
   std::string source_;
   const Kind* kind_;
   std::unordered_map<std::string, std::string> seen_;
+  std::map<std::string, Origin> origins_;
 };
 
 }  // namespace
