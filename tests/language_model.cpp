@@ -242,7 +242,7 @@ TEST_CASE("lm: every sampler that needs no classes trains, and the test may have
   }
   CHECK(trained >= 14);
   CHECK_THROWS_WITH_AS(language::check(with({{"test_positions", "randomized:max_position=60"}})),
-                       doctest::Contains("test_positions = randomized:max_position=60: it has positions for"), BadInput);
+                       doctest::Contains("test_positions = randomized:max_position=60: it has"), BadInput);
   CHECK_NOTHROW(language::check(with({{"positions", "randomized:max_position=60"}, {"test_positions", "sequential"}})));
 }
 
