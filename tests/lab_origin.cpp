@@ -58,7 +58,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by
     CHECK_FALSE(holds(said, "\n  kept     none\n"));
 
     // As the first checkpoint has them, so that a kill right after it loses nothing.
-    const RunSpec spec = k.kind.configure(begun_with(open_origin(k.kind, a), k.kind, with(more, c)));
+    const RunSpec spec = k.kind.configure(settings_from(open_origin(k.kind, a), k.kind, with(more, c)));
     { create_run(spec); }
     auto before = tensors(a, k.kind), begun = tensors(c, k.kind);
     const auto origin = nlohmann::json::parse(read_file(c + "/origin.json"));
@@ -127,7 +127,7 @@ TEST_CASE("from: shares in the encoding are of the length that the origin was tr
   trained(language_kind(), with(overlaid(language_kind().table(), small_text,
                                          {{"heads", "2"}, {"encoding", "rope:base=500,pairing=half"}}), a), folder);
   const auto encoding = [&](const Settings& more) {
-    return language_kind().configure(begun_with(open_origin(language_kind(), a), language_kind(), more))["encoding"];
+    return language_kind().configure(settings_from(open_origin(language_kind(), a), language_kind(), more))["encoding"];
   };
   CHECK(encoding({{"train_length", "32"}}) == "rope:pairing=half,base=500");
   CHECK(encoding({{"train_length", "32"}, {"encoding", "yarn:factor=4"}}) ==
@@ -171,7 +171,7 @@ TEST_CASE("from: a checkpoint of Hugging Face's form has the logits of its store
   {
     const TemporaryFolder folder;
     const LogFile in_place_of_stderr(folder / "log");
-    begin_with(origin, *learner);
+    give_weights(origin, *learner);
   }
   const NoGrad still;
   const Ids tokens({1, 5}, {3, 1, 4, 1, 5});

@@ -1,7 +1,6 @@
 // Notes on settings that change nothing (lab/runs/unreached.h).
 #include <doctest/doctest.h>
 
-#include "encodings/windows.h"
 #include "experiment/strings.h"
 #include "lab/runs/sweep/plan.h"
 #include "lab/runs/unreached.h"
@@ -11,10 +10,9 @@ using namespace poslab;
 namespace {
 
 std::vector<std::string> of_run(const Settings& more) {
-  Settings all = {{"preset", "tiny"}, {"task", "even_pairs"}, {"causal", "on"}, {"eval_lengths", "1:30"}};
-  all.insert_or_assign("encoding", "rope");
-  for (const auto& [name, value] : more) all.insert_or_assign(name, value);
-  return unreached(RunSpec(strings_kind().configure(all)));
+  const Settings usual = {{"preset", "tiny"}, {"task", "even_pairs"}, {"causal", "on"}, {"eval_lengths", "1:30"},
+                          {"encoding", "rope"}};
+  return unreached(RunSpec(strings_kind().configure(overlaid(strings_kind().table(), usual, more))));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Origin of_run(const Kind& kind, const std::string& path) {
   for (const Chosen<Scheme>& one : scheme->parts ? *scheme->parts : std::vector{scheme})
     for (const char* option : {"base", "pairing"})
       if (one.choices.has(option)) model.emplace(option, one.choices[option]);
-  o.completed = [model](const std::string& encoding) { return choose_encoding(encoding, model).spelled(); };
+  o.complete = [model](const std::string& encoding) { return choose_encoding(encoding, model).spelled(); };
   return o;
 }
 
@@ -68,9 +68,9 @@ Origin of_checkpoint(const Kind& kind, const std::string& path) {
   require_trainable(model.config, path);
   Origin o{.path = path, .checksum = weights_checksum(map_weights(path))};
   o.settings = language::settings_of(model.config);
-  o.config = kind.configure(o.settings);
+  o.config = RunSpec(kind.configure(o.settings));
   for (const auto& [name, matrix] : model.matrices) o.parameters[name] = {parameter_of(name, matrix)};
-  o.completed = [rope = model.config.rope, length = model.config.trained_length](const std::string& encoding) {
+  o.complete = [rope = model.config.rope, length = model.config.trained_length](const std::string& encoding) {
     return for_hf_model(encoding, rope, length);
   };
   return o;
@@ -144,10 +144,10 @@ Origin open_origin(const Kind& kind, const std::string& path) {
   return is_hf_folder(path) ? of_checkpoint(kind, path) : of_run(kind, path);
 }
 
-Settings begun_with(const Origin& o, const Kind& kind, const Settings& own) {
+Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   Settings above = own;
   for (auto& [name, value] : above) {
-    if (name == "encoding") value = prefix_errors("from = " + o.path, [&] { return o.completed(value); });
+    if (name == "encoding") value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
     if (name == "preset" && value != "none")
       bad_input("preset = {}: a run that begins with {} has that one's options; say one by one which differ", value,
                 o.path);
@@ -157,7 +157,7 @@ Settings begun_with(const Origin& o, const Kind& kind, const Settings& own) {
   return overlaid(kind.table(), o.settings, above);
 }
 
-std::string begin_with(const Origin& o, Learner& learner) {
+std::string give_weights(const Origin& o, Learner& learner) {
   const RunSpec& c = learner.config();
   const bool keep = c["optimizer"] == "keep";
   if (keep && !o.parameters.begin()->second.m)

@@ -22,16 +22,16 @@ struct Origin {
   struct Parameter { Tensor value, m{}, v{}; };  // m, v: Adam's moments, absent where there are none
   std::map<std::string, Parameter> parameters{};
   // The spelling of an encoding, with its base and pairing where it leaves them open, and with lengths as numbers.
-  std::function<std::string(const std::string& encoding)> completed{};
+  std::function<std::string(const std::string& encoding)> complete{};
 };
 
 // Throws BadInput: no such folder, another kind, or a checkpoint that training has no options for; Failure: damaged.
 Origin open_origin(const Kind&, const std::string& path);
 // The settings of a run that begins with it; `own` count. Throws BadInput.
-Settings begun_with(const Origin&, const Kind&, const Settings& own);
+Settings settings_from(const Origin&, const Kind&, const Settings& own);
 // Gives a fresh learner these weights, and with optimizer = keep moments and step. Says on stderr which parameters are
 // kept, new and dropped, and returns origin.json. Throws BadInput, naming the option, where its shapes are others.
-std::string begin_with(const Origin&, Learner&);
+std::string give_weights(const Origin&, Learner&);
 // The checksum in a run's origin.json. Throws Failure.
 std::string origin_of(const std::string& folder);
 

@@ -31,7 +31,7 @@ Run create_run(const RunSpec& c, std::optional<Origin> origin) {
   if (const std::string& from = c["from"]; !origin && !from.empty()) origin = open_origin(kind, from);
   NewText text = new_text(c, c["from"]);
   std::unique_ptr<Learner> learner = kind.make(c, text.source);
-  if (origin) text.files.emplace_back("origin.json", begin_with(*origin, *learner));
+  if (origin) text.files.emplace_back("origin.json", give_weights(*origin, *learner));
   stop_if_requested();
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files,
                                              learner->adam().step);

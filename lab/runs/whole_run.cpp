@@ -132,7 +132,7 @@ std::string train_run(const Kind& kind, const Settings& given, const Settings& t
   Settings all = overlaid(kind.table(), given, typed);
   std::optional<Origin> origin;
   if (const std::string from = said_of("from", all); !from.empty())
-    origin = open_origin(kind, from), all = begun_with(*origin, kind, all);
+    origin = open_origin(kind, from), all = settings_from(*origin, kind, all);
   const RunSpec c(kind.configure(of_new_run(all)));
   use_threads_of(c);
   kind.check(c);

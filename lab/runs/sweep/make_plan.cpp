@@ -42,7 +42,7 @@ class Collector {
       Settings settings;
       size_t wheel = 0;
       for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
-      add(prefix_errors(source_, [&] { return kind_->configure(begun(settings)); }));
+      add(prefix_errors(source_, [&] { return kind_->configure(with_origin(settings)); }));
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];
@@ -54,12 +54,12 @@ class Collector {
 
  private:
   // With the options of the model that a trial begins with.
-  Settings begun(const Settings& settings) {
+  Settings with_origin(const Settings& settings) {
     for (const auto& [name, path] : settings) {
       if (name != "from" || path.empty()) continue;
       auto origin = origins_.find(path);
       if (origin == origins_.end()) origin = origins_.emplace(path, open_origin(*kind_, path)).first;
-      return begun_with(origin->second, *kind_, settings);
+      return settings_from(origin->second, *kind_, settings);
     }
     return settings;
   }
