@@ -58,7 +58,7 @@ TEST_CASE("from: a run of any kind begins with another's weights, resumes bit by
     CHECK_FALSE(holds(said, "\n  kept     none\n"));
 
     // As the first checkpoint has them, so that a kill right after it loses nothing.
-    const RunSpec spec = k.kind.configure(settings_from(open_origin(k.kind, a), k.kind, with(more, c)));
+    const RunSpec spec(k.kind.configure(settings_from(open_origin(k.kind, a), k.kind, with(more, c))));
     { create_run(spec); }
     auto before = tensors(a, k.kind), begun = tensors(c, k.kind);
     const auto origin = nlohmann::json::parse(read_file(c + "/origin.json"));

@@ -91,7 +91,7 @@ TEST_CASE("su2023: trials are kept with their tests, and as done as they were") 
   CHECK(read_file(again.run(t) + "/tests/ReRoPE.csv") == csv);
   CHECK(kept_lines(plans, again) == read_file(folder / "kept.jsonl"));
   // A test that was cut off is not kept, at the end of a line or in the middle of one.
-  for (const std::string cut : {csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1), csv.substr(0, csv.size() - 4)}) {
+  for (const std::string& cut : {csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1), csv.substr(0, csv.size() - 4)}) {
     write_file(of + "/tests/ReRoPE.csv", cut);
     const std::string said = refusal([&] { kept_lines(plans, runs); });
     CHECK(holds(said, "1: " + of + "/tests/ReRoPE.csv " + (cut.ends_with('\n') ? "has 5 rows and its test 6" :
