@@ -2,17 +2,18 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "experiment/kind.h"
-#include "lab/files/files.h"
 #include "nn/adam.h"
 #include "tests/places.h"
 
 using namespace poslab;
 
 TEST_CASE("adam: 100 steps with weight decay and every schedule are those of PyTorch") {
-  const auto golden = nlohmann::json::parse(read_file(std::string(test::source_folder) + "/tests/golden/adamw.json"));
+  std::ifstream file(std::string(test::source_folder) + "/tests/golden/adamw.json");
+  const auto golden = nlohmann::json::parse(file);
   for (const auto& [name, wanted] : golden.items())
     for (const Kind* kind : all_kinds()) {
       CAPTURE(name + ", " + kind->name);

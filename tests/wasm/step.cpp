@@ -11,10 +11,10 @@ using namespace poslab;
 int main() {
   for (const Scheme& scheme : all_encodings()) {
     const bool causal = !scheme.causal_only(choose_encoding(scheme.name).choices).empty();
-    const Choices config = configure({{"task", "reverse_string"}, {"encoding", scheme.name},
-                                      {"positions", "randomized"}, {"causal", causal ? "on" : "off"},
-                                      {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "4"},
-                                      {"train_length", "8"}, {"max_position", "128"}, {"eval_lengths", "1:12"}});
+    const RunSpec config(configure({{"task", "reverse_string"}, {"encoding", scheme.name},
+                                    {"positions", "randomized"}, {"causal", causal ? "on" : "off"},
+                                    {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "4"},
+                                    {"train_length", "8"}, {"max_position", "128"}, {"eval_lengths", "1:12"}}));
     State state(config);
     for (int step = 0; step < 5; ++step) {
       const double loss = finish_step(config, start_step(state, draw_step(config, step))).loss;
