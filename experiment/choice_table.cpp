@@ -79,7 +79,8 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
                    {"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
                    {"lr_floor", 0., {0, 1}, "to what share of lr it falls"},
                    {"weight_decay", 0., {0, 1}, "AdamW's: a step takes lr times so much from each matrix"}});
-  add("Training", {{"accumulate", 1, {1, 4096}, "parts of a batch, one after the other: less memory, the same step"}});
+  add("Training", {{"accumulate", 1, {1, 4096},
+                    "parts of a batch, one after the other: less memory, the same step but for dropout"}});
   add("Evaluation", own.evaluation);
   add("Running", own.running);
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),

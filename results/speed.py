@@ -383,8 +383,8 @@ def llama():
 def rounded():
     """How far products in bf16 are off, by op, as `./dev rounded` left it."""
     _, rows = bench("rounded.csv")
-    return markdown(["op", "values", "gradients"],
-                    [[f"`{r['op']}`", f"{r['values_percent']} %", f"{r['gradients_percent']} %"] for r in rows])  # fmt: skip
+    cells = [[f"`{r['op']}`", f"{r['values_percent']} %", f"{r['gradients_percent']} %"] for r in rows]
+    return markdown(["op", "values", "gradients"], cells)
 
 
 def ulps():

@@ -201,6 +201,15 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
             fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 rotated pairs of channels; "
                         "it must have one for each", list, wrong.size()));
     }
+  const auto yarn = [](const Json& truncate) {
+    const Json all = {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 16},
+                      {"truncate", truncate}};
+    Keys keys = keys_of(Json{{"rope_parameters", all}}.dump(), "c");
+    return hf_rope(keys, {.longest = 64, .head_dim = 8}).encoding();
+  };
+  for (const Json& off : {Json(false), Json(nullptr)})          // transformers takes null for false here
+    CHECK(holds(yarn(off), ",truncate=off"));
+  CHECK_FALSE(holds(yarn(true), "truncate"));
   CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
         "2: c: rope_parameters: \"attention_factor\" is 0; it must be at most 1000, and not 0, with which all keys "
         "weigh the same");
@@ -220,8 +229,8 @@ TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong
   CHECK(c.ends == std::vector{2});
   CHECK(c.choice.temperature == 0.8);
   CHECK(c.passed_over == "g: new_key would change the text, and poslab passes over it");
-  read({{"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"suppress_tokens", Json::array()}, {"min_p", nullptr},
-        {"do_sample", false}, {"top_k", 3}, {"max_length", 20}, {"pad_token_id", 0}});
+  read({{"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"suppress_tokens", Json::array()},
+        {"min_p", nullptr}, {"do_sample", false}, {"top_k", 3}, {"max_length", 20}, {"pad_token_id", 0}});
   CHECK(c.passed_over == "");
   read({{"repetition_penalty", 1.2}, {"no_repeat_ngram_size", 1}, {"forced_bos_token_id", 0}});
   CHECK(c.passed_over == "g: repetition_penalty, no_repeat_ngram_size, forced_bos_token_id would change the text, and "

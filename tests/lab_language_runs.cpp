@@ -224,7 +224,7 @@ TEST_CASE("a sweep of language models whose text changes goes no further, and it
   does(0, sweep(out));
   fs::remove_all(folder / "other");
   does(0, sweep(folder / "other") + "--kept " + kept);
-  CHECK(text_read(read_kept(kept).at(id)) == SweepFolder(folder / "other").text_read(plan[0]));
+  CHECK(text_read(read_kept(kept).at(id)) == SweepFolder(folder / "other").input_read(plan[0], all_inputs()[0]));
 }
 
 TEST_CASE("a language model records what trained it, and is tested before it is complete") {

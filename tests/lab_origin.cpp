@@ -9,7 +9,7 @@
 #include "lab/hub/hf_model.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/own_files.h"
-#include "lab/runs/sweep/plan.h"
+#include "lab/runs/sweep/state.h"
 #include "lab/runs/whole_run.h"
 #include "tests/lab_hf.h"
 #include "tests/small_kinds.h"
@@ -119,6 +119,18 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, but fo
     trained(language_kind(), with(kept(language_kind().table(), t.run), run), folder);
     CHECK(nlohmann::json::parse(read_file(run + "/origin.json"))["kept"].size() == 21);
   }
+  // The run at that path is trained anew, otherwise: what began with it before is of another origin.
+  const sweep::SweepFolder runs(std::string(folder / ""));
+  const auto rerun = [&](const std::string& path, const Settings& settings) {
+    std::filesystem::remove_all(path);
+    trained(language_kind(), with(settings, path), folder);
+  };
+  CHECK_NOTHROW(sweep::check_inputs(plan, runs));
+  CHECK(runs.other_input(plan, plan[1]) == "");
+  rerun(a, overlaid(language_kind().table(), small_text, {{"heads", "2"}, {"seed", "9"}}));
+  CHECK(holds(runs.other_input(plan, plan[1]), fmt::format("the origin {} differs from the one that trial ", a)));
+  rerun(folder / plan[1].id, kept(language_kind().table(), plan[1].run));
+  CHECK(holds(refusal([&] { sweep::check_inputs(plan, runs); }), "have read different origins at the path "));
 }
 
 TEST_CASE("from: shares in the encoding are of the length that the origin was trained on, its base and pairing stay") {

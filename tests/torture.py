@@ -59,7 +59,7 @@ JOBS = {
     "report": ("report @/run -o out.html", None),
 }
 # Times stand in them, and nothing that a result depends on; or who worked when.
-TIMED = re.compile(r"(^|/)(clock\.jsonl|journal\.jsonl|claims|result\.json|kept\.jsonl|trials\.csv|page\.json|[^/]*\.log)$")
+TIMED = re.compile(r"(^|/)((clock|journal|kept)\.jsonl|claims|(result|page)\.json|trials\.csv|[^/]*\.log)$")
 DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # on which there was work
 LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
 

@@ -40,7 +40,8 @@ std::string yarn(Keys& of, int length, int longest) {
   const double fast = of.number("beta_fast", 0), slow = of.number("beta_slow", 0);
   if (fast != 0) text += ",beta_fast=" + spelled(fast);
   if (slow != 0) text += ",beta_slow=" + spelled(slow);
-  if (!of.on("truncate", true)) text += ",truncate=off";
+  const bool null = of.has("truncate") && of.get("truncate").is_null();      // false to transformers
+  if (null || !of.on("truncate", true)) text += ",truncate=off";
   const double scale = of.number("mscale", 0), all = of.number("mscale_all_dim", 0);
   if (const std::string attention = attention_of(of); !attention.empty()) return text + attention;
   if (scale != 0 && all != 0) text += fmt::format(",mscale={},mscale_all_dim={}", spelled(scale), spelled(all));

@@ -19,7 +19,7 @@ struct HfConfig {
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
-// These options from generation_config.json; of its other keys `passed_over` tells. Throws BadInput: one is no such number.
+// These options from generation_config.json; `passed_over` names its other keys. Throws BadInput: no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 // The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
 // "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.

@@ -2,8 +2,8 @@
 import {choice, element, player} from './element.mjs';
 import {maps_of} from './map.mjs';
 
-const help = 'On the map: the arrow keys move the cell that is read, with Shift they scroll; + and − zoom, 0 shows the ' +
-    'whole map. The wheel scrolls, with Ctrl it zooms; dragging scrolls. On the heads, the arrow keys choose one.';
+const help = 'On the map: the arrow keys move the cell that is read, with Shift they scroll; + and − zoom, 0 shows ' +
+    'the whole map. The wheel scrolls, with Ctrl it zooms; dragging scrolls. On the heads, the arrow keys choose one.';
 
 // {runs: [{name, steps, elsewhere, layers, heads, symbols, outputs}], opens: {layer, head}, slots, tile, overview,
 // octave}: the last three as lab/pages/view/tiles.h has them.

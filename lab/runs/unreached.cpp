@@ -27,7 +27,8 @@ std::string line_of(const Chosen<Thing>& chosen, int slots) {
 
 std::string unread_positions(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
   const auto line = [&](const char* reads) {
-    return fmt::format("{} reads {}, so positions = {} change nothing here", scheme.spelled(), reads, sampler.thing.name);
+    return fmt::format("{} reads {}, so positions = {} change nothing here", scheme.spelled(), reads,
+                       sampler.thing.name);
   };
   const Reads of_positions = Reads::positions | Reads::distances | Reads::offset_table;
   if (sampler.thing.name == "sequential") return "";

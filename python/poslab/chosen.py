@@ -33,7 +33,8 @@ def spelling(**said):
             raise ValueError(f"{name} is None; name one of pl.{LISTS[name]}, or leave it out")
         if isinstance(value, (list, tuple, np.ndarray)):
             listed = f"; a list is {name}='given:at={' '.join(map(str, np.ravel(value)))}'"
-            raise ValueError(f"{name} is {value!r}; name one of pl.{LISTS[name]}{listed if 'positions' in name else ''}")
+            more = listed if "positions" in name else ""
+            raise ValueError(f"{name} is {value!r}; name one of pl.{LISTS[name]}{more}")
     return {name: str(value) for name, value in said.items()}
 
 

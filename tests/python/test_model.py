@@ -133,7 +133,8 @@ def test_a_language_model(tmp_path):
     assert said == "A small" + model.write("A small", 12, **how) + "\n"
     assert model.write("A small", 12, **how) != model.write("A small", 12, **{**how, "seed": 4})
     for useless in ({"top_k": 3}, {"top_p": 0.2}, {"seed": 0}):
-        with pytest.raises(ValueError, match=f"^{[*useless][0]} changes nothing at temperature 0, .* give a temperature"):
+        why = f"^{[*useless][0]} changes nothing at temperature 0, .* give a temperature"
+        with pytest.raises(ValueError, match=why):
             model.write("A small", 2, temperature=0, **useless)
     assert model.write(count=3) == model.write("#include <", 3)                 # as the command line begins
     first = model.write("A small", 1, temperature=0)

@@ -46,6 +46,14 @@ def test_with_its_own_rope_nothing_changes(kind):
                        plain.generate(at[:1], max_new_tokens=12, do_sample=False))
 
 
+def test_a_model_in_evaluation_draws_no_new_positions():
+    patched, at = pt.patch(model_of(), "rope", positions="randomized:max_position=64"), tokens(2, 12)
+    assert torch.equal(patched(at).logits, patched(at).logits)
+    patched.train()
+    assert not torch.equal(patched(at).logits, patched(at).logits)
+    assert pt.patch(model_of().train(), "rope").model.poslab.training
+
+
 @pytest.mark.parametrize("encoding", ["rope|rope", "rope*4+rope*4", "rope:base=500000|rope"])
 def test_each_part_of_a_composition_has_its_pairing_and_base(encoding):
     sizes = {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}}

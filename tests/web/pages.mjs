@@ -52,7 +52,8 @@ const chart = more => ({
 });
 test('a chart has its title, its axes, its curves and their names', () => {
   const wide = chart_svg(chart({}), false), narrow = chart_svg(chart({}), true);
-  assert.match(wide, /role="img" aria-labelledby="a&amp;b-wide-t a&amp;b-wide-d"><title id="a&amp;b-wide-t">A &lt;title&gt;</);
+  assert.match(wide,
+    /role="img" aria-labelledby="a&amp;b-wide-t a&amp;b-wide-d"><title id="a&amp;b-wide-t">A &lt;title&gt;</);
   assert.match(wide, /<desc id="a&amp;b-wide-d">in words</);
   assert.match(wide, /<path class="line c0" d="M48 191L[\d.]+ 191"\/>/);
   assert.match(wide, />length<.*>share<.*class="name c0"[^>]*>one</s);
@@ -66,7 +67,8 @@ test('a percent axis, trained lengths, and lengths that double', () => {
   const below = chart_svg(chart({x_low: -4, shaded: 0}), false);
   assert.equal(count(below, 'class="zone"'), 0);
   const points = [16, 32, 64].map(x => [x, .5]);
-  const doubled = chart_svg(chart({x_low: 16, x_high: 64, doubling: true, curves: [{name: '', color: 'c0', points}]}), true);
+  const doubled = chart_svg(
+    chart({x_low: 16, x_high: 64, doubling: true, curves: [{name: '', color: 'c0', points}]}), true);
   assert.match(doubled, /class="line c0" d="M48 151L208 151L368 151"/);
   assert.match(doubled, />16<.*>32<.*>64</s);
 });
@@ -79,7 +81,8 @@ test('a missing value breaks a line, and so does a 0 on a logarithmic axis', () 
 test('a curve that lies on another leaves gaps for it', () => {
   const names = ['one', 'other', 'two', 'three', 'chance', 'area', 'few', 'broken'];
   const points = [flat, [[0, .5], [4, .9]], [[0, .5], [4, .502]], flat, flat, flat, [[0, .5]], [[0, .5], [4, null]]];
-  const curves = names.map((name, n) => ({name, color: n === 4 ? 'base' : `c${n}`, points: points[n], filled: n === 5}));
+  const curves = names.map((name, n) =>
+    ({name, color: n === 4 ? 'base' : `c${n}`, points: points[n], filled: n === 5}));
   const of = chart({curves});
   assert.deepEqual(names.map((_, n) => gaps(of, n)), ['', '', ' gaps1', ' gaps2', '', '', '', '']);
   assert.match(chart_svg(of, false), /<path class="line c2 gaps1" d/);
@@ -105,13 +108,16 @@ test('a table writes numbers by the form of their column and names them in a nar
     {name: 'score', form: 'percent', kind: 'score', group: 'long'}, {name: 'loss', form: 4}
   ];
   const rows = [
-    [{text: '<a>', color: 'c1', below: 'seeds 0 to 2'}, 16, {value: .8125, low: .75, high: .875}, {value: 5, beside: '(148)'}],
+    [{text: '<a>', color: 'c1', below: 'seeds 0 to 2'}, 16, {value: .8125, low: .75, high: .875},
+     {value: 5, beside: '(148)'}],
     ['b', null, {value: .5, low: null, high: null}, 1]
   ];
   const html = table({label: 'Runs & more', columns, rows});
-  assert.match(html, /<div class="scroll" tabindex="0" role="region" aria-label="Runs &amp; more"><table class="runs">/);
+  assert.match(html,
+    /<div class="scroll" tabindex="0" role="region" aria-label="Runs &amp; more"><table class="runs">/);
   assert.match(html, /<tr><td colspan="1"><\/td><th colspan="2" scope="colgroup"><span>long<\/span><\/th><td/);
-  assert.match(html, /<th scope="row"><i class="mark c1" aria-hidden="true"><\/i>&lt;a&gt;<small>seeds 0 to 2<\/small><\/th>/);
+  assert.match(html,
+    /<th scope="row"><i class="mark c1" aria-hidden="true"><\/i>&lt;a&gt;<small>seeds 0 to 2<\/small><\/th>/);
   assert.match(html, /<td data-name="long: length">16<\/td>/);
   assert.match(html, /class="score" data-name="score"><span>81.2\u202f%<small>75.0 to 87.5<\/small><\/span>/);
   assert.match(html, /data-name="loss">5.0000 <small>\(148\)<\/small></);
@@ -129,11 +135,13 @@ test('settings that differ stand out', () => {
     label: 'Configuration', columns: [{text: 'a', color: 'c0'}, {text: 'b', color: 'c1'}],
     parts: [{name: 'made by', rows: [['isa', 'avx2', 'avx2']]}, {name: 'configuration', rows: [['lr', '0.1', '<0.2>']]}]
   });
-  assert.match(html, /<tr class="differs"><th scope="row">lr<\/th><td class="text">0.1<\/td><td class="text">&lt;0.2&gt;</);
+  assert.match(html,
+    /<tr class="differs"><th scope="row">lr<\/th><td class="text">0.1<\/td><td class="text">&lt;0.2&gt;</);
   assert.match(html, /<tr><th scope="row">isa/);
   assert.equal(count(html, '<thead>'), 2);
 });
 test('a cloud keeps distances: both axes have one scale', () => {
-  const drawn = cloud_svg({label: 'Layer 1', clouds: [{color: 'c0', at: [0, 0, 2, 0, 0, 1]}, {color: 'c1', at: [2, 1]}]});
+  const drawn = cloud_svg(
+    {label: 'Layer 1', clouds: [{color: 'c0', at: [0, 0, 2, 0, 0, 1]}, {color: 'c1', at: [2, 1]}]});
   assert.match(drawn, /class="dots c1" d="M234.0 63.0h0".*class="dots c0" d="M6.0 177.0h0M234.0 177.0h0M6.0 63.0h0"/);
 });

@@ -22,7 +22,7 @@ void check_figure(const std::string& path, const std::string& width);
 // Checks the same for files with these endings, "pdf", as --figures has them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
-// The bytes of `path`: the figures' data (panels.h), also for a device, as /dev/stdout, or matplotlib's picture of them.
+// The bytes of `path`: the data of the figures, also for a device, as /dev/stdout, or matplotlib's picture of them.
 std::string figure_file(const std::string& path, const std::string& json, const std::string& width);
 
 }  // namespace poslab::page

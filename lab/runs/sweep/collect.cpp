@@ -104,7 +104,7 @@ std::string text_of(const json& cell) {
 Collected collect(const Plan& plan, const SweepFolder& folder) {
   if (!std::filesystem::is_directory(folder.path()))
     bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
-  check_texts(plan, folder);
+  check_inputs(plan, folder);
   const Kind& kind = kind_of(plan);
   const std::vector<std::string> differing = naming(plan).differing();
   const Naming names = naming(plan, {"task", "seed"});

@@ -135,7 +135,8 @@ std::string line_of(const Trial& t, const SweepFolder& folder, ColumnNames& know
   if (const std::string result = if_there(folder.result(t)); !result.empty()) {
     line["result"] = parse_json(result, folder.result(t));
     line["result"].erase("config"), line["result"].erase("files");
-    if (const std::string text = folder.text_read(t); !text.empty()) line["result"]["files"] = {{"text", text}};
+    for (const Input& of : all_inputs())
+      if (const std::string is = folder.input_read(t, of); !is.empty()) line["result"]["files"][of.key] = is;
     kept.result = line["result"].dump();
   }
   line["tested"] = transposed(kept.tested, t.id, known);

@@ -150,7 +150,7 @@ class Worker {
         continue;
       }
       if (folder_.settled(*t)) continue;  // while we claimed it
-      if (const std::string why = folder_.other_text(plan_, *t); !why.empty()) {
+      if (const std::string why = folder_.other_input(plan_, *t); !why.empty()) {
         fail(*t, why);
         continue;
       }

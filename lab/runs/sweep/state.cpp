@@ -1,5 +1,6 @@
 #include "lab/runs/sweep/state.h"
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "lab/files/printable.h"
 #include "lab/files/shell.h"
 #include "lab/runs/config_toml.h"
+#include "lab/runs/origin.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/text_source.h"
@@ -58,40 +60,55 @@ std::string SweepFolder::misfit(const Trial& t) const {
   } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
 }
 
-std::string SweepFolder::text_read(const Trial& t) const {
-  if (!t.run.has("text") || !trained(t)) return "";
+std::string SweepFolder::input_read(const Trial& t, const Input& of) const {
+  if (!t.run.has(of.option) || !trained(t)) return "";
   try {
-    if (fs::exists(run(t) + "/text.json")) return poslab::text_of(run(t)).checksum();
-    return fs::exists(result(t)) ? read_record(result(t)).files["text"] : "";
+    if (fs::exists(run(t) + "/" + of.file)) return of.then(run(t));
+    return fs::exists(result(t)) ? read_record(result(t)).files[of.key] : "";
   } catch (const Failure&) { return ""; }  // a damaged record is named where it is read
 }
 
-std::string SweepFolder::other_text(const Plan& plan, const Trial& t) const {
-  if (!t.run.has("text") || t.run["text"] == "copy_grammar") return "";
-  for (const Trial& done : plan) {
-    const std::string then = done.run["text"] == t.run["text"] ? text_read(done) : "";
-    if (then.empty()) continue;
-    try {
-      const std::string now = checksum_of_text(t.run["text"]);
-      if (now == then) return "";
-      return fmt::format("the text {} differs from the one that trial {} has read: its checksum is {}, and was {}; "
-                         "restore it and run the sweep again with --retry, or choose another --out",
-                         t.run["text"], done.id, now, then);
-    } catch (const BadInput&) { return ""; }  // the training names a text that cannot be read
-  }
+const std::array<Input, 2>& all_inputs() {
+  static const std::array<Input, 2> all = {
+      {{"text", "text", "text.json", [](const std::string& folder) { return poslab::text_of(folder).checksum(); },
+        [](const Trial& t) { return t.run["text"] == "copy_grammar" ? "" : checksum_of_text(t.run["text"]); }},
+       {"from", "origin", "origin.json", origin_of,
+        [](const Trial& t) {
+          const std::string path = t.run["from"];
+          return path.empty() ? "" : open_origin(poslab::kind_of(t.run), path).checksum;
+        }}}};
+  return all;
+}
+
+std::string SweepFolder::other_input(const Plan& plan, const Trial& t) const {
+  for (const Input& of : all_inputs())
+    for (const Trial& done : plan) {
+      if (!t.run.has(of.option) || !done.run.has(of.option) || done.run[of.option] != t.run[of.option]) continue;
+      const std::string then = input_read(done, of);
+      if (then.empty()) continue;
+      try {
+        const std::string now = of.now(t);
+        if (now.empty() || now == then) break;
+        return fmt::format("the {} {} differs from the one that trial {} has read: its checksum is {}, and was {}; "
+                           "restore it and run the sweep again with --retry, or choose another --out",
+                           of.key, t.run[of.option], done.id, now, then);
+      } catch (const BadInput&) { break; }  // the training names an input that cannot be read
+    }
   return "";
 }
 
-void check_texts(const Plan& plan, const SweepFolder& folder) {
-  std::map<std::string, std::pair<std::string, std::string>> read;  // by path: the checksum, and the first trial
-  for (const Trial& t : plan) {
-    const std::string is = folder.text_read(t);
-    if (is.empty()) continue;
-    const auto& [first, id] = read.emplace(t.run["text"], std::pair(is, t.id)).first->second;
-    if (first != is)
-      bad_input("the trials {} and {} of {} have read different texts at the path {}, of checksums {} and {}; remove "
-                "the folders of those that read the wrong one, and run the sweep again",
-                id, t.id, folder.path(), t.run["text"], first, is);
+void check_inputs(const Plan& plan, const SweepFolder& folder) {
+  for (const Input& of : all_inputs()) {
+    std::map<std::string, std::pair<std::string, std::string>> read;  // by path: the checksum, and the first trial
+    for (const Trial& t : plan) {
+      const std::string is = folder.input_read(t, of);
+      if (is.empty()) continue;
+      const auto& [first, id] = read.emplace(t.run[of.option], std::pair(is, t.id)).first->second;
+      if (first != is)
+        bad_input("the trials {} and {} of {} have read different {}s at the path {}, of checksums {} and {}; remove "
+                  "the folders of those that read the wrong one, and run the sweep again",
+                  id, t.id, folder.path(), of.key, t.run[of.option], first, is);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 //   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
 #pragma once
 #include <array>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,15 @@ namespace poslab::sweep {
 enum class TrialState { done, running, stopped, todo, failed, impossible };  // stopped: in the middle; goes on when run
 constexpr std::array<const char*, 6> state_names = {"done", "running", "stopped", "to do", "failed", "impossible"};
 const char* name_of(TrialState);
+
+// A file or folder outside a trial's own that its training reads, named by an option: its text, or the run that it
+// begins with.
+struct Input {
+  const char *option, *key, *file;                     // key: in the files of result.json, and in messages
+  std::string (*then)(const std::string& run);         // checksum of the one that was read
+  std::string (*now)(const Trial&);                    // of the one at that path; "": it has none. Throws BadInput
+};
+const std::array<Input, 2>& all_inputs();
 
 class SweepFolder {
  public:
@@ -44,19 +54,18 @@ class SweepFolder {
   TrialState state(const Trial&, const Claims&) const;
   std::string reason(const Trial&, TrialState) const;  // of a failed or impossible one; "" of others
   void must_fit(const Trial&) const;                   // throws BadInput for a misfit
-  // Checksum of the text that a trial has read (lab/runs/text_source.h); "" of one that is not trained, is older than
-  // this or reads none.
-  std::string text_read(const Trial&) const;
-  // Why this trial, which has steps left, cannot go on: its text is not the one that a trained trial of the plan has
+  // Checksum of an input that a trial has read; "" of one that is not trained, is older than this or reads none.
+  std::string input_read(const Trial&, const Input&) const;
+  // Why this trial, which has steps left, cannot go on: an input is not the one that a trained trial of the plan has
   // read at the same path. "": it can.
-  std::string other_text(const Plan&, const Trial&) const;
+  std::string other_input(const Plan&, const Trial&) const;
 
  private:
   std::string path_;
 };
 
-// Throws BadInput where trained trials have read different texts at one path.
-void check_texts(const Plan&, const SweepFolder&);
+// Throws BadInput where trained trials have read different inputs at one path.
+void check_inputs(const Plan&, const SweepFolder&);
 
 // The rows of a further test of a trial, in its run folder. Throws as read_results(), and Failure where they are not
 // the test's.

@@ -94,7 +94,8 @@ English english(const std::string& task, const std::string& file) {
 
 void check(const English& e) {
   for (const int size : e.sizes) {
-    if (std::count(e.sizes.begin(), e.sizes.end(), size) > 1) bad_input("--sizes: {} is there twice; name each once", size);
+    if (std::count(e.sizes.begin(), e.sizes.end(), size) > 1)
+      bad_input("--sizes: {} is there twice; name each once", size);
     if (e.questions.empty()) written(e, size, 0);
     Rng rng = rng_of_text(0);
     for (size_t n = 0; n < e.questions.size(); ++n)

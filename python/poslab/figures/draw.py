@@ -83,8 +83,8 @@ def _curve(axes, curve, times, n, baselines):
 
 def marks(axes, figure):
     """figure: a line for each of "rows", with series of marks ({"name", "points": [[row, x, low, high], ...]}, and
-    maybe "hollow"); a bar from low to high, which may be the same. "joined" has bars behind, [[row, from, to], ...]. "levels"
-    ({"name", "x"}) are dashed. What is beyond x_low and x_high is an arrow with its number."""
+    maybe "hollow"); a bar from low to high, which may be the same. "joined" has bars behind, [[row, from, to], ...].
+    "levels" ({"name", "x"}) are dashed. What is beyond x_low and x_high is an arrow with its number."""
     times, names = 100 if figure.get("percent") else 1, figure["rows"]
     left, right = times * figure["x_low"], times * figure["x_high"]
     for n, level in enumerate(figure.get("levels", [])):

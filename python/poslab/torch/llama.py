@@ -62,6 +62,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
         block.self_attn.register_forward_pre_hook(_keep_slots, with_kwargs=True)
     model.set_attn_implementation("poslab")
+    scheme.train(model.training)                # from_pretrained() has called eval() already
     return model
 
 
