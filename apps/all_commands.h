@@ -1,4 +1,4 @@
-// The commands with files of their own. Each function adds the options and the help of one; what it returns runs the
+// The commands with files of their own. Each function adds the options and the help of one; its result runs the
 // command after parsing.
 #pragma once
 #include <CLI/CLI.hpp>

@@ -379,8 +379,7 @@ Examples:
   poslab explain rerope --numpy
   poslab explain sampler randomized
   poslab explain temperature log_n:length=80
-  poslab explain retrieval line
-  poslab explain preset tiny)");
+  poslab explain retrieval line)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
   const auto numpy = std::make_shared<bool>(false);

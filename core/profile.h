@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// Kernels that call those of `plain`, the device's table, and record the cost and the time of each call.
+// A table whose kernels call the kernels of `plain`, the table of the device, and record cost and time of each call.
 const Kernels& timing_twins(const Kernels& plain, Device);
 
 // The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays

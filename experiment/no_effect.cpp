@@ -11,11 +11,6 @@
 namespace poslab {
 namespace {
 
-// Of the stack that has most.
-int layers(const RunSpec& c) {
-  return std::max(c.whole("layers"), c.has("decoder_layers") ? c.whole("decoder_layers") : 0);
-}
-
 bool has_option(const Chosen<Sampler>& s, const char* name) {
   return std::any_of(s->options.begin(), s->options.end(), [&](const Option& o) { return o.name == name; });
 }
@@ -32,7 +27,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
     return fmt::format("positions = {} are not random; choose a random sampler, as positions = randomized",
                        c["positions"]);
-  if (is("resample") && c["resample"] == "per_layer" && layers(c) == 1 && !c.scheme->embed)
+  if (is("resample") && c["resample"] == "per_layer" && deepest_stack(c) == 1 && !c.scheme->embed)
     return "layers = 1 draws once in a pass anyway; train with more layers";
   const bool of_positions = is("positions") || is("test_positions");
   const Chosen<Sampler>& drawn = is("positions") ? c.positions : c.test_positions;
@@ -41,7 +36,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
     return fmt::format("of its {} parts, which layers take in turn, {} reads the first alone, as it adds to the "
                        "embedding, before all layers; give positions one part",
                        parts, c.scheme.spelled());
-  if (parts > layers(c)) return parts_beyond(layers(c), parts);
+  if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
                        "as encoding = rope", c.scheme.spelled());
@@ -69,6 +64,10 @@ void refuse_option(const std::string& option, const std::string& value, const st
 }
 
 }  // namespace
+
+int deepest_stack(const Choices& c) {
+  return std::max(c.whole("layers"), c.has("decoder_layers") ? c.whole("decoder_layers") : 0);
+}
 
 bool reads_differences_alone(const Chosen<Scheme>& s) { return !s->embed && !has(reads(s), Reads::positions); }
 

@@ -12,6 +12,8 @@ namespace poslab {
 // choices, which fit together. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
+int deepest_stack(const Choices&);          // layers of the stack that has most
+
 // Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
 bool reads_differences_alone(const Chosen<Scheme>&);
 

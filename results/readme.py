@@ -13,6 +13,7 @@ import sys
 import findings
 import gpu
 import limits
+import products
 import query
 import speed
 from matmul import matmul_lines
@@ -21,9 +22,9 @@ from query import ROOT
 TEMPLATES = {"docs/results.md": findings, "docs/results-limits.md": limits}
 TABLES = {
     "docs/results-tables.md": {"tables": limits.all_tables, "trained": limits.trained_lengths},
-    "docs/speed.md": {"speed": speed.speed_in_ranges, "gpu": gpu.peers, "ladder": speed.ladder,
+    "docs/speed.md": {"speed": speed.speed_in_ranges, "gpu": gpu.peers, "ladder": products.ladder,
                       "rounded": speed.rounded},
-    "docs/gpu.md": {"matmul": lambda: matmul_lines()[-1:], "tested": gpu.tested},
+    "docs/gpu.md": {"matmul": lambda: matmul_lines()[-1:], "tested": lambda: gpu.tested() + gpu.population()},
     "docs/torch.md": {"llama": speed.llama},
     "docs/web.md": {"web": speed.web},
     "docs/testing.md": {"fuzz": speed.fuzz, "sanitizers": speed.sanitizers, "coverage": speed.coverage},

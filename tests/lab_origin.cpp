@@ -128,6 +128,8 @@ TEST_CASE("from: trials of a sweep begin with a run and have its options, but fo
   CHECK_NOTHROW(sweep::check_inputs(plan, runs));
   CHECK(runs.other_input(plan, plan[1]) == "");
   rerun(a, overlaid(language_kind().table(), small_text, {{"heads", "2"}, {"seed", "9"}}));
+  CHECK(runs.other_input(plan, plan[0]) == "");                // it has begun, and goes on from its own folder
+  std::filesystem::remove_all(folder / plan[1].id);
   CHECK(holds(runs.other_input(plan, plan[1]), fmt::format("the origin {} differs from the one that trial ", a)));
   rerun(folder / plan[1].id, kept(language_kind().table(), plan[1].run));
   CHECK(holds(refusal([&] { sweep::check_inputs(plan, runs); }), "have read different origins at the path "));

@@ -6,6 +6,7 @@ import tree
 
 sys.path.insert(0, str(tree.ROOT / "results"))
 import gpu  # noqa: E402
+import products  # noqa: E402
 import speed  # noqa: E402
 from matmul import matmul_lines  # noqa: E402
 
@@ -13,8 +14,8 @@ from matmul import matmul_lines  # noqa: E402
 def page():
     parts = {
         "Beside PyTorch and JAX": speed.speed(),
-        "Engines of products": speed.engine(),
-        "Products in bf16": speed.bf16(),
+        "Engines of products": products.engine(),
+        "Products in bf16": products.bf16(),
         "What rounded products cost in accuracy": matmul_lines(),
         "How far each kernel is off": speed.ulps(),
         "NVIDIA H200: tests": gpu.tested(),

@@ -57,8 +57,8 @@ std::vector<std::string> unreached(const AtWork& w) {
 }
 
 std::vector<std::string> unreached(const RunSpec& c) {
-  const int slots = kind_of(c).longest(c), layers = c.whole("layers");
-  std::vector<std::string> lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
+  const int slots = kind_of(c).longest(c);
+  std::vector<std::string> lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, deepest_stack(c)});
   if (c.has("test_positions") && c["test_positions"] != "same")
     if (const std::string line = unread_positions(c.scheme, test_sampler(c)); !line.empty())
       lines.push_back("at test " + line);

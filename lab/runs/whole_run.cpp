@@ -174,7 +174,7 @@ Tested test_run(const std::string& path, const Settings& settings, const Keep& k
   const Kind& kind = kind_of(c);
   refuse_without_effect(c, settings);
   const std::vector<TestPart> parts = l.test(c);
-  tell_unreached({c.scheme, test_sampler(c), longest_of(parts, c), c.test_temperature, c.whole("layers")});
+  tell_unreached({c.scheme, test_sampler(c), longest_of(parts, c), c.test_temperature, deepest_stack(c)});
   const Destination place = destination_of(run, c, keep);
   std::string again = test_command(kind, folder, place.other);
   if (!place.file.empty()) again += " -o " + shell_path(place.file);

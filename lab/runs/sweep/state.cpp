@@ -87,12 +87,15 @@ std::string SweepFolder::other_input(const Plan& plan, const Trial& t) const {
       const std::string then = input_read(done, of);
       if (then.empty()) continue;
       try {
-        const std::string now = of.now(t);
+        // A training that has begun goes on from its own folder, whatever became of its origin.
+        const bool begun = of.option == std::string("from") && fs::exists(run(t) + "/" + of.file);
+        const std::string now = begun ? of.then(run(t)) : of.now(t);
         if (now.empty() || now == then) break;
         return fmt::format("the {} {} differs from the one that trial {} has read: its checksum is {}, and was {}; "
                            "restore it and run the sweep again with --retry, or choose another --out",
                            of.key, t.run[of.option], done.id, now, then);
-      } catch (const BadInput&) { break; }  // the training names an input that cannot be read
+      } catch (const BadInput&) { break;  // the training names an input that cannot be read, or is damaged
+      } catch (const Failure&) { break; }
     }
   return "";
 }
