@@ -86,8 +86,7 @@ void ask_lines(asking::Session& session, bool terminal, const std::string& task)
 }
 
 std::vector<std::string> strings_of(const asking::Session& session, const std::string& path) {
-  const std::string text = read_input(path), mark = "\xEF\xBB\xBF";      // of byte order, which some editors write
-  std::istringstream lines(text.substr(text.starts_with(mark) ? mark.size() : 0));
+  std::istringstream lines(read_lines(path));
   std::vector<std::string> all;
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

@@ -33,10 +33,13 @@ void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const String
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
               c["task"], of.slots, of.who, sampler->name, there);
+  const bool own = sampler.spelled().find("max_position=") != std::string::npos;
   bad_input(
-      "the longest string of {} has {} slots {}, output slots included, but max_position = {} has no positions "
-      "for them; train with max_position = {}, or take shorter strings",
-      c["task"], of.slots, of.who, there, of.slots);
+      "the longest string of {} has {} slots {}, output slots included, but {} has no positions for them; {}, or take "
+      "shorter strings",
+      c["task"], of.slots, of.who,
+      own ? fmt::format("{} = {}", of.option, sampler.spelled()) : fmt::format("max_position = {}", there),
+      own ? fmt::format("give it max_position={}", of.slots) : fmt::format("train with max_position = {}", of.slots));
 }
 
 // A finite scheme has no row for a position, or a distance, beyond its table.

@@ -133,6 +133,12 @@ Settings overlaid(const ChoiceTable& table, const Settings& below, const Setting
   return all;
 }
 
+void check_decay(const Choices& c) {
+  if (c.number("lr") * c.number("weight_decay") >= 1)
+    bad_input("weight_decay = {} with lr = {}: a step takes lr times the decay from each matrix, and {} is all of it; "
+              "lower one of them", c["weight_decay"], c["lr"], c.number("lr") * c.number("weight_decay"));
+}
+
 Choices configure(const ChoiceTable& table, const Settings& settings) {
   Choices c = table.standard;
   for (const auto& [name, value] : settings)
@@ -141,6 +147,7 @@ Choices configure(const ChoiceTable& table, const Settings& settings) {
   preset.add(find("preset", table.presets, c["preset"]).settings);
   OneSource all(preset.choices);
   all.add(settings);
+  check_decay(all.choices);
   return all.choices;
 }
 

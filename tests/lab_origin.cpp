@@ -164,7 +164,7 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
   CHECK(holds(refused(language_kind(), {{"layers", "3"}}), "2: layers = 3: " + a + " has 2, and so block2."));
   CHECK(holds(refused(language_kind(), {{"layers", "1"}}), "2: layers = 1: " + a + " has 2, and so block1."));
   CHECK(holds(refused(language_kind(), {{"tied", "on"}}), "2: tied = on: " + a + " has off, and so head.w "));
-  CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny: a run that begins with "));
+  CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny beside from = "));
   CHECK(holds(refused(language_kind(), {{"text", ""}}), " was trained on copy_grammar, and has other tokens; "));
   CHECK(holds(refused(t5_kind(), {}), "2: " + a + "/checkpoint.safetensors is of a language model; `poslab lm` reads"));
   CHECK_FALSE(std::filesystem::exists(folder / "no"));

@@ -110,6 +110,12 @@ std::string read_input(const std::string& path) {
   return read_file(path);
 }
 
+std::string read_lines(const std::string& path) {
+  std::string text = read_input(path);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return text;
+}
+
 std::string said_by(const std::filesystem::filesystem_error& e) {
   const std::string path = e.path1().string();
   return fmt::format("cannot look at {}: {}{}", path.empty() ? "a file" : path, e.code().message(),

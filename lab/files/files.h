@@ -29,6 +29,7 @@ class InputFile {
 void require_file(const std::string& path);
 std::string read_file(const std::string& path);  // throws Failure
 std::string read_input(const std::string& path);  // of a name that the user typed, or a folder of others: require_file
+std::string read_lines(const std::string& path);  // read_input without the byte order mark that some editors write
 // What std::filesystem says where it throws, in our words: "cannot look at loop: Too many levels of symbolic links".
 std::string said_by(const std::filesystem::filesystem_error&);
 // Whether the name is at fault, and another one helps.

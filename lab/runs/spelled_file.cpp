@@ -21,7 +21,7 @@ std::string without(std::string line, const char* unwanted) {
 }
 
 std::string positions_in(const std::string& path) {
-  std::istringstream lines(read_input(path));
+  std::istringstream lines(read_lines(path));
   std::string all, line;
   size_t count = 0;
   for (int n = 1; std::getline(lines, line); ++n) {
@@ -38,7 +38,7 @@ std::string positions_in(const std::string& path) {
 
 // Lines from # on are remarks.
 std::string calibration_in(const std::string& path) {
-  std::istringstream lines(read_input(path));
+  std::istringstream lines(read_lines(path));
   std::string all, line;
   size_t count = 0;
   while (std::getline(lines, line)) all += without(line.substr(0, line.find('#')), "\t\r") + " ";

@@ -73,7 +73,7 @@ TextQuestion written(const English& e, int size, int n) {
 }
 
 std::vector<DocumentQuestion> read_questions(const std::string& path) {
-  std::istringstream lines(read_input(path));
+  std::istringstream lines(read_lines(path));
   std::vector<DocumentQuestion> all;
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n)
