@@ -33,7 +33,7 @@ void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const String
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
               c["task"], of.slots, of.who, sampler->name, there);
-  const bool own = sampler.spelled().find("max_position=") != std::string::npos;
+  const bool own = there != c.whole("max_position");       // the sampler's, beside the run's
   bad_input(
       "the longest string of {} has {} slots {}, output slots included, but {} has no positions for them; {}, or take "
       "shorter strings",
