@@ -87,7 +87,7 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
 endif()
 
 if(cuda_found)
-  add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${device} ${cuda_host} cuda/driver.cpp)
+  add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${device} ${cuda_host} cuda/driver.cpp cuda/cublas.cpp)
   target_compile_options(cuda_device PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=$<JOIN:${warnings},$<COMMA>>>")
   target_include_directories(cuda_device SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})

@@ -58,8 +58,9 @@ const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
 thread_local Matmul of_cpu = Matmul::fp32;                    // cpu_matmul()
-thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as MatmulPrecision has set it
-void set_matmul(Matmul how) {
+// Of each device, as MatmulPrecision has set it.
+thread_local std::pair<Matmul, Engine> current[2] = {{Matmul::fp32, Engine::own}, {Matmul::fp32, Engine::own}};
+void set_matmul(Matmul how, Engine) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
     bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; use "
               "matmul = fp32", matmul_names[int(how)]);
@@ -77,17 +78,17 @@ const Backend* cuda = nullptr;
 Matmul cpu_matmul() { return of_cpu; }
 
 MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
-    : by_(device == Device::cpu ? by : engine()), device_(device) {
+    : by_(device == Device::cpu ? by : engine()), device_(device), before_(current[int(device)]) {
   if (device == Device::cpu && how != Matmul::fp32 && by != Engine::own)
     bad_input("matmul = {}: products = {} rounds nothing; use products = own, or matmul = fp32", matmul_names[int(how)],
               engine_names[int(by)]);
-  backend(device).set_matmul(how);
-  before_ = std::exchange(current[int(device)], how);
+  backend(device).set_matmul(how, by);
+  current[int(device)] = {how, by};
 }
 MatmulPrecision::~MatmulPrecision() {
-  const Matmul how = current[int(device_)] = before_;
+  const auto [how, by] = current[int(device_)] = before_;
   try {
-    backend(device_).set_matmul(how);
+    backend(device_).set_matmul(how, by);
   } catch (const std::exception&) {}  // the next call to the device reports its error
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "core/engine.h"
 #include "core/kernels.h"
@@ -29,9 +30,9 @@ struct Backend {
   // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
   // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work);
-  // Sets how products of the calling thread's queue round; `MatmulPrecision` below limits it to a scope. Throws
-  // BadInput for a precision that this device does not support.
-  void (*set_matmul)(Matmul);
+  // Sets how products of the calling thread's queue round, and on a GPU the engine that computes them;
+  // `MatmulPrecision` below limits it to a scope. Throws BadInput for what this device does not support.
+  void (*set_matmul)(Matmul, Engine);
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)();
   // Called with each buffer that a tensor gets, new or reused. Null: not called.
@@ -42,8 +43,9 @@ struct Backend {
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
 void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
-// Scope guard: while it lives, the calling thread's products on the device round to this precision, and on a CPU this
-// engine computes them. The destructor restores both. Throws BadInput if the device does not support the precision.
+// Scope guard: while it lives, the calling thread's products on the device round to this precision, and this engine
+// computes them; on a GPU an engine of the CPU stands for our own kernels. The destructor restores both. Throws BadInput
+// if the device does not support them.
 class MatmulPrecision {
  public:
   MatmulPrecision(Device, Matmul, Engine = engine());
@@ -54,7 +56,7 @@ class MatmulPrecision {
  private:
   UseEngine by_;
   Device device_;
-  Matmul before_;
+  std::pair<Matmul, Engine> before_;
 };
 
 }  // namespace poslab

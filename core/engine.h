@@ -1,6 +1,6 @@
-// Which engine multiplies matrices on a CPU: in linear layers, feed-forward networks and matmul, forward and backward.
-// Our own kernels always compute attention's products, which are narrow, products with weights in the form of their
-// file, and everything on a GPU. The choice is made in core/kernels.cpp, which hands out the engine's table of kernels.
+// Which engine multiplies matrices: in linear layers, feed-forward networks and matmul, forward and backward. Our own
+// kernels always compute attention's products and products with weights in the form of their file. For a CPU
+// core/kernels.cpp hands out the engine's table of kernels; a GPU (cuda/product.cu) has our own kernels and cuBLAS.
 #pragma once
 #include <optional>
 
@@ -9,8 +9,9 @@ namespace poslab {
 //   own       core/cpu/gemm.h: a few rows at a time, which stay in the cache from one operation to the next
 //   openblas  OpenBLAS, where it is installed: core/platform/openblas.h
 //   naive     three loops, to read first; the reference in tests: core/cpu/naive_product.h
-enum class Engine { own, openblas, naive };
-inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   // in the order of Engine
+//   cublas    cuBLAS, on a GPU alone, where it is installed: cuda/cublas.cpp
+enum class Engine { own, openblas, naive, cublas };
+inline constexpr const char* engine_names[] = {"own", "openblas", "naive", "cublas"};   // in the order of Engine
 
 // The engine of the process, for new runs and for everything outside runs: the one that the environment variable
 // POSLAB_PRODUCTS names, else `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take openblas,

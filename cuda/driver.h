@@ -3,8 +3,13 @@
 // waits, marks and recordings are that stream's.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+
+#include "core/fields.h"
+#include "core/real.h"
+#include "core/rounding.h"
 
 namespace poslab::cuda {
 constexpr int multiprocessors = 132;       // of an H100, for which work is divided
@@ -36,5 +41,21 @@ void begin_recording();
 Recorded end_recording();
 void abandon_recording();                  // after an error in between
 void replay(const Recorded&);
+
+// c = a b or c += a b for each of a batch, by cuBLAS (cuda/cublas.cpp). Lines of a and b lie along the sum, a: (m, k)
+// and b: (n, k), or across it, a: (k, m) and b: (k, n), as a Factor's (cuda/product.h); c: (m, n) without gaps.
+struct Gemm {
+  const real *a, *b;
+  real* c;
+  int m, n, k, a_line, b_line;
+  bool a_along, b_along;
+  int64_t a_step, b_step, c_step;          // from one of the batch to the next
+  int batch;
+  bool add;
+  Matmul form;                             // fp32, tf32 or bf16
+  FIELDS(Gemm, a, b, c, m, n, k, a_line, b_line, a_along, b_along, a_step, b_step, c_step, batch, add, form)
+};
+void multiply(const Gemm&);
+std::string cublas();                      // "cuBLAS 13.1.0"; throws BadInput where it is not installed
 
 }  // namespace poslab::cuda::driver

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "cuda/launch.h"
+#include "cuda/product_tile.cuh"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -178,6 +178,26 @@ void replay(const Recorded& r) {
   if (!runs) return;
   const DeviceMemoryOpen memory;
   for (const auto& launch : all) launch();
+}
+
+std::string cublas() { return "three loops, as the GPU is emulated"; }
+void multiply(const Gemm& g) {
+  for (const void* at : {(const void*)g.a, (const void*)g.b, (const void*)g.c}) check_device_memory(at);
+  run_or_record([g] {
+    const auto rounded = [&](real x) {
+      return g.form == Matmul::fp32 ? x : real(g.form == Matmul::tf32 ? to_tf32(float(x)) : to_bf16(float(x)));
+    };
+    for (int64_t part = 0; part < g.batch; ++part)
+      for (int64_t i = 0; i < g.m; ++i)
+        for (int64_t j = 0; j < g.n; ++j) {
+          double sum = 0;
+          for (int64_t p = 0; p < g.k; ++p)
+            sum += double(rounded(g.a[part * g.a_step + (g.a_along ? i * g.a_line + p : p * g.a_line + i)])) *
+                   double(rounded(g.b[part * g.b_step + (g.b_along ? j * g.b_line + p : p * g.b_line + j)]));
+          real& to = g.c[part * g.c_step + i * g.n + j];
+          to = g.add ? to + real(sum) : real(sum);
+        }
+  });
 }
 
 }  // namespace driver

@@ -14,7 +14,7 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
           .k_total = p.batch * p.k,
           .c_step = p.c_step};
   const Splits splits = Splits::of(p.k, tiles(p.m, p.n));
-  if (p.batch > 1 || p.k < 512 || splits.count == 1) return multiply(job);
+  if (p.batch > 1 || p.k < 512 || splits.count == 1 || multiplies_by_library()) return multiply(job);
   const int64_t n = int64_t(p.m) * p.n;
   job.c_step = in_fours(n), job.c = room_for_sums(splits.count * job.c_step), job.finish = {};
   job.term[0] = {splits(left), splits(right), splits.length}, job.parts = splits.count;

@@ -32,6 +32,11 @@ struct Weights {
 };
 inline void multiply(int64_t rows, const Weights& w) {
   if (!w.dw && !w.db) return;
+  if (w.dw && multiplies_by_library()) {
+    multiply(one_product(across(w.x, w.in), across(w.dy, w.out), w.dw.at, w.in, w.out, int(rows),
+                         {.add_to_c = !w.dw.empty}));
+    return multiply(rows, {.db = w.db, .dy = w.dy, .in = w.in, .out = w.out, .beside = w.beside});
+  }
   const Splits splits = Splits::of(rows, tiles(w.in, w.out) + w.beside);
   const int64_t n = w.dw ? int64_t(w.in) * w.out : 0, pitch = in_fours(n) + (w.db ? in_fours(w.out) : 0);
   real* const partial = room_for_sums(splits.count * pitch);

@@ -202,6 +202,7 @@ struct Held {
 struct Products {
   Held held;
   Matmul form = Matmul::fp32;
+  bool by_library = false;
 };
 Held& held() { return of_this_queue<Products>().held; }
 Matmul& form() { return of_this_queue<Products>().form; }
@@ -250,7 +251,39 @@ bool joins(Held& held, const Job& job) {
   return false;
 }
 
+// -- by cuBLAS --------------------------------------------------------------------------------------------------------
+
+// c = [gate > 0] max(c + bias, 0), each where it is wanted                                                       (m, n)
+__global__ void finish_product(real* c, const real* bias, bool relu, const real* gate, int64_t size, int n) {
+  for (const int64_t e : all(size)) {
+    real x = bias ? c[e] + bias[e % n] : c[e];
+    if (relu && x < 0) x = 0;                                                                     // NaN stays
+    c[e] = gate && !(gate[e] > 0) ? 0 : x;
+  }
+}
+
+bool fits_library(const Job& j) {
+  const Finish& f = j.finish;
+  const bool finishes = f.bias || f.relu || f.gate, split = j.k_total != j.parts * int64_t(j.term[0].k);
+  return j.m > 0 && j.n > 0 && j.term[0].k > 0 && !j.b_sums && !split && !(finishes && (f.add_to_c || j.parts > 1));
+}
+
+void multiply_by_library(const Job& j) {
+  start_products();
+  const Term& t = j.term[0];
+  const driver::Gemm gemm{t.a.at, t.b.at, j.c, j.m, j.n, t.k, t.a.line, t.b.line, t.a.is_along, t.b.is_along,
+                          t.a.step, t.b.step, j.c_step, j.parts, j.finish.add_to_c, form()};
+  if (std::string* key = step_key()) append_key(*key, gemm);
+  if (!dry_run()) driver::multiply(gemm);
+  const Finish& f = j.finish;
+  const int64_t size = int64_t(j.m) * j.n;
+  if (f.bias || f.relu || f.gate)
+    launch_first(finish_product, blocks_for(size), threads, j.c, f.bias, f.relu, f.gate, size, j.n);
+}
+
 }  // namespace
+
+bool multiplies_by_library() { return of_this_queue<Products>().by_library; }
 
 void start_products() {
   if (Held& h = held(); h.jobs.count > 0) start(h, {});
@@ -261,6 +294,7 @@ void multiply(const Job& job) {
   if (!job.parts) return;
   const Touched mine = touched(job);
   wait_for_sums(mine.read), wait_for_sums(mine.written);
+  if (multiplies_by_library() && fits_library(job)) return multiply_by_library(job);
   Held& h = held();
   if (meet(mine.read, h.written)) start(h, {});
   if (joins(h, job)) return h.read.add(mine.read);             // the held job already writes its c
@@ -285,9 +319,10 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& 
 }
 
 Matmul matmul_in_use() { return form(); }
-void use_matmul(Matmul how) {
-  if (how != form()) start_products();
-  form() = how;
+void use_matmul(Matmul how, bool by_library) {
+  Products& p = of_this_queue<Products>();
+  if (how != p.form || by_library != p.by_library) start_products();
+  p.form = how, p.by_library = by_library;
 }
 
 }  // namespace poslab::cuda

@@ -65,6 +65,10 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 // Starts it, now or later; results are seen by all that is launched or copied after it.
 void multiply(const Job&);
 
+// Whether cuBLAS computes products (core/engine.h), one at a time: all but those with sums of b's columns, of which a
+// sum that is split is none, as cuBLAS splits by itself.
+bool multiplies_by_library();
+
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
 // held back, is alone, and a row is one tile wide. False: nothing was done (cuda/norm.cu has the other way).
 struct NormOfProduct {

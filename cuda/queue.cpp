@@ -222,12 +222,16 @@ void wait() {
   driver::wait();
 }
 
-void set_matmul(Matmul how) {
+void set_matmul(Matmul how, Engine by) {
   driver::start();
   if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
     bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
               "build with real = float; this is {}; use matmul = fp32", matmul_names[int(how)], driver::name());
-  use_matmul(how);
+  const bool by_library = by == Engine::cublas;
+  if (by_library && how == Matmul::tf32x3)
+    bad_input("matmul = tf32x3: products = cublas has fp32, tf32 and bf16; use one of these, or products = own");
+  if (by_library) driver::cublas();          // throws if it is not installed
+  use_matmul(how, by_library);
 }
 
 void step(const std::function<void()>& work) {

@@ -87,7 +87,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
       matmuls(std::begin(matmul_names), std::end(matmul_names));
   add("Running", {{"device", names_of(all_devices()), "where kernels run"},
                   {"matmul", matmuls, "what the factors of products are rounded to"},
-                  {"products", engines, "by what a CPU multiplies matrices"}});
+                  {"products", engines, "by what matrices are multiplied; cublas on a GPU alone"}});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},

@@ -154,7 +154,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   [[maybe_unused]] const Quick quick;
   const Backend& gpu = backend(Device::cuda);
   if (sizeof(real) == 8) {
-    CHECK_THROWS_AS(gpu.set_matmul(Matmul::tf32), BadInput);
+    CHECK_THROWS_AS(gpu.set_matmul(Matmul::tf32, Engine::own), BadInput);
     return;
   }
   // A factor of b bits is off by 2^-b of itself at most; sums of such products by less than their numbers' share.
@@ -204,11 +204,11 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
         name, worst, to_cpu, networks_to_cpu, off_numbers, numbers, cuda_tolerance);
   }
   struct Fp32Again {
-    ~Fp32Again() { backend(Device::cuda).set_matmul(Matmul::fp32); }
+    ~Fp32Again() { backend(Device::cuda).set_matmul(Matmul::fp32, Engine::own); }
   } fp32_again;
   // 1 x 1: how one factor is rounded, at ties and near them.
   const auto rounded = [&](Matmul how, double x) {
-    gpu.set_matmul(how);
+    gpu.set_matmul(how, Engine::own);
     const Tensor a = Tensor::from<double>({1, 1}, {x}).to(Device::cuda), b = Tensor::full({1, 1}, 1, Device::cuda);
     return double(linear(a, b).item());
   };
@@ -220,6 +220,33 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   CHECK(rounded(Matmul::bf16, 1 + two_to(-8)) == 1);                             // ties go to even
   CHECK(rounded(Matmul::bf16, 1 + 3 * two_to(-8)) == 1 + two_to(-6));
   CHECK(rounded(Matmul::fp32, 1 + two_to(-23)) == 1 + two_to(-23));
+}
+
+// On a GPU without cuBLAS this test fails, and says how to install it.
+TEST_CASE("cuda: products by cuBLAS are our own kernels', rounded alike, forward and backward") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Matmul::fp32, Engine::cublas), BadInput);
+  CHECK_THROWS_AS(MatmulPrecision(Device::cuda, Matmul::tf32x3, Engine::cublas), BadInput);
+  for (const Matmul how : {Matmul::fp32, Matmul::tf32, Matmul::bf16}) {
+    if (sizeof(real) == 8 && how != Matmul::fp32) continue;
+    const double unit = how == Matmul::fp32 ? 0 : std::ldexp(1., how == Matmul::tf32 ? -10 : -7);
+    int tried = 0;
+    for (const OpCase& c : op_cases()) {
+      const bool network = c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
+      if (c.kernel != "linear" && c.kernel != "matmul" && !network) continue;
+      const Tensors x = inputs(c);
+      if (network && x[0].size() > 10000) continue;                              // emulation takes its time
+      INFO(matmul_names[int(how)] << " " << title(c));
+      const auto by = [&](Engine engine) {
+        const MatmulPrecision as(Device::cuda, how, engine);
+        return run(c, x, Device::cuda);
+      };
+      CHECK(difference(by(Engine::cublas), by(Engine::own)) <= (network ? std::max(unit, cuda_tolerance) : cuda_tolerance));
+      ++tried;
+    }
+    CHECK(tried > 10);
+  }
 }
 
 #ifdef POSLAB_EMULATE

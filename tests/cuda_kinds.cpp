@@ -65,6 +65,17 @@ TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
   }
 }
 
+TEST_CASE("cuda: steps by cuBLAS are recorded once, too, and their losses are those of our own kernels") {
+  const OneThread one;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const std::unique_ptr<Learner> own = learner_of(k, {{"device", "cuda"}}),
+                                   by_library = learner_of(k, {{"device", "cuda"}, {"products", "cublas"}});
+    for (int n = 0; n < 3; ++n)
+      CHECK(step(*by_library).loss == doctest::Approx(step(*own).loss).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5 the same answer") {
   const OneThread one;
   const Quick quick;

@@ -126,7 +126,7 @@ TEST_CASE("cuda: runs that multiply differently take turns in one process, each 
   CHECK(first.losses == fp32);
   CHECK(second.losses == bf16);
   CHECK(of_a == fp32.back());
-  backend(Device::cuda).set_matmul(Matmul::fp32);
+  backend(Device::cuda).set_matmul(Matmul::fp32, Engine::own);
 }
 
 #ifndef POSLAB_EMULATE

@@ -58,7 +58,8 @@ const Kernels& table(Engine products) {
   switch (products) {
     case Engine::openblas: return with_products_by<OpenBlasProduct>();
     case Engine::naive: return with_products_by<NaiveProduct>();
-    case Engine::own: break;
+    case Engine::own:
+    case Engine::cublas: break;
   }
 #endif
   return own();
