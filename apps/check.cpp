@@ -111,7 +111,7 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
     const std::string name = choose_encoding(spelling)->name;
     const auto at = golden.find(name);
     if (at == golden.end()) {
-      value = "NO", of = fmt::format("no golden file; write one with `./dev reference {}`", name);
+      value = "NO", of = fmt::format("no golden file; write one with `tools/reference {}`", name);
       failed.push_back("golden");
     } else {
       value = "there", of = fmt::format("{} of ours", at->second.own);
@@ -164,7 +164,7 @@ Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& 
   }
   fmt::print(R"(# Every scheme and what it has to pass
 
-Made by `./dev checks` with `poslab check --all --markdown`:
+Made by `tools/checks` with `poslab check --all --markdown`:
 commit {}, {}, {}, {:.0f} seconds.
 
 Each scheme is run with its defaults, with each of its options on its own at a few values, with the samplers sequential,

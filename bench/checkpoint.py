@@ -29,7 +29,7 @@ def parser(about, peers, turns, seconds):
 
 def parse(parser, peers):
     options = parser.parse_args()
-    command.check(parser, options, peers, "run ./dev huggingface")
+    command.check(parser, options, peers, "run tools/huggingface")
     return options
 
 

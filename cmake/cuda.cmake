@@ -11,7 +11,7 @@ elseif(POSLAB_EMULATION)
   find_package(Boost REQUIRED COMPONENTS context)
 endif()
 # Six are compiled as one, as most of nvcc's time goes into the headers that they share: names must differ between them.
-# Each alone (1) is for ./dev resources, which names the source of each kernel.
+# Each alone (1) is for tools/resources, which names the source of each kernel.
 set(POSLAB_CUDA_SOURCES_AS_ONE 6 CACHE STRING "how many .cu are compiled as one")
 # elementwise.cu is alone: its kernels have the names of C's functions, which others call.
 list(FILTER cuda_sources EXCLUDE REGEX "elementwise")

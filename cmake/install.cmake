@@ -26,7 +26,7 @@ install(FILES ${CMAKE_BINARY_DIR}/poslab-config.cmake ${CMAKE_BINARY_DIR}/poslab
   DESTINATION ${package_at})
 
 install(TARGETS poslab_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# The page that `./dev web` made, if it did: `poslab web` puts runs into it.
+# The page that `tools/web` made, if it did: `poslab web` puts runs into it.
 install(FILES ${CMAKE_BINARY_DIR}/../web/past-the-edge.html DESTINATION ${CMAKE_INSTALL_DATADIR}/poslab OPTIONAL)
 install(DIRECTORY python/poslab/figures python/poslab/papers DESTINATION ${CMAKE_INSTALL_DATADIR}/poslab/poslab_drawing
   PATTERN __pycache__ EXCLUDE)

@@ -21,8 +21,8 @@ endfunction()
 
 # Several sources are compiled as one, which takes a quarter to a half of the time: most of it goes into headers and
 # templates that they share. So names in anonymous namespaces must differ between them. Not where headers are not parsed
-# ahead, so that each file shows what it lacks; and with POSLAB_ALONE not those that ./dev mutate changes one by one.
-option(POSLAB_ALONE "what ./dev mutate changes is compiled file by file" OFF)
+# ahead, so that each file shows what it lacks; and with POSLAB_ALONE not those that tools/mutate changes one by one.
+option(POSLAB_ALONE "what tools/mutate changes is compiled file by file" OFF)
 function(compiled_in_group target group source)
   set(alone "^(autograd|encodings|nn|tasks|experiment|kernels_.*) | lab_(files|runs)")
   if(POSLAB_ALONE AND "${target} ${group}" MATCHES "${alone}")

@@ -1,4 +1,4 @@
-# The Python module, poslab._poslab, from the same objects as the program: ./dev python, or `pip install .`
+# The Python module, poslab._poslab, from the same objects as the program: tools/python, or `pip install .`
 # (pyproject.toml). In the build tree it lies in python/poslab beside links to the sources of the package.
 option(POSLAB_PYTHON "build the Python module; takes nanobind, found by Python_EXECUTABLE" OFF)
 if(NOT POSLAB_PYTHON)

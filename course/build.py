@@ -129,7 +129,7 @@ def state(folder):
     """What course.json says: the step that the folder is at."""
     at = folder / "course.json"
     if not at.exists():
-        raise marks.Broken(f"{folder} is no folder of the course: there is no course.json; ./dev course 1 {folder} "
+        raise marks.Broken(f"{folder} is no folder of the course: there is no course.json; tools/course 1 {folder} "
                            "makes one")
     try:
         said = json.loads(at.read_text())

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The spine as a course: makes a student's folder with holes, checks what was written there, and grades a class.
 
-usage: ./dev course N DIR [--solved] [--again]
-       ./dev course check DIR [--step N] [--json FILE]
-       ./dev course curve DIR [--step N] [--encoding E] [--positions P] [--at-test E]
-       ./dev course grade [--json FILE] DIR...
+usage: tools/course N DIR [--solved] [--again]
+       tools/course check DIR [--step N] [--json FILE]
+       tools/course curve DIR [--step N] [--encoding E] [--positions P] [--at-test E]
+       tools/course grade [--json FILE] DIR...
 
 docs/course/README.md says what each step asks.
 """
@@ -43,7 +43,7 @@ def begin(folder, step, solved, again):
     if not there and folder.exists() and any(folder.iterdir()):
         refuse(f"{folder} is not empty and has no course.json; give a new folder")
     if not there and step > 1 and not solved:
-        refuse(f"{folder} is new, and step {step} stands on those before it; begin with ./dev course 1 {folder}, or "
+        refuse(f"{folder} is new, and step {step} stands on those before it; begin with tools/course 1 {folder}, or "
                "take the project's with --solved")
     open_ones = [r for r in there.values() if r.step < step and r.is_hole]
     if open_ones and not solved:
@@ -75,7 +75,7 @@ def begin(folder, step, solved, again):
     print(f"Step {marks.title_of(step)}\n\n  read   {marks.root / marks.page_of(step)}")
     for region in marks.of_folder(folder, step).values():
         print(f"  {'write' if region.is_hole else 'stays'}  {folder / region.path}:{region.first + 2}   {region.name}")
-    print(f"  then   ./dev course check {shlex.quote(str(folder))}" + (f" --step {step}" if step < at_step else ""))
+    print(f"  then   tools/course check {shlex.quote(str(folder))}" + (f" --step {step}" if step < at_step else ""))
     if kept:
         print(f"\nWhat stands in {', '.join(kept)} stays; --again cuts holes anew.")
 
@@ -130,9 +130,9 @@ def check(folder, step, out):
     good = passes(result)
     go_on = good and step == at_step and step < marks.steps
     print(f"{result['passed']} of {result['of']} cases pass" +
-          (f"; go on with ./dev course {step + 1} {shlex.quote(str(folder))}" if go_on else ""))
+          (f"; go on with tools/course {step + 1} {shlex.quote(str(folder))}" if go_on else ""))
     if good and curve.first <= step <= curve.last:
-        print(f"see what it does with longer strings: ./dev course curve {shlex.quote(str(folder))}" +
+        print(f"see what it does with longer strings: tools/course curve {shlex.quote(str(folder))}" +
               (f" --step {step}" if step != at_step else ""))
     if out:
         write(out, json.dumps(result, indent=1) + "\n")
@@ -212,7 +212,7 @@ def grade(folders, out):
 
 
 def arguments():
-    p = argparse.ArgumentParser(prog="./dev course", description=__doc__.split("\n\n")[0],
+    p = argparse.ArgumentParser(prog="tools/course", description=__doc__.split("\n\n")[0],
                                 epilog="docs/course/README.md says what each step asks.")
     which = p.add_subparsers(dest="what", metavar="N | check | curve | grade", required=True)
     for step in range(1, marks.steps + 1):

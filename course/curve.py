@@ -47,7 +47,7 @@ def curves_of(programs, steps, plan):
         output, error = process.communicate()
         if process.returncode:
             raise marks.Broken(f"{program} {' '.join(plan[1:])}: {error or build.ended_by(process)}; the check of an "
-                               "earlier step may say why: ./dev course check DIR --step N")
+                               "earlier step may say why: tools/course check DIR --step N")
         curves.append({int(length): float(percent) for length, percent in
                        map(str.split, build.said_by_tests.findall(output))})
     return curves

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./dev bundle: everything that a machine without network and root needs, from a Debian machine that has it all.
+# tools/bundle: everything that a machine without network and root needs, from a Debian machine that has it all.
 #
 #   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
 #   .bundle/lib      the shared libraries that they start with; all but glibc
@@ -15,8 +15,8 @@ shopt -s extglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 nvcc=$1 architectures=$2 packages=("${@:3}")
 bundle=$PWD/.bundle build=$PWD/build/bundle archive=$PWD/build/poslab-bundle.tar.gz
-say() { printf './dev bundle: %s\n' "$*"; }
-stop() { printf './dev bundle: %s\n' "$*" >&2; exit 1; }
+say() { printf 'tools/bundle: %s\n' "$*"; }
+stop() { printf 'tools/bundle: %s\n' "$*" >&2; exit 1; }
 command -v dpkg > /dev/null || stop 'there is no dpkg here: bundles are made on Debian and its kin'
 
 # The programs find their libraries beside them, before any of the machine's, and so do those libraries.
@@ -68,4 +68,4 @@ size=$(stat -c %s "$alone")
 say "$((size / 1048576)) MiB in build/$(basename "$alone"), which is enough to run and test"
 [[ $architectures != +([0-9])-real ]] || ((size <= 64 * 1048576)) || stop "that is more than 64 MiB for one kind of GPU"
 say "$(du -sm "$bundle" | cut -f1) MB in .bundle, $(du -m "$archive" | cut -f1) MB in build/$(basename "$archive")," \
-  "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/dev cuda-test rates"
+  "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/tools/cuda-test rates"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
+"""tools/cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
 
     rates       steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), and the kernels
                 of one step
@@ -13,7 +13,7 @@
 
 Without a stage, all eight. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
 and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
-usable GPU. Programs are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT
+usable GPU. Programs are those of build/cuda, or else of .bundle/bin (tools/bundle). All is written into $OUT
 (runs/cuda-test): STAGE.txt is the table, STAGE.json the same for programs, STAGE.log all output. Those of
 docs/gpu-measured.md are kept in bench/results/h200/, and results/readme.py makes its tables of them.
 """
@@ -281,7 +281,7 @@ STAGES = {f.__name__: f for f in (rates, schemes, tests, naive, population, sani
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./dev cuda-test", description=__doc__,
+    parser = argparse.ArgumentParser(prog="tools/cuda-test", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("stage", nargs="?", choices=STAGES, help="default: one after the other")
     parser.add_argument("words", nargs=argparse.REMAINDER, help="of train: SECONDS of each of its two runs (200); "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """usage: cuda/resources.py LOG: what `nvcc -Xptxas=-v` said of each kernel, as bench/results/resources.csv;
-./dev resources. Of a kernel that is compiled in several forms, the most that any of them takes."""
+tools/resources. Of a kernel that is compiled in several forms, the most that any of them takes."""
 
 import collections
 import pathlib

@@ -24,7 +24,7 @@ def programs():
     for folder in (built, bundled):
         if all((folder / name).exists() for name in ("poslab", "poslab_bench", "poslab_cuda_tests")):
             return folder
-    sys.exit("cuda-test: no programs for a GPU; `./dev build cuda` makes build/cuda, `./dev bundle` makes .bundle/bin")
+    sys.exit("cuda-test: no programs for a GPU; `./dev build cuda` makes build/cuda, `tools/bundle` makes .bundle/bin")
 
 
 def tool(name):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: notebooks/run.py [--write] [NOTEBOOK...]     ./dev notebooks calls it with the right Python
+"""usage: notebooks/run.py [--write] [NOTEBOOK...]     tools/notebooks calls it with the right Python
 
 Runs the notebooks, each in a process of its own and as it stands in its .py (jupytext's percent format). It fails if a
 cell fails or warns, if the .ipynb is not of these cells, if a link leads nowhere, if an exercise that nobody has
@@ -120,9 +120,9 @@ def run(path, write):
     pair = path.with_suffix(".ipynb")
     notebook = cells_of(path)
     if not write and not pair.exists():
-        return [f"there is no {pair.name}; ./dev notebooks --write makes it"]
+        return [f"there is no {pair.name}; tools/notebooks --write makes it"]
     if not write and sources(nbformat.read(pair, as_version=4)) != sources(notebook):
-        return [f"{pair.name} has other cells than {path.name}; ./dev notebooks --write {path.stem} makes it anew"]
+        return [f"{pair.name} has other cells than {path.name}; tools/notebooks --write {path.stem} makes it anew"]
     solved = with_solutions(notebook)
     client = NotebookClient(solved, timeout=SLOW, kernel_name="python3", resources={"metadata": {"path": str(HERE)}})
     try:

@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md and of the site, from what `./dev cuda-test` left on a GPU: bench/results/h200/."""
+"""Tables of docs/speed.md and of the site, from what `tools/cuda-test` left on a GPU: bench/results/h200/."""
 
 import json
 

@@ -268,7 +268,7 @@ def rounded():
 
 
 def ulps():
-    """A table for each instruction set, of what `./dev ulps` left."""
+    """A table for each instruction set, of what `tools/ulps` left."""
     _, rows = bench("ulps.csv")
     head = ["kernel", "value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"]
     for isa, of in by(next(iter(rows[0])), rows).items():
@@ -277,7 +277,7 @@ def ulps():
 
 
 def resources():
-    """What `./dev resources` left of each kernel."""
+    """What `tools/resources` left of each kernel."""
     (about,), rows = bench("resources.csv")
     head = [name.replace("_", " ") for name in rows[0]]
     return [f"{about}. Of a template with several forms, the most that any takes.", "",
@@ -296,7 +296,7 @@ def last_rows(name, head, cells):
 
 
 def fuzz():
-    """What `./dev fuzz --inputs 1000000` left, for each target."""
+    """What `tools/fuzz --inputs 1000000` left, for each target."""
     head = ["target", "inputs tried", "processor time", "edges", "lines of its sources"]
     return last_rows("fuzz", head, lambda r: [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['seconds']} s",
                                               f"{int(r['edges']):,}", f"{r['lines']} %"])  # fmt: skip
@@ -309,7 +309,7 @@ def sanitizers():
 
 
 def coverage():
-    """What `./dev coverage` left, for each folder."""
+    """What `tools/coverage` left, for each folder."""
     parts = ("lines", "branches", "forms")
     return last_rows("coverage", ["folder", "lines", "branches", "all forms"], lambda r: [
         f"`{r['folder']}/`", *(f"{r[n + '_percent']} % of {r[n]}" for n in parts)])  # fmt: skip

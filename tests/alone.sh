@@ -31,14 +31,14 @@ alone() {   # FILE
 }
 export -f options alone
 
-# The module takes Python's headers and nanobind's, which ./dev python brings.
+# The module takes Python's headers and nanobind's, which tools/python brings.
 python=.venv-python/bin/python left_out='^(core/platform/exceptions_wasm|web/exports|course/steps/|python/)'
 if [[ -x $python ]]; then
   left_out=${left_out/'|python/'/}
   headers=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')
   module="-I$($python -m nanobind --include_dir) -I$headers"
 else
-  echo 'left out: python/, as there is no .venv-python (./dev python)'
+  echo 'left out: python/, as there is no .venv-python (tools/python)'
 fi
 if (($#)); then files=("$@")
 else mapfile -t files < <(git ls-files '*.h' '*.cpp' | grep -vE "$left_out")

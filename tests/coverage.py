@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which lines and branches the unit tests reach: ./dev coverage runs them first.
+"""Which lines and branches the unit tests reach: tools/coverage runs them first.
 
 usage: tests/coverage.py BUILD
 

@@ -12,7 +12,7 @@ scratch
 check 'it installs' cmake --install "$build" --prefix "$folder/there"
 check 'the program runs' there/bin/poslab --version
 completes() { grep -q '^complete .* poslab$' there/share/bash-completion/completions/poslab; }
-if [[ -e $build/../web/past-the-edge.html ]]; then     # as ./dev web makes it
+if [[ -e $build/../web/past-the-edge.html ]]; then     # as tools/web makes it
   check 'it has the page that trains' there/bin/poslab web -o page.html
 fi
 check 'bash finds its completion' completes

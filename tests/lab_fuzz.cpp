@@ -1,5 +1,5 @@
 // Files of strangers: whatever a file holds, reading it ends soon and either works or is an error of ours. The targets
-// of ./dev fuzz (tests/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
+// of tools/fuzz (tests/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
 #include <fcntl.h>
 
 #include <cstdio>

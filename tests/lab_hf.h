@@ -21,11 +21,11 @@ inline const Json& hf_cases() {
   return all;
 }
 
-// Has transformers read exported models, if ./dev huggingface has fetched it. folders: words of a shell.
+// Has transformers read exported models, if tools/huggingface has fetched it. folders: words of a shell.
 inline void read_back(const std::string& folders) {
   const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
   if (!std::filesystem::exists(python)) {
-    MESSAGE("transformers did not read the exports: ./dev huggingface has not been run");
+    MESSAGE("transformers did not read the exports: tools/huggingface has not been run");
     return;
   }
   const TemporaryFolder folder;

@@ -1,5 +1,5 @@
 // Export in the Hugging Face form: the written model gives the same logits and tokens, read here and, where
-// ./dev huggingface has made .venv-huggingface, by transformers. Models beyond the form are refused.
+// tools/huggingface has made .venv-huggingface, by transformers. Models beyond the form are refused.
 #include "encodings/checks/setup.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_export.h"

@@ -13,7 +13,7 @@ std::vector<File>& files() {
   return all;
 }
 
-// POSLAB_OPS_FIRST=scan: cases of kernels with this name come first, so that ./dev mutate, which has changed a kernel,
+// POSLAB_OPS_FIRST=scan: cases of kernels with this name come first, so that tools/mutate, which has changed a kernel,
 // sees it fail sooner.
 bool is_first(const OpCase& c) {
   const char* word = std::getenv("POSLAB_OPS_FIRST");

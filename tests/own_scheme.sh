@@ -12,10 +12,10 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p docs tests encodings build/release python/poslab
-cp "$source/dev" dev.real
 cp "$source/CMakePresets.json" .
 cp "$source"/encodings/{all.cpp,template.cpp.txt} encodings
-cp -r "$source"/tests/{parts.sh,reference} tests
+cp -r "$source/tests/reference" tests
+cp -r "$source/tools" .
 cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
@@ -55,13 +55,7 @@ test_here() {
   tests/reference_test > compared || { cat compared; return 1; }
   grep '^reference mine ' compared
 }
-dev() {
-  case $1 in
-    build) build_here ;;
-    test) test_here ;;
-    *) bash dev.real "$@" ;;
-  esac
-}
+dev() { "${1}_here"; }
 
 holes=$(grep -c '^#error hole' encodings/template.cpp.txt)
 cp encodings/template.cpp.txt encodings/mine.cpp

@@ -1,8 +1,27 @@
-# The parts of `./dev test`, which sources this file. What the parts take is built first, one thing after the other, by
-# all cores. Then the parts run side by side, two at a time, as most of them use one core.
-# shellcheck shell=bash
+#!/usr/bin/env bash
+# usage: ./dev test [PART...]     builds and runs the tests, by default those of release
+#
+#   release, debug   the unit tests, races of emulated kernels, killed runs, an installation, the command line's tests
+#   double           real = double: every gradient is checked against differences
+#   lines, lint      width of lines, budgets of folders (tools/size.txt), subjects of commits, ./dev itself; linters
+#   docs, site       links and code blocks of the Markdown pages; the documentation site
+#   course [--all]   the steps of the course, cut, filled and checked; --all with each wrong answer
+#   python, wheel, notebooks    the module with pytest, a wheel in an empty environment, the notebooks
+#   wasm, web        a few steps as WebAssembly beside the native build; the page that trains, in headless browsers
+#   spine, arm       the files of docs/spine.md, compiled alone, learn a task; their first steps as ARM's, under qemu
+#   short, memcheck  short forms of asan and of tools/memcheck
+#   cuda             nvcc compiles and links what is for the GPU, for sm_75 and sm_90; nothing runs
+#   all              the parts above but debug, as in CI. These run only when named:
+#   torch            poslab.torch; PyTorch comes into .venv and transformers into .venv-torch (6 GB)
+#   asan, tsan       the unit tests, the command line's and Python's under GCC's sanitizers (docs/testing.md)
+#   aarch64, libcxx  the unit tests compiled for ARM and run by qemu, or with clang's C++ library
+#   alone, macos     compiles each file by itself; parses all of them with the headers of macOS
+#   portable, portable-arm      the program and wheel for older systems, in a bare Debian 11; for ARM, by qemu
+#
+# What the parts take is built first, one after the other, by all cores. Then two parts run at a time, as most use one
+# core, each with its output in build/test-NAME.log. The last line counts what passed and failed.
 
-passed=0 failed=0 summary='' failures='' parts=() course_tests=() kept=()
+passed=0 failed=0 summary='' failures='' parts=() kept=()
 
 one() {   # COMMAND...: a part that is a single case
   if "$@"; then echo 'test cases: 1 | 1 passed | 0 failed'
@@ -73,7 +92,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     tsan-planted) one planted_race ;;
     asan-python | tsan-python) watched_python "${1%-python}" ;;
     smoke) tests/smoke.sh build/release/poslab ;;
-    torture) torture ;;
+    torture) PATH=$PWD/.venv-python/bin:$PATH tests/torture.py build/release/poslab ;;
     install) tests/install.sh build/release ;;
     spine) one spine_learns ;;
     python | torch) tests/pytest.sh "$1" ;;
@@ -91,8 +110,9 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
-    course) tests/course/course.py ${course_tests[@]+"${course_tests[@]}"} ;;
-    lines) one eval 'columns && subjects && tests/size.sh && tests/dev.sh &&
+    course) tests/course/course.py ${COURSE_ALL:+--all} ;;
+    lint) tools/lint --changed ;;
+    lines) one eval 'tests/lines.sh && tests/size.sh && tests/dev.sh &&
                      .venv-mutate/bin/python tests/mutate/mutate.py --self-test' ;;
   esac
 }
@@ -141,7 +161,7 @@ add_up() {   # NAME: counts the cases of a part that has run
 longest='page release-1 release-2 course docs double-2 notebooks python double-1 site'
 
 run_parts() {   # all of `parts`
-  local name at_once=2 waits=0 began=$SECONDS order=()
+  local name at_once=2 began=$SECONDS order=() started
   for name in $longest; do
     [[ " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
   done
@@ -149,17 +169,15 @@ run_parts() {   # all of `parts`
     [[ " $longest " == *" $name "* ]] || order+=("$name")
   done
   (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
-  set -m                                  # each part is a group of processes, which an interrupt ends as a whole
-  trap 'trap - INT TERM; for name in $(jobs -p); do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
-  for name in ${order[@]+"${order[@]}"}; do
-    while (($(jobs -rp | grep -cvx "$waits") >= at_once)); do sleep 0.2; done
-    say "testing: $name"
-    run_part "$name" &
-    [[ $name != page ]] || waits=$!       # for a browser most of its time, so it is beside two others
-  done
-  wait
-  trap - INT TERM
-  set +m
+  [[ " ${parts[*]-} " != *' page '* ]] || at_once=$((at_once + 1))   # it waits for a browser most of its time
+  if ((${#order[@]})); then
+    set -m                                # a group of processes, which an interrupt ends as a whole
+    xargs -n 1 -P "$at_once" tests/parts.sh <<< "${order[*]}" & started=$!
+    trap 'trap - INT TERM; kill -- "-$started" 2> /dev/null || true; exit 130' INT TERM
+    wait "$started" || true               # add_up sees what failed
+    trap - INT TERM
+    set +m
+  fi
   for name in ${parts[@]+"${parts[@]}"}; do add_up "$name"; done
   ((${#kept[@]} == 0)) || tests/sanitized.py "${kept[@]}"
   summary+="  all of them $((SECONDS - began)) s"$'\n'
@@ -180,10 +198,9 @@ ready() {   # WHAT PART... -- COMMAND...: the parts are run if the command, whic
 
 # Nothing of it runs here: whether all of it compiles and links without a warning, for the oldest GPU and a recent one.
 # In a folder of its own, as `./dev build cuda` compiles for seven.
-compile_cuda() {   # ARCHITECTURES TARGET FLAGS
+compile_cuda() {   # GPUS TARGET FLAGS
   local compiler flags=$3
-  install_missing "$needed"
-  compiler=$(nvcc) || stop "$no_nvcc"
+  needs program && compiler=$(nvcc) || return
   # Older ones have no --Ofast-compile.
   [[ $("$compiler" --help) == *--Ofast-compile* ]] || flags=
   cmake --preset cuda -B build/cuda_test -DCMAKE_CUDA_COMPILER="$compiler" -DCMAKE_CUDA_ARCHITECTURES="$1" \
@@ -192,78 +209,78 @@ compile_cuda() {   # ARCHITECTURES TARGET FLAGS
     ! grep 'warning' build/test-cuda.log
 }
 
-for_older() { portable && wheel portable; }
-parsed_for_macos() {
-  install_missing "$needed$needed_by_python" && trust_system && tests/venv.sh portable && build release poslab_program
+# The spine's first losses: natively, and for ARM.
+arm_spine() {
+  needs arm && spine && cmake --build build/spine --target losses &&
+    cmake -S cmake/spine -B build/spine_arm -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      --toolchain "$PWD/cmake/aarch64.cmake" &&
+    cmake --build build/spine_arm --target losses
 }
+for_memcheck() { needs memcheck && build release poslab_memcheck poslab_memcheck_ops; }
+for_macos() { venv portable && build release poslab_program; }
+for_older() { ./dev build portable && tools/wheel portable; }
+for_aarch64() { build release training_steps && build aarch64 poslab_tests training_steps; }
+for_wasm() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
+for_web() { needs page browsers && build release poslab_program training_steps && tools/web; }
+for_lint() { needs lint && venv lint; }
 
-training_steps() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
-for_arm() { build release training_steps && build aarch64 poslab_tests training_steps; }
-
-web_ready() { install_missing "$needed_by_web_tests" && build release poslab_program training_steps && web; }
-
-# What all parts take: Debian's packages at once, and what comes from PyPI while the compiler works. Who needs it makes
-# it if it is not there.
+# What all parts take: Debian's packages at once, and what comes from PyPI while the compiler works. A part that needs
+# something makes it if it is not there.
 fetch_all() {
-  local all=$needed$needed_by_tests$needed_by_course$needed_by_site$needed_by_web_tests$needed_by_memcheck
-  all+=$needed_by_arm
-  (install_missing "$all") || return 0
+  (needs program tests torture course module site page browsers memcheck arm lint) || return 0
   trust_system
   (tests/venv.sh python && tests/venv.sh site) > build/venvs.log 2>&1 &
   fetching=$!
 }
 
-ci_parts='release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lines'
+ci_parts='release short memcheck python wasm web wheel notebooks double cuda site course docs spine arm lint lines'
 all_parts="$ci_parts debug torch aarch64 libcxx portable portable-arm macos alone asan tsan"
 
-run_tests() {   # [PRESET...]
+run_tests() {   # [PART...]
   (($#)) || set -- release
   local part
   # shellcheck disable=SC2086                 # words
   [[ $* == all || $* == 'course --all' ]] || for part; do known 'part of the tests' "$part" $all_parts; done
-  local preset architectures='75-real;90-real' target=poslab_cuda_tests nvcc_flags= fetching=
+  local gpus='75-real;90-real' target=poslab_cuda_tests nvcc_flags='' fetching=''
   local of_double=(-DPOSLAB_EMULATION=ON) of_release='poslab_program poslab_tests poslab_race_tests'
   mkdir -p build
-  if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
+  if [[ $* == 'course --all' ]]; then set -- course; export COURSE_ALL=1; fi
   if [[ $* == all ]]; then
     # shellcheck disable=SC2086               # words
     set -- $ci_parts
     of_release=all                             # the benchmark, too, which no test calls
-    architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests,
+    gpus=90-real target=cuda_device            # ./dev test cuda has the oldest one, too, and links the tests,
     nvcc_flags=--Ofast-compile=max             # and optimizes
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
     fetch_all
   fi
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
-    (install_missing "$needed_by_tests") ||
-      say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk'
+    (needs tests torture) || say 'no OpenBLAS: its engine is not tested; no eatmydata: tests wait for the disk'
   fi
-  for preset; do
-    if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
-    case $preset in
-      memcheck) ready memcheck memcheck -- memcheck_ready ;;
-      lines) ready 'what plants faults' lines -- mutate_venv ;;
+  for part; do
+    if [[ $part == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
+    case $part in
+      memcheck | macos | wasm | lint) ready "$part" "$part" -- "for_$part" ;;
+      web) ready web web page -- for_web ;;
+      aarch64) ready aarch64 aarch64-{steps,1,2} -- for_aarch64 ;;
+      portable) ready portable portable{,-wheel} -- for_older ;;
+      portable-arm) ready portable-arm portable-arm -- tools/wheel portable arm ;;
+      wheel) ready wheel wheel -- tools/wheel ;;
+      lines) ready 'what plants faults' lines -- venv mutate ;;
       docs) ready docs docs -- build release poslab_program ;;
-      course) ready course course -- install_missing "$needed_by_course" ;;
+      course) ready course course -- needs course ;;
       site) ready site site -- site_ready ;;
       cuda)
-        if (compile_cuda "$architectures" "$target" "$nvcc_flags"); then
-          passed=$((passed + 1)) summary+="  compiled   $target by nvcc for $architectures"$'\n'
+        if (compile_cuda "$gpus" "$target" "$nvcc_flags"); then
+          passed=$((passed + 1)) summary+="  compiled   $target by nvcc for $gpus"$'\n'
         else failed=$((failed + 1)) summary+="  failed     nvcc failed or warned, see build/test-cuda.log"$'\n'
         fi ;;
-      python | notebooks) ready "$preset" "$preset" -- python_module poslab_python_types poslab_program ;;
+      python | notebooks) ready "$part" "$part" -- python_module poslab_program ;;
       torch) ready torch torch -- torch_venv ;;
-      wheel) ready wheel wheel -- wheel ;;
       spine) ready spine spine -- spine ;;
       arm) ready arm arm -- arm_spine ;;
-      aarch64) ready aarch64 aarch64-{steps,1,2} -- for_arm ;;
       libcxx) ready libcxx libcxx-{1,2} -- build libcxx poslab_tests ;;
-      portable) ready portable portable{,-wheel} -- for_older ;;
-      macos) ready macos macos -- parsed_for_macos ;;
-      portable-arm) ready portable-arm portable-arm -- wheel portable arm ;;
-      alone) ready alone alone -- install_missing "$needed" ;;
-      wasm) ready wasm wasm -- training_steps ;;
-      web) ready web web page -- web_ready ;;
+      alone) ready alone alone -- needs program ;;
       asan) ready asan asan-{1,2,smoke,python} -- watched asan ;;
       short) ready short short -- build short poslab_short_tests ;;
       tsan) ready tsan tsan-{planted,1,2,smoke,python} -- watched tsan ;;
@@ -274,7 +291,7 @@ run_tests() {   # [PRESET...]
         more_options=("${of_double[@]}")
         ready double double-1 double-2 -- build double all
         more_options=() ;;
-      *) ready "$preset" "$preset-1" "$preset-2" -- build "$preset" all ;;
+      *) ready "$part" "$part-1" "$part-2" -- build "$part" all ;;
     esac
   done
   run_parts
@@ -282,3 +299,10 @@ run_tests() {   # [PRESET...]
   printf '\n%s\n%d passed, %d failed\n' "$summary" "$passed" "$failed"
   ((failed == 0))
 }
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then        # for xargs in run_parts
+  # shellcheck source=tools/setup.sh
+  . "$(dirname "$0")/../tools/setup.sh"
+  echo "./dev: testing: $1"
+  run_part "$1"
+fi

@@ -1,5 +1,5 @@
 // Products fill c with tiles of many sizes (core/cpu/gemm.h): up to 8 rows and 4 vectors, and smaller for the rest.
-// Here each size comes in each form of products and with each end, where ./dev coverage found that the
+// Here each size comes in each form of products and with each end, where tools/coverage found that the
 // sizes of the other tests leave some out. Factors are small whole numbers, so every form has to give the exact result.
 #include <doctest/doctest.h>
 

@@ -97,7 +97,7 @@ TEST_CASE("reference: the model equals an independent PyTorch model, for every e
     compare_with(golden);
   }
   for (const Scheme& scheme : all_encodings()) {
-    INFO(scheme.name, " has no golden file; write one with `./dev reference NAME` (tests/reference/README.md)");
+    INFO(scheme.name, " has no golden file; write one with `tools/reference NAME` (tests/reference/README.md)");
     CHECK(covered.count(scheme.name) == 1);
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What ./dev release has made, tried as those do who get it: the sums, the wheels in empty environments, those for other
+# What tools/release has made, tried as those do who get it: the sums, the wheels in empty environments, those for other
 # systems and the programs on them or near them (tests/portable/), the Debian package in a bare Debian (as root, where
 # debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.

@@ -18,7 +18,7 @@ endings() {   # LANGUAGE
 lines() {   # FOLDER LANGUAGE
   local ending
   ending=$(endings "$2") || exit
-  git ls-files -z -- "$1" | grep -zE "\.($ending)\$" | xargs -0r cat | wc -l
+  git ls-files -z -- "$1" | grep -zE "\.($ending)\$|^tools/[a-z-]+\$" | xargs -0r cat | wc -l
 }
 
 good=0 bad=0

@@ -262,7 +262,7 @@ viewed() {   # the page, its tiles, and nothing left beside them
     grep -q '^poslab_tile("maps/1/20"' viewed/maps/1/20/overview.js && [[ ! -e viewed.partial ]]
 }
 check 'and their attention, cell by cell' viewed
-if [[ -e $source/build/web/past-the-edge.html ]]; then     # as ./dev web makes it
+if [[ -e $source/build/web/past-the-edge.html ]]; then     # as tools/web makes it
   in_the_page() { "$program" web straight -o trains.html && grep -q '"name":"straight"' trains.html; }
   check 'and a run in the page that trains' in_the_page
 fi

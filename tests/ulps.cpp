@@ -1,5 +1,5 @@
 // How far each kernel is off, in units in the last place, by instruction set: bench/results/ulps.csv.
-// ./dev ulps writes it again; a test holds this build to it.
+// tools/ulps writes it again; a test holds this build to it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -171,7 +171,7 @@ TEST_CASE("ulps: no kernel is further off than bench/results/ulps.csv says, by e
   CHECK(before.size() == 3);
   for (const auto& [set, table] : measured(8))
     for (const auto& [kernel, row] : table) {
-      INFO(kernel, " on ", set, "; ./dev ulps writes the table anew");
+      INFO(kernel, " on ", set, "; tools/ulps writes the table anew");
       REQUIRE(before.at(set).count(kernel) == 1);
       const Row& then = before.at(set).at(kernel);
       REQUIRE(then.size() == row.size());

@@ -75,7 +75,7 @@ def engine_of(folder):
             text = base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
             made.append(f'<script type="text/plain" id="{key}">{text}</script>\n')
         elif key == "wasm":
-            stop(f"{file} is not there; ./dev web builds it")
+            stop(f"{file} is not there; tools/web builds it")
     return "".join(made)
 
 

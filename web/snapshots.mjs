@@ -1,6 +1,6 @@
 // Trains the lanes of the first screen with the engine under node, each on a thread of its own, and writes what they
 // have learned at some steps into web/page/snapshots.json, and the weights of two of them into weights.bin beside it:
-// ./dev web snapshots, three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
+// tools/web snapshots, three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
 import {readFile, rename, writeFile} from 'node:fs/promises';
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 

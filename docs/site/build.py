@@ -38,13 +38,13 @@ def lay_out(folder):
 
 
 def with_past_the_edge(page):
-    """The page that trains, beside the page that tells of it, and in it; where ./dev web has made it."""
+    """The page that trains, beside the page that tells of it, and in it; where tools/web has made it."""
     made, mark = tree.ROOT / "build/web/past-the-edge.html", "<!-- the page stands here on the site -->"
     text = page.read_text()
     if mark not in text:
         sys.exit(f"docs/web.md has lost the line {mark}, where the page that trains is put in")
     if not made.exists():
-        print("./dev web has not been run, so the site goes without the page that trains")
+        print("tools/web has not been run, so the site goes without the page that trains")
         return
     shutil.copy2(made, page.parent / made.name)
     shown = (f'<p><a href="{made.name}">Open the page</a></p>'

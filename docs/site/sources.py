@@ -27,7 +27,7 @@ def lexer_of(name):
     options = {"stripnl": False, "ensurenl": False}
     if PurePath(name).suffix in CPP - {".mjs", ".js"}:
         return get_lexer_by_name("cpp", **options)
-    if name in ("dev", ".ci/run"):
+    if name in ("dev", ".ci/run") or PurePath(name).parts[0] == "tools" and not PurePath(name).suffix:
         return get_lexer_by_name("bash", **options)
     try:
         return get_lexer_for_filename(name, **options)

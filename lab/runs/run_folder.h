@@ -40,7 +40,7 @@ class RunFolder {
                           int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
-  // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it;
+  // A checkpoint alone, page.safetensors, as a page of `tools/web` gives it, becomes the run folder page beside it;
   // that of a run opens the run.
   static RunFolder open(const std::string& path);
 

@@ -90,7 +90,7 @@ def as_a_student_begins():
 
         done = command(1, mine)
         check("step 1 begins with its holes and no others", done.returncode == 0 and holes() == of_first, done.stderr)
-        check("what is to be typed next can be", f"./dev course check '{mine}'\n" in done.stdout, done.stdout)
+        check("what is to be typed next can be", f"tools/course check '{mine}'\n" in done.stdout, done.stdout)
         first = ours[of_first[0]]
         at = mine / first.path
         at.write_text(marks.with_bodies(first.path, at.read_text(),

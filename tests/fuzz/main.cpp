@@ -1,4 +1,4 @@
-// The program of ./dev fuzz: poslab_fuzz TARGET FOLDER [OPTION...] runs libFuzzer on one target. The folder gets the
+// The program of tools/fuzz: poslab_fuzz TARGET FOLDER [OPTION...] runs libFuzzer on one target. The folder gets the
 // target's seeds, and keeps inputs that reach new code. Without arguments it lists the targets, each with its sources.
 #include <fmt/ranges.h>
 

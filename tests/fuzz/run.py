@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs libFuzzer on the targets of tests/fuzz: what ./dev fuzz does once build/fuzz/poslab_fuzz is built.
+"""Runs libFuzzer on the targets of tests/fuzz: what tools/fuzz does once build/fuzz/poslab_fuzz is built.
 
 Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written to
 tests/fuzz/found/TARGET, where the tests of every build read it: commit it together with what mends it. The table says
@@ -72,7 +72,7 @@ def coverage(name, sources):
 
 def main():
     all_targets = targets()
-    parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__,
+    parser = argparse.ArgumentParser(prog="tools/fuzz", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", nargs="*", help=f"one of {', '.join(all_targets)}; all of them, one after the other")
     how_long = parser.add_mutually_exclusive_group()

@@ -1,4 +1,4 @@
-"""The two builds of ./dev mutate, and what it asks of them: does a test fail with this source in place of that one?
+"""The two builds of tools/mutate, and what it asks of them: does a test fail with this source in place of that one?
 
 A fault costs one compiler and one link: the source lies in a folder of its own, which is searched first, its object
 goes before the archives that have the old one, and -O1 is enough. So two faults can be tried at once. Tests which do

@@ -1,4 +1,4 @@
-"""The faults that ./dev mutate plants: where they can stand in a C++ source, found in its syntax tree.
+"""The faults that tools/mutate plants: where they can stand in a C++ source, found in its syntax tree.
 
 Signs, terms, indices, axes, comparisons, conditions, constants, and gradients that are not added up. A fault replaces
 some bytes of a file, and mutants() names all of a file in order.

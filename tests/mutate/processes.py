@@ -1,4 +1,4 @@
-"""What ./dev mutate starts: it ends with everything that it started, and has limits of memory and of time."""
+"""What tools/mutate starts: it ends with everything that it started, and has limits of memory and of time."""
 import os
 import pathlib
 import resource

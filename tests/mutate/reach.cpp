@@ -1,4 +1,4 @@
-// Records the functions that a program reaches, for ./dev mutate: with -finstrument-functions each calls this one when
+// Records the functions that a program reaches, for tools/mutate: with -finstrument-functions each calls this one when
 // it begins. The first time, its address within the program is appended to the file POSLAB_MUTATE_REACH.NAME, at once,
 // as the caller may be killed; a process that a test starts does the same. The C library has two that do nothing.
 #include <errno.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The wheel that ./dev wheel portable makes: nothing in it asks for a glibc later than 2.28, and where glibc is older
+# The wheel that tools/wheel portable makes: nothing in it asks for a glibc later than 2.28, and where glibc is older
 # than here it is installed, imported, and trains with the same bits. That is a bare Debian 11, with glibc 2.31, and its
 # Python is 3.9, older than what the wheel takes: it gets Debian 12's, linked for glibc 2.28 (tests/portable/python.c).
 # usage: tests/portable/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.

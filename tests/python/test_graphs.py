@@ -89,7 +89,7 @@ def ops_of(torch):
 @settings(max_examples=200, deadline=None, database=None)
 @given(graphs())
 def test_gradients_against_pytorch(graph):
-    torch = pytest.importorskip("torch", reason="no PyTorch; ./dev reference brings it into .venv")
+    torch = pytest.importorskip("torch", reason="no PyTorch; tools/reference brings it into .venv")
     exact, y, leaves, rng = drawn(graph)
     theirs = [torch.from_numpy(a).requires_grad_() for a in exact]
     expected = run(theirs, graph[1], ops_of(torch), torch.ones(4, 4, dtype=torch.float64))

@@ -58,7 +58,7 @@ def test_plausible_wrong_answers_are_refused(stem, name, answer, capsys):
 def test_pairs_agree_and_each_exercise_has_a_solution(path):
     notebook = run.cells_of(path)
     pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
-    assert run.sources(pair) == run.sources(notebook), "./dev notebooks --write makes it anew"
+    assert run.sources(pair) == run.sources(notebook), "tools/notebooks --write makes it anew"
     for asked, answer in zip(pair.cells, pair.cells[1:]):  # folded, until one clicks
         if answer.cell_type == "code":
             predicts = asked.cell_type == "markdown" and "**Predict" in asked.source
@@ -79,7 +79,7 @@ def test_what_is_wrong_with_a_notebook_is_said(tmp_path, monkeypatch):
     path = tmp_path / "01_bad.py"
     path.write_text("# %% [markdown]\n# [nowhere](gone.md)\n\n# %%\nfrom exercise import check\nanswer = ...\n\n"
                     "# %%\n@check(answer)\ndef _(x):\n    assert x == 1\n")
-    assert run.run(path, write=False) == ["there is no 01_bad.ipynb; ./dev notebooks --write makes it"]
+    assert run.run(path, write=False) == ["there is no 01_bad.ipynb; tools/notebooks --write makes it"]
     with pytest.raises(ValueError, match="no solution below the check"):
         run.run(path, write=True)
     (tmp_path / "exercise.py").write_text((NOTEBOOKS / "exercise.py").read_text())

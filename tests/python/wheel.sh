@@ -40,14 +40,14 @@ demo() {
 check 'the demo runs from anywhere' demo
 check 'and by a sweep in Python' alone "$python" -c 'import poslab as pl
 pl.sweep(preset="tiny", task="even_pairs", encoding="rope", steps=2, eval_lengths="1:2", out="runs/sweep")'
-# The page that trains is in a wheel if ./dev web had made it; else the program says how to get it.
+# The page that trains is in a wheel if tools/web had made it; else the program says how to get it.
 page() {
   "$python" -m zipfile -l "$wheel" > listed   # no pipe: grep -q ends at its match, and the writer fails with it
   if grep -q 'share/poslab/past-the-edge.html' listed; then
     alone poslab web runs/program -o page.html && grep -q '"name":"program"' page.html
   else
     alone poslab web -o page.html 2> said
-    [[ $? == 1 ]] && grep -q 'came without the page.*`./dev web` makes it' said && [[ ! -e page.html ]]
+    [[ $? == 1 ]] && grep -q 'came without the page.*`tools/web` makes it' said && [[ ! -e page.html ]]
   fi
 }
 check 'the page that trains takes a run, or is said to be missing' page

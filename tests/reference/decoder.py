@@ -1,7 +1,7 @@
 """Writes decoder/CASE.json: logits, loss and digests of all gradients of small decoders of LLaMA's shape, with NumPy
 alone.
 
-    ./dev reference decoder
+    tools/reference decoder
 
 Written from the formulas and not from the C++: attention pair by pair, each key turned by its distance from the query.
 Derivatives come from complex steps, as in own.py. tests/decoder.cpp compares.

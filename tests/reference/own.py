@@ -1,7 +1,7 @@
 """Writes golden/NAME.json for a scheme of your own, from its formula in
 python/poslab/formulas/NAME.py, with NumPy alone.
 
-    ./dev reference NAME
+    tools/reference NAME
 
 The model is that of model.py, once more. Its derivatives come from complex steps: the imaginary part of the loss at
 w + i h s, divided by h, is the slope of the loss in the direction s, exact to the last digits as nothing is subtracted

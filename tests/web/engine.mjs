@@ -178,7 +178,7 @@ for (const module of ['lab', 'lab_relaxed']) {
       const { lanes, state } = JSON.parse(readFileSync('web/page/snapshots.json'));
       const now = await browser.run(recorded, lanes[0], state);
       must(String(now) === String(lanes[0].log[0]),
-        `${now} now, ${lanes[0].log[0]} in web/page/snapshots.json; ./dev web snapshots makes them anew`);
+        `${now} now, ${lanes[0].log[0]} in web/page/snapshots.json; tools/web snapshots makes them anew`);
       return `${lanes[0].spec.encoding} after ${now[0]} steps has loss ${now[1]}`;
     });
   let made;

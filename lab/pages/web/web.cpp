@@ -74,8 +74,8 @@ std::string page_file() {
     places.push_back(at / "share/poslab/past-the-edge.html");
   for (const fs::path& one : places)
     if (fs::is_regular_file(one)) return one.string();
-  failure("this program came without the page: there is neither {} nor {}; `./dev web` makes it in the sources of "
-          "poslab, after which `cmake --install`, `pip install .` and `./dev wheel` put it beside the program",
+  failure("this program came without the page: there is neither {} nor {}; `tools/web` makes it in the sources of "
+          "poslab, after which `cmake --install`, `pip install .` and `tools/wheel` put it beside the program",
           (above / "share/poslab/past-the-edge.html").string(), places[0].string());
 }
 
@@ -95,7 +95,7 @@ void write(const std::vector<std::string>& runs, const std::string& out) {
   std::string html = read_file(page);
   const size_t at = html.find(place);
   if (at == html.npos || html.find(place, at + 1) != html.npos)
-    failure("{} has no place for runs; `./dev web` makes it again", page);
+    failure("{} has no place for runs; `tools/web` makes it again", page);
   html.replace(at + place.size() - std::string_view("[]</script>").size(), 2, page::script_safe(all));
   write_file(out, html);
 }

@@ -9,7 +9,7 @@ namespace poslab::web {
 constexpr size_t most_runs = 4;        // lanes of the page
 constexpr double most_bytes = 32e6;    // of a run's checkpoint, which the page holds as text
 
-// The page without runs: in build/web, where `./dev web` makes it, of a program that lies in build/PRESET; else in
+// The page without runs: in build/web, where `tools/web` makes it, of a program that lies in build/PRESET; else in
 // share/poslab of the nearest folder above an installed one that has it. Throws Failure, which names both places.
 std::string page_file();
 

@@ -1,4 +1,4 @@
-"""ALiBi with symmetric distances, as an example of a scheme of one's own: copy it, and run ./dev reference NAME.
+"""ALiBi with symmetric distances, as an example of a scheme of one's own: copy it, and run tools/reference NAME.
 
 CASE says how the C++ side spells the scheme, and what else is not as in golden.py's BASE. logits() is the formula, slot
 by slot; q, k: (B, T, H, D), positions["tokens"]: (1 or B, T), w: the parameters that shapes() names, if there is one,
