@@ -64,12 +64,12 @@ class Configuration:
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
-            if peer := self.attempt(name, lambda: start_peer(name, options, self.ours, *wish, flags)):
+            if peer := self.attempt(name, lambda: start_peer(name, options, self.ours, *wish, flags)):  # type: ignore
                 self.sides.append(peer)
         if options.schemes and encoding != "none":
             self.beside["none"] = start_ours(options, task, batch, threads, "none", positions)
         if options.precision == "bf16":
-            self.beside["fp32"] = start_ours(options, task, *wish, precision="fp32")
+            self.beside["fp32"] = start_ours(options, task, *wish, precision="fp32")  # type: ignore[misc]
         if options.device == "cpu":
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
@@ -158,7 +158,7 @@ def measure(options, what, length, threads, encoding, positions):
     finally:
         c.close()
     flop = table.decoder_flop if options.decoder else table.encoder_flop
-    work = flop(what, batch, *map(int, size.split("+")), encoding, c.ours.hello)
+    work = flop(what, batch, *map(int, size.split("+")), encoding, c.ours.hello)  # type: ignore
     rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
     ceiling = max(r["ceiling_gflops"].values(), default=c.ours.hello["peak_gflops"])
     return r | {"gflop": work / 1e9, "share_of_ceiling": rate / ceiling if ceiling else None}

@@ -86,7 +86,7 @@ def main():
     options = options.parse_args()
     if not browser.program:
         sys.exit("there is no chromium; ./dev test web installs it, or with Debian: apt install chromium")
-    rows, load = [], 0
+    rows, load = [], 0.0
     with Page(str(ROOT / "build/web/past-the-edge.html")) as page:
         page.show()
         version = page.call("Browser.getVersion")["product"].replace("/", " ")

@@ -108,10 +108,10 @@ def run(program, seconds=20):
         try:
             process = subprocess.run([program, str(before)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                      timeout=seconds, env={**os.environ, "POSLAB_PRODUCTS": "own"})
-            output, how = process.stdout, ended_by(process)
+            raw, how = process.stdout, ended_by(process)
         except subprocess.TimeoutExpired as late:
-            output, how = late.stdout or b"", f"it did not end in {seconds} seconds: does a loop go on?"
-        output = output.decode(errors="replace")
+            raw, how = late.stdout or b"", f"it did not end in {seconds} seconds: does a loop go on?"
+        output = raw.decode(errors="replace")
         printed += [line[:200] for line in said_by_tests.sub("\n", output).splitlines() if line.strip()]
         if read(output, cases):
             return cases, printed

@@ -152,7 +152,7 @@ def draw_curve(a):
     print("training your engine and the project's; the first time, both are built")
     own = [curve.plan_of(a.encoding, a.positions, a.at_test)] if a.encoding else []
     try:
-        results = curve.results_of(folder, step, curve.plans[step] + own, a.training)
+        results = curve.results_of(folder, step, [*curve.plans[step], *own], a.training)
     except build.DoesNotCompile as error:
         print("It does not compile:\n\n" + str(error))
         return 1

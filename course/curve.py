@@ -17,7 +17,7 @@ colours = "#2563a8 #b03a2e #2e8b57 #8b5a2b".split()
 
 # What a step compares: a title, a sampler, an encoding, and another one for the test if there is one.
 counted = "sequential"
-plans = {9: [("sincos", counted, "sincos"), ("learned", counted, "learned")],
+plans: dict[int, list[tuple]] = {9: [("sincos", counted, "sincos"), ("learned", counted, "learned")],
          10: [("rope", counted, "rope")],
          11: [("alibi", counted, "alibi"), ("relative", counted, "relative")],
          12: [("rope, counted positions", counted, "rope"),

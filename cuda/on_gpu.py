@@ -115,7 +115,7 @@ def kernels_of_a_step(stage, positions):
     csv.unlink(missing_ok=True)
     words = [program, *ncu.OPTIONS, "--log-file", csv, stage.bin / "poslab_bench", "serve", "--device", "cuda"]
     words += ["--encoding", "relative", "--positions", positions]
-    status, said = stage.run(words, 75, lines="steps 40+40 40+40 40+40\n")
+    _, said = stage.run(words, 75, lines="steps 40+40 40+40 40+40\n")
     step = ncu.last_step(csv) if csv.exists() else {}
     stage.row(what, "ok" if step else "FAILED", tail(said))
     if step:
@@ -265,7 +265,7 @@ def train(stage, words):
             "train", "--task", "reverse_string", "--encoding", "relative", "--positions", positions, "--device", "cuda",
             "--lr", "3e-4", "--steps", os.environ.get("STEPS", "2000000"), "--eval-lengths", "41:500",
             "--eval-samples", "64", "--checkpoint-every", "5000", "--log-every", "200", "--out", run]  # fmt: skip
-        status, said = stage.run([stage.bin / "poslab", *command], min(seconds, stage.left() - 25))
+        _, said = stage.run([stage.bin / "poslab", *command], min(seconds, stage.left() - 25))
         metrics = run / "metrics.jsonl"
         last = json.loads(tail(metrics.read_text())) if metrics.exists() and metrics.stat().st_size else {}
         if not last:

@@ -59,7 +59,7 @@ class Stage:
 
     def end(self, job, limit):
         """(exit status, output); the status is None if the limit came first."""
-        program, out = job
+        program, _ = job
         try:
             status = program.wait(max(0.1, min(limit, self.left())))
         except subprocess.TimeoutExpired:
@@ -78,7 +78,7 @@ class Stage:
                 time.sleep(0.05)
 
     def read(self, job):
-        program, out = job
+        _, out = job
         if job in self.running:
             self.running.remove(job)
         out.seek(0)

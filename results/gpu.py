@@ -57,7 +57,7 @@ def naive():
 def resample():
     """A step with positions that are drawn for each sequence, beside one whose sequences share them."""
     _, rows = bench("h200/resample.csv")
-    key = lambda r: (r["resample"], r["program"])  # noqa: E731
+    key = lambda r: (r["resample"], r["program"])
     columns = list(dict.fromkeys(map(key, rows)))
     cells = [[name, *(", ".join(f"{float(r['ms']):.1f}" for r in of if key(r) == c) or "–" for c in columns)]
              for name, of in by("encoding", rows).items()]  # fmt: skip
@@ -66,7 +66,7 @@ def resample():
 
 def peers():
     files, rows = [json.loads(path.read_text()) for path in sorted(MEASURED.glob("*-*.json"))], []
-    for file, r in ((file, r) for file in files for r in file.get("results", [])):
+    for file, r in ((measured, r) for measured in files for r in measured.get("results", [])):
         ms = [f"{r['sides'][n]['median_ms']:.2f}" if n in r["sides"] else "failed" if n in r["failed"] else "–"
               for n in ("poslab", *PEERS)]  # fmt: skip
         what = f"{r['encoding']}, {r['positions']}, {r['size']}"

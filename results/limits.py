@@ -4,7 +4,7 @@ would cost how much."""
 import math
 import statistics
 
-from findings import REROPE, RETRIEVAL, bare, lost, on_duplicate, ranks, seconds_of  # noqa: F401: of the template
+from findings import REROPE, RETRIEVAL, bare, lost, on_duplicate, ranks, seconds_of  # noqa: F401 (of the template)
 from query import (ENCODINGS, NAMES, TASKS, at_trained, by, column, done, folders, markdown, mean, one, page, points,
                    row, signed, table)  # fmt: skip
 

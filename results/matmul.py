@@ -72,4 +72,5 @@ if __name__ == "__main__":
         sys.exit("results/matmul.py: no finished trial in the folders given; name those of `poslab sweep run`")
     with (HERE / "matmul.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader(), writer.writerows(rows)
+        writer.writeheader()
+        writer.writerows(rows)

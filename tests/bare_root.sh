@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the tests that need a bare Debian in a chroot, as root, in a mount namespace of their own. The mirror
 # and the way to it are this machine's. `root` is its folder; `inside COMMAND...` runs a command there.
 

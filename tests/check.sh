@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the tests that are shell scripts. What a check said is in the file `output` of the folder at hand until the
 # next one.
 

@@ -3,12 +3,13 @@
 # it, goes on with what there is, and names it once more if the build fails. With sudo that refuses it is the same.
 # A word that is none gets one line with a guess, and a tree that was copied or moved with its build/ and its virtual
 # environments is configured again. A command that is in tools/ is named. All keep to what bash 3.2, macOS's, has.
+# shellcheck disable=SC2034,SC2086           # status and purpose are in conditions for eval; a line is words
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 
 # Words that came with bash 4 or later; an array that may be empty is unset there, and all but these have an element.
 later='\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[An])\b|\$\{[a-z_]+(\^\^?|,,?|@[A-Z])\}|&>>|;;&|\|&'
-arrays='"\$\{(mode|more|mine|kept|of_double|files)\[@\]\}"'
+arrays='"\$\{(mode|more|mine|kept|of_double|options|files)\[@\]\}"'
 too_new() { grep -nE "$later" "$@" || { sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g' "$@" | grep -vE "$arrays" |
                                       grep -E '\$\{[a-z_]+\[@\]\}'; }; }
 folder=$(mktemp -d)

@@ -111,7 +111,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py ${COURSE_ALL:+--all} ;;
-    lint) tools/lint --changed ;;
+    lint) tools/lint --changed && tests/lint/run.sh ;;
     lines) one eval 'tests/lines.sh && tests/size.sh && tests/dev.sh &&
                      .venv-mutate/bin/python tests/mutate/mutate.py --self-test' ;;
   esac

@@ -15,7 +15,7 @@ chmod 755 "$folder"
 daemons=()
 end() {
   local each
-  if [[ ${job:-} ]]; then scancel "$job" ${again:-}; sleep 2; fi
+  if [[ ${job:-} ]]; then scancel "$job" ${again:+"$again"}; sleep 2; fi
   for each in "${daemons[@]}"; do kill "$each"; done
   wait
   rm -rf "$folder"

@@ -5,6 +5,7 @@
 set -e
 there=$1
 was=$(sed -n 's/^command = .* -m venv //p' "$there/pyvenv.cfg" 2> /dev/null || true)
+# shellcheck disable=SC3013                # dash and all other shells in use have it
 [ "$was" ] && ! [ "$was" -ef "$there" ] || exit 0
 set -- "$there"/bin/* "$there"/lib/python3*/site-packages/*.pth "$there/pyvenv.cfg"
 python3 - "$(dirname "$was")" "$PWD" "$@" << 'END'

@@ -170,6 +170,7 @@ export class Model {
     return all;
   }
   // -> [{length, accuracy, unmasked_accuracy, loss, strings}] as fractions. others: positions, temperature
+  /** @param {{lengths?: any, strings?: number, positions?: string, temperature?: any}} options */
   test({ lengths, strings = 32, positions, temperature } = {}) {
     const test_temperature = temperature === undefined ? undefined : temperature_words(temperature);
     return this.call('test', list(lengths), strings, ...settings({ test_positions: positions, test_temperature })).json;
@@ -202,6 +203,10 @@ export class Model {
   // A string of one's own -> {slots: [{target, answer, scored, probabilities}], input, positions, accuracy, layers,
   // heads, time, attention: Float32Array (layers, heads, time, time)}. positions: one for each slot; silenced: [layer,
   // head] from 0
+  /**
+   * @param {any} symbols
+   * @param {{positions?: number[], temperature?: any, silenced?: number[][]}} options
+   */
   ask(symbols, { positions = [], temperature, silenced = [] } = {}) {
     const text = Array.isArray(symbols) ? symbols.join(' ') : symbols;
     const heads = silenced.map((one) => one.join(' ')).join(';');

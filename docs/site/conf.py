@@ -10,9 +10,9 @@ from sphinx.addnodes import pending_xref
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 sys.path.insert(0, str(Path(__file__).parent))
-import tree  # noqa: E402
-from formulas import mathml  # noqa: E402
-from navigation import navigation  # noqa: E402
+import tree
+from formulas import mathml
+from navigation import navigation
 
 project = "poslab"
 author = "the poslab authors"

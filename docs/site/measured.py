@@ -5,10 +5,10 @@ import sys
 import tree
 
 sys.path.insert(0, str(tree.ROOT / "results"))
-import gpu  # noqa: E402
-import products  # noqa: E402
-import speed  # noqa: E402
-from matmul import matmul_lines  # noqa: E402
+import gpu
+import products
+import speed
+from matmul import matmul_lines
 
 
 def page():

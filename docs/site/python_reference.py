@@ -21,7 +21,7 @@ def with_defaults(text, defaults):
 
 def signatures(name, thing):
     """[(signature, docstring)], of a function of the engine one for each way to call it."""
-    called = thing.__init__ if isinstance(thing, type) else thing
+    called = thing.__init__ if isinstance(thing, type) else thing    # type: ignore[misc]
     if hasattr(called, "__nb_signature__"):
         found = [(name + with_defaults(text[text.index("("):], defaults), doc)
                  for text, doc, defaults in called.__nb_signature__]

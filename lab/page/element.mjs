@@ -19,10 +19,11 @@ export function from_html(html) {
 }
 export const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
+let groups = 0;
 // Radio buttons that set chosen[key] to the number of the text picked, and draw again.
 export function choice(legend, texts, chosen, key, redraw) {
   if (texts.length < 2) return '';
-  const name = `${legend}-${choice.count = (choice.count ?? 0) + 1}`;
+  const name = `${legend}-${++groups}`;
   const labels = texts.map((text, n) => {
     const input = element('input', {type: 'radio', name, value: n});
     input.checked = chosen[key] === n;
@@ -35,6 +36,7 @@ export function choice(legend, texts, chosen, key, redraw) {
   return element('fieldset', {class: 'choice'}, element('legend', {}, legend), ...labels);
 }
 
+let plays = 0;
 // A slider over the texts of `marks`, with a button that plays it from where it stands to its end, or anew from
 // there; show(n) draws what mark n stands for, and may be a promise, for which the next one waits. Any touch stops it.
 export function player(label, marks, from, show, seconds = 8) {
@@ -53,7 +55,7 @@ export function player(label, marks, from, show, seconds = 8) {
     button.setAttribute('aria-label', 'play');
   }
   async function play() {
-    const mine = playing = (player.plays = (player.plays ?? 0) + 1);
+    const mine = playing = ++plays;
     button.textContent = '❚❚';
     button.setAttribute('aria-label', 'stop');
     const pause = Math.min(700, 1000 * seconds / marks.length);

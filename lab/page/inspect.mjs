@@ -13,7 +13,7 @@ export function cloud_svg({label, clouds}) {
     const all = clouds.flatMap(({at}) => at.filter((_, n) => n % 2 === k));
     return [Math.min(0, ...all), Math.max(0, ...all)];
   };
-  const [x, y] = [ends(0), ends(1)], middle = ([low, high]) => (low + high) / 2;
+  const [x, y] = [ends(0), ends(1)], middle = range => (range[0] + range[1]) / 2;
   const scale = (side - 12) / Math.max(x[1] - x[0], y[1] - y[0], 1e-12);
   const places = at => at.map(
       (v, n) => (side / 2 + (n % 2 ? middle(y) - v : v - middle(x)) * scale).toFixed(1) + (n % 2 ? 'h0' : ' '));

@@ -42,7 +42,7 @@ export function viewer(data) {
   function write_link() {
     const kept = Object.keys(standard).filter(name => state[name] !== standard[name]);
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
-    document.getElementById('link').href = link;
+    document.getElementById('link').setAttribute('href', link);
     clearTimeout(writing);
     writing = setTimeout(() => {  // when all is still: browsers refuse to be told of each frame
       if (location.hash !== address) return;  // it was changed by hand, and is about to be read

@@ -11,7 +11,7 @@ docs/python.md has more. Every function here is the C++ engine's: the numbers ar
 """
 
 from . import _poslab
-from ._poslab import *  # noqa: F403: all ops, under their names
+from ._poslab import *  # all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .figures.notebook import plot_lengths, plot_matrices
 from .html import of_tensor
@@ -22,5 +22,5 @@ from .runs import Run, evaluate, options, resume, train
 from .sweeps import Reproduction, Sweep, reproduce, sweep
 from .tape import Tape
 
-Tensor._repr_html_ = of_tensor  # noqa: F405
+_poslab.Tensor._repr_html_ = of_tensor
 __version__ = _poslab.__version__

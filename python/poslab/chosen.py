@@ -23,7 +23,7 @@ def spelled_value(value):
         return os.fsdecode(value)
     if isinstance(value, (list, tuple)):
         return "/".join(spelled_value(v) for v in value)
-    return value.name if isinstance(value, type) else str(value)
+    return value.name if isinstance(value, type) else str(value)    # type: ignore[attr-defined]
 
 
 def spelling(**said):

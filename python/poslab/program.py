@@ -20,8 +20,8 @@ def path():
     except metadata.PackageNotFoundError:
         files = []
     for file in files:
-        if file.name == "poslab" and file.locate().is_file():
-            return file.locate()
+        if file.name == "poslab" and Path(file.locate()).is_file():
+            return Path(file.locate())
     raise RuntimeError("the program poslab is not beside this module; `pip install .` installs both, and in a build "
                        "tree `cmake --build build/release --target poslab_program` builds it")
 

@@ -293,7 +293,7 @@ def links():
         text = (root / marks.page_of(step)).read_text()
         missing = {r.path for r in ours.values() if r.step == step and f"](../../{r.path})" not in text}
         check(f"step {step}: its page has a link to each of its files", not missing, f"none to {missing}")
-    others = [p for p in (root / "docs").glob("*.md")] + list((root / "notebooks").glob("*.py"))
+    others = [*(root / "docs").glob("*.md"), *(root / "notebooks").glob("*.py")]
     text = "".join(p.read_text() for p in others)
     missing = [marks.page_of(step) for step in range(1, marks.steps + 1)
                if f"course/{pathlib.Path(marks.page_of(step)).name})" not in text]

@@ -21,7 +21,7 @@ import unicodedata
 
 import sentencepiece
 import tokenizers
-from tokenizers import AddedToken, Tokenizer, models, trainers
+from tokenizers import Tokenizer, models, trainers
 from tokenizers_golden import corpus, llama3, qwen2
 
 root = pathlib.Path(__file__).parents[2]
@@ -163,7 +163,7 @@ regexes = [
     r"\w+|[^\w\s]+",
     r" ?[^\s\p{L}\p{N}]+",
     r"\p{M}",
-    r"[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+".encode().decode("unicode_escape"),
+    br"[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+".decode("unicode_escape"),
     r"\S*",
     r"a|b*",
     r"\s",

@@ -85,12 +85,12 @@ def alone(name, out):
     number = hashlib.sha256(name.encode()).hexdigest()[:16]
     began = time.monotonic()
     good = not failing([name], 60, out, {"POSLAB_MUTATE_REACH": str(out / number)})
-    seen = {"good": good, "seconds": round(time.monotonic() - began, 3), "addresses": {}}
+    seconds, addresses = round(time.monotonic() - began, 3), {}
     for path in out.glob(number + ".*"):
         numbers = array.array("Q", path.read_bytes())
-        seen["addresses"].setdefault("poslab_tests" if path.suffix == ".poslab_tests" else "poslab", []).extend(numbers)
+        addresses.setdefault("poslab_tests" if path.suffix == ".poslab_tests" else "poslab", []).extend(numbers)
         path.unlink()
-    return seen
+    return {"good": good, "seconds": seconds, "addresses": addresses}
 
 
 class Build:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from test_papers import reproduce
 
-from poslab.papers import chi2023_answers, chi2023_cross, chi2023_figures
+from poslab.papers import chi2023_cross, chi2023_figures
 from poslab.papers.chi2023 import DRAW
 from poslab.papers.chi2023_data import accuracy_cell, change, guarded, stated, value_cell
 from poslab.papers.trials import Trials, printed

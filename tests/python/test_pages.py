@@ -1,6 +1,7 @@
 """What the program draws: no name or text is taken for markup, SVG files say their colours, ticks agree everywhere."""
 
 import html.parser
+import itertools
 import json
 import math
 import re
@@ -183,7 +184,7 @@ def test_ticks_are_those_of_the_script(tmp_path):
         poslab(tmp_path, "show", "none", "--view", "similarity", "--length", str(length), "-o", "x.svg")
         texts = re.findall(r'text-anchor="middle">([-0-9.e+]+)</text>', (tmp_path / "x.svg").read_text())
         ticks = [float(t) for t in texts]
-        steps = {b - a for a, b in zip(ticks, ticks[1:])}
+        steps = {b - a for a, b in itertools.pairwise(ticks)}
         script = f"{formula}; console.log(tick_step(Math.max(1, {2 * (length - 1)} / 8)))"
         assert steps == {float(subprocess.check_output(["node", "-e", script]))}, (length, ticks)
 

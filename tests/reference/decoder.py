@@ -25,12 +25,12 @@ CASES = {
     "llama": PLAIN | {"encoding": "rope:pairing=half"},
     "qwen": PLAIN | {"encoding": "rope:pairing=half", "biases": True, "tied": True, "epsilon": 1e-6},
     "rerope": PLAIN | {"encoding": "rerope:window=3", "window": 3, "pairing": "interleaved",
-                       "temperature": "log_n:length=5"},  # fmt: skip
+                       "temperature": "log_n:length=5"},
     "one_key_head": PLAIN | {"encoding": "none", "key_heads": 1},
     "gau": PLAIN | {"encoding": "rope:pairing=half", "heads": 1, "key_heads": 1, "gau": 16, "d_ff": 48},
     "olmo": PLAIN | {"encoding": "rope:pairing=half", "query_key_norm": "all_heads", "norms": "after"},
     "gemma": PLAIN | {"encoding": "rope:pairing=half", "query_key_norm": "each_head", "norms": "around",
-                      "gate": "gelu_tanh", "embedding_scale": 32**0.5, "logit_cap": 0.5, "tied": True},  # fmt: skip
+                      "gate": "gelu_tanh", "embedding_scale": 32**0.5, "logit_cap": 0.5, "tied": True},
 }
 
 

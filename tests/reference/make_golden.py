@@ -72,7 +72,7 @@ def run(case, tokens, targets, positions, dtype):
         for name, shape in shapes.items()
     }
     layers = [{k: torch.tensor(v, dtype=dtype) for k, v in p.items()} for p in positions]
-    layers = layers * model.LAYERS if len(layers) == 1 else layers
+    layers = layers * golden.LAYERS if len(layers) == 1 else layers
     kinks = []
     logits = model.forward(case, weights, torch.tensor(tokens), OUTPUTS, layers, kinks)
     loss = model.cross_entropy(logits, torch.tensor(targets))

@@ -9,7 +9,7 @@ import math
 import torch
 
 import golden
-from golden import HEADS, LAYERS, POOL, WIDTH
+from golden import HEADS, POOL, WIDTH
 
 
 def parameter_shapes(encoding):

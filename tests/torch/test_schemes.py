@@ -16,7 +16,7 @@ import poslab.torch as pt
 from poslab import formulas
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "reference"))
-import formula  # noqa: E402
+import formula
 
 STEP, TIME, BATCH = 1e-100, 11, 2
 BASE = {"causal": False, "heads": 8, "d_model": 64, "max_position": 64, "layers": 5, "positions": "sequential"}

@@ -14,7 +14,7 @@ from torch.nn.attention.flex_attention import create_mask, flex_attention
 import poslab as pl
 import poslab.torch as pt
 
-SEED, DRAWS = int(os.environ.get("SEED", 1)), int(os.environ.get("DRAWS", 500))
+SEED, DRAWS = int(os.environ.get("SEED", "1")), int(os.environ.get("DRAWS", "500"))
 HUGE = [2**31 - 1, 2**31, 2**32 + 3, 2**40, 2**62, -1, -2, -2**31, -2**40]
 TEMPERATURES = ["none", "none", "log_n:length=6", "ssmax"]
 H, D = 4, 8

@@ -39,7 +39,7 @@ def the_drag(page):
     page.run("document.querySelector('.pills input[value=three]').click()")
     assert "You said three" in page.text("#drag-help")
     box = page.run("(b => [b.left, b.top, b.width, b.height])(document.querySelector('.drag').getBoundingClientRect())")
-    at = lambda length: box[0] + box[2] * (44 + length / 100 * 246) / 300  # noqa: E731
+    at = lambda length: box[0] + box[2] * (44 + length / 100 * 246) / 300
     y = box[1] + box[3] / 2
     page.hold(at(20), y, "mousePressed", 1)
     for length in range(24, 64, 4):

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
-import browser  # noqa: E402
+import browser
 
 
 class Page(browser.Page):

@@ -20,6 +20,7 @@ export const legend_of = ({name, number}) =>
     element('span', {class: `c${number} tag`}, `${SIGNS[number % 4]} ${name} `);
 export function curves_of(lane, limit = Infinity) {
   const curve = line_of(lane, lane.curve.filter(([length]) => length <= limit));
+  /** @type {any[]} */
   const all = baseline_curves(lane.baselines);
   if (lane.before)
     all.push({
@@ -57,7 +58,7 @@ export const baseline_legend = (...words) => Object.values(BASELINES).map((dash,
 // drag(length), about(lane)} as the page has it now; beyond `limit` no curve is drawn.
 export class Card {
   #due = false;
-  #drawn_length = 0;
+  #drawn_length = '';
   #announced = 0;
 
   constructor(lane, view, settings, controls) {

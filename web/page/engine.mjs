@@ -29,6 +29,7 @@ function module_once() {
 export const CLOSED = 'This model was closed.';
 
 export class Engine {
+  version;
   #waiting = new Map();
   #events = new Map();
   #number = 0;

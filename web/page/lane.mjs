@@ -78,25 +78,27 @@ export class Lane {
   #opening = null;  // the promise of an engine
   #beginning = {};  // which of several calls to train is the last
 
+  log = [];
+  tests = [];
+  baselines = {};
+  counted = null;
+  status = 'ready';
+  error = '';
+  speed = 0;
+  before = null;
+  about = null;
+  engine = null;
+  twin = false;
+  run;              // that `poslab web` put into the page
+  plan;
+  made = null;      // the spec of the model and the curves at hand, while `spec` may have been changed
+  replayed = null;  // index into tests, where an earlier one is looked at
+  /** @type {(tested?: boolean) => void} */
+  changed = () => {};
+
   constructor(spec, number) {
-    Object.assign(this, {
-      spec,
-      number,
-      log: [],
-      tests: [],
-      baselines: {},
-      counted: null,
-      status: 'ready',
-      error: '',
-      speed: 0,
-      before: null,
-      about: null,
-      engine: null,
-      twin: false
-    });
-    this.changed = () => {};
-    this.made = null;      // the spec of the model and the curves at hand, while `spec` may have been changed
-    this.replayed = null;  // index into tests, where an earlier one is looked at
+    this.spec = spec;
+    this.number = number;
   }
   // A lane that was trained when the page was made: its curves are there, a model is not.
   static recorded(spec, number, record) {

@@ -137,6 +137,7 @@ function scene_randomized() {
   const width = 640;
   let seed = 1;
   const draw = holder => {
+    /** @type {[string, number[]][]} */
     const rows = [
       ['20 tokens, counted', Array.from({length: 20}, (_, i) => i)],
       ['20 tokens at random', random_positions(20, 100, seed)],

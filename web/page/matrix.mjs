@@ -21,7 +21,8 @@ export class Matrix {
         element('div', {class: 'cells'}, this.above, this.beside, this.canvas), this.scale, this.said);
     this.at = null;
     this.title = title;
-    this.moved = () => {};  // (i, j), for a second matrix that reads the same cell
+    /** @type {(i: number, j: number) => void} */
+    this.moved = () => {};  // for a second matrix that reads the same cell
     const point = event => {
       const box = this.canvas.getBoundingClientRect(), T = this.drawn?.size;
       if (T)

@@ -22,6 +22,11 @@ const HELP = {
 
 // How the program spells it, or why it cannot.
 // text: of a bias; sizes: layers, heads and train_length of its model.
+/**
+ * @param {string} kind
+ * @param {any} read
+ * @param {{text?: string, sizes?: any, pool?: number, base?: number, head_dim?: number}} about
+ */
 export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10000, head_dim = 16} = {}) {
   const digits = x => String(Number(x.toPrecision(7)));
   if (kind === 'bias') {

@@ -70,7 +70,7 @@ function redraw() {
   document.body.classList.toggle('embed', state.embed);
   document.body.dataset.view = state.view;
   document.title = `${PAGES[state.view][0]} – Past the edge`;
-  for (const link of document.querySelectorAll('nav a'))
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('nav a')))
     if (link.dataset.view === state.view) {
       link.setAttribute('aria-current', 'page');
       link.parentElement.scrollLeft = link.offsetLeft - 40;   // on a narrow screen

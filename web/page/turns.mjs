@@ -9,9 +9,12 @@ export class Turns {
   #asked = [];
   #moved = -Infinity;
 
-  constructor(cores, now = () => performance.now()) { Object.assign(this, {cores, now}); }
+  constructor(cores, now = () => performance.now()) {
+    this.cores = cores;
+    this.now = now;
+  }
   moved() { this.#moved = this.now(); }
-  most() { return Math.max(1, this.cores - (this.now() - this.#moved < MOMENT)); }
+  most() { return Math.max(1, this.cores - Number(this.now() - this.#moved < MOMENT)); }
   // A model has had its turn, or begins: it asks for another one, or has ended. Who asks first computes first.
   back(engine, again) {
     this.#taken.delete(engine);

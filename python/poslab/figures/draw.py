@@ -130,8 +130,8 @@ def matrix(axes, figure, vector=False, bar=True):
     if vector:
         image = axes.pcolormesh(x, y + first, cells, edgecolors="face", linewidth=0.05, **colours)
     else:
-        ends = (x[0], x[-1], y[-1] + first, y[0] + first)
-        image = axes.imshow(cells, interpolation="nearest", extent=ends, **colours)
+        extent = (x[0], x[-1], y[-1] + first, y[0] + first)
+        image = axes.imshow(cells, interpolation="nearest", extent=extent, **colours)
     axes.set(xlabel=figure["col"], ylabel=figure["row"], ylim=(y[-1] + first, y[0] + first),
              aspect=float(np.clip(cols / (2 * rows), 1, 6)))  # fmt: skip
     for axis, size in ((axes.xaxis, cols), (axes.yaxis, rows)):
@@ -184,7 +184,7 @@ def tape(axes, figure):
     for name, colour in (("forward", style.COLOURS[0]), ("backward", style.COLOURS[1])):
         times = [node[name] for node in nodes]
         column(x + 11, f"{name} $\\mu$s", [f"{time:.0f}" for time in [*times, sum(times)]], ha="right")
-        shares = [7 * time / max(max(times), 1e-9) for time in times]
+        shares = [7 * time / max(*times, 1e-9) for time in times]
         axes.barh(range(len(nodes)), shares, left=x + 12, height=0.4, color=colour)
         x += 21
     column(x + 6, "bytes", map(_numbers, [*(n["bytes"] for n in nodes), sum(n["bytes"] for n in nodes)]), ha="right")
@@ -192,7 +192,7 @@ def tape(axes, figure):
     column(x + 21, "gradient norm", gradients, ha="right")
     t, left = np.linspace(0, np.pi, 24), -1.5
     axes.plot([left] * len(nodes), range(len(nodes)), "o", color="black", markersize=2.5)
-    widest = 0
+    widest = 0.0
     for there, node in enumerate(nodes):
         for here in node["from"]:
             bow = 0 if there - here == 1 else math.sqrt(there - here)
@@ -214,8 +214,8 @@ def rows_of(figures, width):
     """Figures of a kind stand beside one another as far as the width allows, in rows of about as many: (figures,
     columns) for each row."""
     least = {"matrix": 40, "chart": 75, "marks": 75, "tape": math.inf}  # mm
-    for kind, group in itertools.groupby(figures, kind_of):
-        group = list(group)
+    for kind, of_kind in itertools.groupby(figures, kind_of):
+        group = list(of_kind)
         rows = math.ceil(len(group) / max(1, int(width / group[0].get("least", least[kind]))))
         columns = math.ceil(len(group) / rows)
         yield from ((group[at : at + columns], columns) for at in range(0, len(group), columns))

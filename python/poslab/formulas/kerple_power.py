@@ -10,7 +10,7 @@ NAMES = ("power", "slope", "weight_power", "weight_slope")
 
 
 def table(case):
-    return {name: (case["heads"],) for name in NAMES}
+    return dict.fromkeys(NAMES, (case["heads"],))
 
 
 def power(r, c):

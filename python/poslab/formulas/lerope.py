@@ -1,6 +1,5 @@
 """LeRoPE: pair m of a head rotates by p a_hm 10000^(-2m/D); here the factors of its own for each head are tried."""
 
-import numpy as np
 from . import rotary
 
 CASE = {"encoding": "lerope:per_head", "positions": "per_sequence", "layers": 2}

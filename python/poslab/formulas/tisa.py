@@ -6,7 +6,7 @@ CASE = {"encoding": "tisa", "positions": "sequential"}
 
 
 def shapes(case):
-    return {name: (5, case["heads"]) for name in ("amplitude", "sharpness", "centre")}
+    return dict.fromkeys(("amplitude", "sharpness", "centre"), (5, case["heads"]))
 
 
 def logits(case, w, q, k, positions):

@@ -77,7 +77,7 @@ class Ranking:
         self.none = next((entry for entry in self.ranked if entry.name == "none"), None)
         self.tested = [task for task in self.all_tasks if self.baselines(task)]
 
-    @functools.cache
+    @functools.cache    # noqa: B019 (one object for a page, which lives as long as the program)
     def baselines(self, task):
         return baselines(self.trials, done(self.trials, task=task))
 

@@ -139,12 +139,13 @@ def coverage_figure(one, name):
     alt = " ".join(f"{where}: distances {low} to {high}." for where, low, high in ends.itertuples())
     bins = np.arange(data["distance"].min(), data["distance"].max() + 2)
     bins = bins[:: max(1, len(bins) // 240)]
-    chart = {"x": "distance: position of the key minus that of the query", "y": "share of pairs", "curves": []}
+    curves = []
+    chart = {"x": "distance: position of the key minus that of the query", "y": "share of pairs", "curves": curves}
     for where, of in data.groupby("met_in", sort=False):
         heights = np.histogram(of["distance"], bins, weights=of["share"])[0] / np.diff(bins)
         look = {"color": "base", "filled": True} if where == "training" else {}
         points = np.column_stack([bins[:-1], heights]).tolist()
-        chart["curves"].append({"name": where, "points": points} | look)
+        curves.append({"name": where, "points": points} | look)
     return Figure(f"coverage-{one['positions']}", caption, alt, [chart], data)
 
 

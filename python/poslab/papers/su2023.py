@@ -26,7 +26,7 @@ class Column:
 COLUMNS = [Column(1, "plain", "acc_512_train"), Column(8, "repeated", "acc_4096_repeated"),
            Column(8, "plain", "acc_4096_nonrepeated")]  # fmt: skip
 LOSSES = [Column(1, "plain", "len4096_train"), Column(2, "plain", "len8192"), Column(4, "plain", "len16384")]
-TERMS = {
+TERMS: dict[str, tuple] = {
     name: (c, "accuracy", 100, ("main", "window", "leaky"))
     for name, c in zip(("trained", "repeated", "plain"), COLUMNS)
 }
@@ -177,7 +177,7 @@ def far(trials, artifact):
     last = section.data["length"] == times[-1] * trained_length(trials)
     keys = list(zip(section.data["method"], section.data["set"]))
     for n, name in enumerate(("ahead", "ahead_low", "ahead_high")):
-        section.data[name] = [ahead.get(key, (NAN,) * 3)[n] if l else NAN for key, l in zip(keys, last)]
+        section.data[name] = [ahead.get(key, (NAN,) * 3)[n] if at_end else NAN for key, at_end in zip(keys, last)]
     section.notes += notes(trials, "su2023:far", far=times[-1], twice_far=2 * times[-1], stretch=times[1],
                            twice_stretch=2 * times[1])  # fmt: skip
     return section
@@ -205,13 +205,14 @@ def weighted(trials, artifact, formula, set):
     a column. Ours by seed and, as "source", of the source's numbers."""
     windows = {f"w{eighths}": eighths * trained_length(trials) // 8 for eighths in (2, 4, 8)}
     all = {m["method"]: m for m in artifact["methods"]}
-    value = 0
+    terms = []
     for term in formula.format(**windows).split(", "):
         weight, method, *column = term.split()
         c, of, scale, tables = TERMS[column[0] if column else set]
         sources = [printed(f"su2023_{table}", all[method]["row"], c.printed) / scale for table in tables]
         x = tested(trials, all[method], c, of)
-        value += float(weight) * pd.concat([x, pd.Series({"source": next(filter(pd.notna, sources), NAN)})])
+        terms.append(float(weight) * pd.concat([x, pd.Series({"source": next(filter(pd.notna, sources), NAN)})]))
+    value = sum(terms[1:], terms[0])
     return value.drop("source").dropna().astype(float), float(value["source"])
 
 

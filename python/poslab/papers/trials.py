@@ -36,8 +36,9 @@ def tests(lines):
 class Trials:
     """`asked` has a row for each trial: its options by name, and whether it is done. The index is its id."""
 
-    def __init__(self, about, lines):
+    def __init__(self, about, lines, folder=None):
         self.about, self.tables, self.frames = about, list(tests(lines)), {}
+        self.folder = folder  # which may have arrays, too
         self.results = {line["id"]: line.get("result", {}) for line in lines}  # "seconds", ..., by id
         self.kept = {line["id"]: line.get("tests", {}) for line in lines}  # by id and file
         trials = pd.DataFrame([about.get("common", {}) | trial for trial in about["trials"]] or {"id": []})
@@ -46,9 +47,7 @@ class Trials:
     @classmethod
     def read(cls, folder):
         about = json.loads((folder / "about.json").read_text())
-        trials = cls(about, [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()])
-        trials.folder = folder  # which may have arrays, too
-        return trials
+        return cls(about, [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()], folder)
 
     def of(self, artifact):
         """The trials that an artifact asks for, where it says which."""

@@ -65,7 +65,7 @@ class _Call(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, dy):
-        ctx.saved_tensors
+        ctx.saved_tensors    # noqa: B018 (PyTorch raises here if one has been changed)
         wanted = [x if needed else None for x, needed in zip(ctx.inputs, ctx.needs_input_grad[4:])]
         for x in ctx.inputs:
             x.clear_grad()

@@ -163,15 +163,15 @@ class _WithStates:
         kept.update((layer, moved(states)) for layer, states in kept.items())
 
     def reorder_cache(self, beam_idx):
-        super().reorder_cache(beam_idx)
+        super().reorder_cache(beam_idx)    # type: ignore[misc]
         self._move_states(lambda states: states[beam_idx])
 
     def batch_repeat_interleave(self, repeats):
-        super().batch_repeat_interleave(repeats)
+        super().batch_repeat_interleave(repeats)    # type: ignore[misc]
         self._move_states(lambda states: states.repeat_interleave(repeats, dim=0))
 
     def batch_select_indices(self, indices):
-        super().batch_select_indices(indices)
+        super().batch_select_indices(indices)    # type: ignore[misc]
         self._move_states(lambda states: states[indices])
 
 
