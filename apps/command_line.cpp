@@ -117,8 +117,8 @@ const char* help_of_demo =
     R"(
 Trains a model of three layers to sort up to 20 symbols, once with plain and once with randomized positions, and tests
 both on up to 100: two minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps;
-demo.svg and demo.csv have the curves. A run that is complete is drawn again; one that was cut off goes on; one of other
-options stays, and asks for another --out.
+demo.csv has the curves. A run that is complete is drawn again; one that was cut off goes on; one of other options
+stays, and asks for another --out.
 
 Examples:
   poslab demo
@@ -145,7 +145,7 @@ the tests that `poslab lm eval --hf FOLDER --name NAME` kept.
 Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab report runs/sweep -o report.html          # all finished trials of a sweep
-  poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages
+  poslab report runs/sweep -o curves.svg           # only accuracy against length
   poslab report runs/sweep -o curves.pdf           # for a paper, one column wide; also .png and .pgf
   poslab report runs/sweep -o curves.csv           # the numbers of its curves)";
 

@@ -14,17 +14,18 @@ namespace poslab {
 namespace {
 
 struct GraphWords {
-  std::string run, zoom = "module", out = "graph.svg";
+  std::string run, zoom = "module", out = "graph.html";
   bool force = false;
 };
 
 void run(const GraphWords& w) {
   if (w.zoom != "module" && w.zoom != "op") raise<BadInput>(unknown("--zoom", w.zoom, {"module", "op"}));
-  check_output("-o", w.out, page::figure_outputs("a picture"));
+  check_output("-o", w.out, page::figure_outputs("a picture", "poslab graph"));
   page::check_figure(w.out, "");
   graph::Graph tape = graph::of_run(w.run, w.force);
   if (w.zoom == "module") tape = graph::by_module(tape);
-  write_file(w.out, w.out.ends_with(".svg") ? graph::svg(tape) : page::figure_file(w.out, graph::json(tape), ""));
+  const auto figures = nlohmann::json::array({graph::tape(tape)});
+  write_file(w.out, w.out.ends_with(".html") ? graph::html(tape) : page::figure_file(w.out, figures, ""));
   fmt::print("{}\n", w.out);
 }
 
@@ -35,7 +36,7 @@ least of five steps), bytes of its results, and the norm of the gradient that ca
 
 Examples:
   poslab graph runs/r1
-  poslab graph runs/r1 --zoom op -o tape.svg)";
+  poslab graph runs/r1 --zoom op -o tape.pdf)";
 
 }  // namespace
 
@@ -45,8 +46,8 @@ std::function<void()> add_graph(CLI::App* graph) {
   graph->add_option("run", w->run, "the run folder")->required();
   graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
   add_force(graph, w->force);
-  graph->add_option("-o,--out", w->out, "the picture to write: .svg, .pdf, .png or .pgf, or its numbers: .json")
-      ->type_name("FILE  (graph.svg)");
+  graph->add_option("-o,--out", w->out, "a page (.html), a picture (.svg, .pdf, .png, .pgf) or the numbers (.json)")
+      ->type_name("FILE  (graph.html)");
   return [=] { run(*w); };
 }
 

@@ -89,8 +89,8 @@ void run(ShowWords w) {
     bad_input("--head {} changes nothing: {} has all heads; leave it out", w.head, w.out);
   if (w.out.empty() && !w.width.empty()) bad_input("--width {}: use -o FILE, too", shell_word(w.width));
   if (!w.out.empty()) {
-    std::vector<Output> kinds = {html_output("poslab show"), {".csv", "the numbers", "view,of,"}};
-    for (const Output& kind : page::figure_outputs("a picture")) kinds.insert(kinds.end() - 1, kind);
+    std::vector<Output> kinds = page::figure_outputs("a picture", "poslab show");
+    kinds.push_back({".csv", "the numbers", "view,of,"});
     check_output("-o", w.out, kinds);
     page::check_figure(w.out, w.width);
   }
@@ -111,11 +111,9 @@ void run(ShowWords w) {
                     choose_sampler(w.options.positions, trained_on(w.options.train_length)), w.options.length});
   tell_without_effect(w.options, all);
   if (!w.out.empty()) {
-    const bool screen = w.out.ends_with(".svg") && !page::in_print(w.out, w.width);
-    write_file(w.out, page     ? show::html(w.options, all, command, w.slides)
-                      : table  ? show::csv(all)
-                      : screen ? show::svg(all, w.head)
-                               : page::figure_file(w.out, page::panels_json(show::panels(all, w.head)), w.width));
+    write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
+                      : table ? show::csv(all)
+                              : page::figure_file(w.out, show::figures(all, w.head), w.width));
     fmt::print("{}\n", w.out);
     return;
   }
@@ -169,13 +167,13 @@ std::function<void()> add_show(CLI::App* show) {
   whole("heads", w->options.heads, "heads of the model", 1024);
   whole("d-model", w->options.d_model, "its width", 65536);
   whole("layer", w->options.layer, "which layer", 1024);
-  whole("head", w->head, "which head, on a terminal and in an SVG", 1024);
+  whole("head", w->head, "which head, on a terminal and in a picture", 1024);
   show->add_flag("--causal", w->options.causal, "with a causal mask");
   add_number(show, "seed", w->options.seed, "of random positions and of what a scheme learns", {0, 999999999999999},
              "0");
   add_force(show, w->options.force);
   show->add_option("-o,--out", w->out,
-                   "a page (.html), a picture (.svg, and .pdf, .png, .pgf for papers) or the numbers (.csv, .json)")
+                   "a page (.html), a picture (.svg, .pdf, .png, .pgf) or the numbers (.csv, .json)")
       ->type_name("FILE");
   add_width(show, w->width);
   show->add_flag("--slides", w->slides, "the page as slides, one picture at a time, which the arrow keys turn");

@@ -27,7 +27,7 @@ void add_pages(nb::module_& m) {
         const bool ops = word_of<bool>("zoom", zoom, {{"module", false}, {"op", true}});
         return long_call([&] {
           const graph::Graph tape = graph::of_run(run, force);
-          return graph::svg(ops ? tape : graph::by_module(tape));
+          return graph::html(ops ? tape : graph::by_module(tape));
         });
       },
       "run"_a, "zoom"_a, "force"_a);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/results.md into docs/results/, from results/*/*.csv.
+"""Draws the pictures of docs/results.md and README.md into docs/results/, from results/*/*.csv and docs/demo.csv.
 
     .venv-python/bin/python results/pictures.py [NAME...]
 
@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, field
 
 from findings import BLURS, DECAY, SETTINGS, TABLE1, adds, bare, lost_row, ranked, verdicts
-from query import ENCODINGS, NAMES, ROOT, TASKS, in_words, mean, one, row, table
+from query import ENCODINGS, NAMES, ROOT, TASKS, by, in_words, mean, one, row, table
 
 FOLDER = ROOT / "docs/results"
 WIDTH, LETTERS = 127, 10  # mm, points: 480 pixels
@@ -214,7 +214,18 @@ def example():
     return Picture("example", "Accuracy in % here and in the paper, six tasks", says + ".", [figure])
 
 
-ALL = (randomized, in_order, alignment, rerope, every_scheme, gaps, ladder, cross, example)
+def demo():
+    lines, colors = by("series", table("../docs/demo.csv")), {"positions=sequential": "c0", "positions=randomized": "c1"}
+    curves = [{"name": name, "color": colors.get(name, "base"), "points": [[r["x"], r["y"]] for r in line]}
+              for name, line in lines.items()]  # fmt: skip
+    says = "; ".join(f"{name} " + ", ".join(f"{percent(r['y'])} at {r['x']}" for r in line[19::20])
+                     for name, line in lines.items())  # fmt: skip
+    figure = {"title": "", "x": "length of the input", "y": "accuracy", "shaded": 20, "curves": curves}
+    figure |= LIMITS | {"x_low": 1, "x_high": 100, "y_low": 0.1, "y_high": 1.02}
+    return Picture("demo", "Accuracy in % against length: bucket sort, trained to length 20", says + ".", [figure])
+
+
+ALL = (demo, randomized, in_order, alignment, rerope, every_scheme, gaps, ladder, cross, example)
 
 
 def description(name):

@@ -5,7 +5,6 @@ where a page of results is of other numerics than experiment/numerics.def and do
 picture shows other numbers. Standard library only.
 """
 
-import csv
 import json
 import re
 import sys
@@ -13,20 +12,14 @@ import sys
 import pictures
 import readme
 import speed
-from query import HERE, ROOT, done, folders, mean, one, page, table, whole
+from query import HERE, ROOT, by, done, folders, mean, one, page, table, whole
 
 
 def demo():
-    """On docs/demo.csv, which `poslab demo` wrote with docs/demo.svg, and on further trainings."""
-    unseen = {}
-    for r in csv.DictReader((ROOT / "docs/demo.csv").read_text().splitlines()):
-        unseen.setdefault(r["series"], {})[int(r["x"])] = 100 * float(r["y"])
-    last, plain, randomized = max(unseen["chance"]), "positions=sequential", "positions=randomized"
-    means = {series: f"{mean(y for x, y in of.items() if x > 20):.0f} %" for series, of in unseen.items()}
-    picture = (ROOT / "docs/demo.svg").read_text()
-    for series in (plain, randomized):
-        if f"{unseen[series][last]:.1f} % at length {last}" not in picture:
-            sys.exit("docs/demo.svg and docs/demo.csv are not of one demo")
+    """On docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
+    lines = by("series", table("../docs/demo.csv"))
+    last, plain, randomized = lines["chance"][-1]["x"], "positions=sequential", "positions=randomized"
+    means = {name: f"{100 * mean(r['y'] for r in line if r['x'] > 20):.0f} %" for name, line in lines.items()}
     yield (
         f"On strings of 21 to {last}, it gets {means[plain]} of the symbols right with plain positions, and "
         f"{means[randomized]} with randomized ones. Guessing gets {means['chance']}, and naming the most frequent "

@@ -269,7 +269,7 @@ TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what
   CHECK(holds(other.output(), "is of a decoder of a task; `poslab decoder` reads it"));
   for (const char* command :
        {"report {0} -o {0}.html", "inspect {0} --lengths 3,5 --samples 2 -o {0}-inside",
-        "view {0} --length 4 -o {0}-view", "graph {0} -o {0}.svg", "ask {0} 0110 01 -o {0}-asked.html",
+        "view {0} --length 4 -o {0}-view", "graph {0} -o {0}-graph.html", "ask {0} 0110 01 -o {0}-asked.html",
         "align {0} --short 3 --long 6 --samples 2 -o {0}.json",
         "decoder eval {0} --temperature aligned:{0}.json --name aligned"}) {
     Program p(folder, fmt::format(fmt::runtime(command), folder / "straight"));

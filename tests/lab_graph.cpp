@@ -1,4 +1,4 @@
-// The picture of a tape: it shows a step as the step ran, and the run stays as it is.
+// The page of a tape: it shows a step as the step ran, and the run stays as it is.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -83,8 +83,9 @@ TEST_CASE("graph: rows say what a step has done, modules add up their ops, and t
   CHECK(names == std::vector<std::string>{"embedding", "block0.attention", "block0.norm1", "block0.ffn", "block0.norm2",
                                           "block1.attention", "block1.norm1", "block1.ffn", "block1.norm2", "head",
                                           "loss"});
-  const std::string picture = graph::svg(modules);
-  CHECK(holds(picture, "a&lt;b: a training step of 16 strings"));
-  CHECK(holds(picture, "prefers-color-scheme: dark"));
-  CHECK(!holds(picture, "<script"));
+  const auto document = document_in(graph::html(modules)), part = parts_in(document, "kind", "tape")[0];
+  CHECK(holds(document["title"].get<std::string>(), "a<b: a training step of 16 strings"));
+  CHECK(part["nodes"].size() == modules.nodes.size());
+  CHECK(part["nodes"][9]["reads"] == "w, b");
+  CHECK(part["nodes"][9]["shape"] == "(16, 6, 2)");
 }

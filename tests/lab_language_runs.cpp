@@ -242,8 +242,8 @@ TEST_CASE("a language model records what trained it, and is tested before it is 
   CHECK(result["config"]["tied"] == false);
 
   const std::string page = folder / "report.html";
-  report::write({folder / "old"}, folder / "curves.svg");
-  CHECK(holds(read_file(folder / "curves.svg"), "tokens of the window"));
+  report::write({folder / "old"}, folder / "curves.json");
+  CHECK(holds(read_file(folder / "curves.json"), "tokens of the window"));
 
   fs::remove(folder / "old/result.json"), fs::remove(folder / "old/eval.csv");  // the process ended after training
   Program tested(folder, "lm resume " + folder / "old");

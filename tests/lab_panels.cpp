@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lab/files/python.h"
-#include "lab/pages/page/panels.h"
+#include "lab/pages/page/chart.h"
 #include "lab/pages/page/print.h"
 #include "tests/lab_helpers.h"
 
@@ -21,20 +21,17 @@ Chart chart() {
   c.curves[0].band = {{1, .9, 1}, {4, .2, .3}};
   return c;
 }
-HeatMap map() { return {"rerope", "query", "key", 2, 2, 3, {0, std::nan(""), 4, 2}, {0, 4}}; }
 
 }  // namespace
 
 TEST_CASE("figures: CSV has a row for each point that has a number") {
   Chart c = chart();
   c.curves[0].name = "a \"b\", c";
-  CHECK(panels_csv({c}) ==
+  CHECK(charts_csv({c}) ==
         "panel,series,x,y,low,high\n"
         "Accuracy & length,\"a \"\"b\"\", c\",1,1,0.9,1\nAccuracy & length,\"a \"\"b\"\", c\",2,0.5,,\n"
         "Accuracy & length,\"a \"\"b\"\", c\",4,0.25,0.2,0.3\nAccuracy & length,chance,1,0.5,,\n"
         "Accuracy & length,chance,4,0.5,,\n");
-  CHECK(panels_csv({map()}) ==
-        "panel,series,x,y,low,high\nrerope,query 0,0,0,,\nrerope,query 3,0,4,,\nrerope,query 3,3,2,,\n");
 }
 
 TEST_CASE("figures: the data has names, axes, bands and the lines behind") {
@@ -46,13 +43,8 @@ TEST_CASE("figures: the data has names, axes, bands and the lines behind") {
   CHECK_FALSE(page["curves"][1].contains("behind"));
   CHECK(page["title"] == "Accuracy & length");
   CHECK(page["y"] == "accuracy");
-  const std::string all = panels_json({chart(), map()});
-  CHECK(all.starts_with("{\"figures\":["));
-  const nlohmann::json figures = nlohmann::json::parse(all)["figures"];
-  CHECK(figures[0]["curves"][0]["behind"].dump() == "[[1.0,1.0],[0.0,null],[1.0,0.5]]");
-  CHECK(figures[1]["kind"] == "matrix");
-  CHECK(figures[1]["cells"].dump() == "[[0.0,null],[4.0,2.0]]");
-  CHECK((figures[1]["block"] == 3 && figures[1]["high"] == 4.));
+  CHECK(page["curves"][0]["behind"].dump() == "[[1.0,1.0],[0.0,null],[1.0,0.5]]");
+  CHECK(figure_file("x.json", {{{"kind", "chart"}}}, "") == "{\"figures\":[{\"kind\":\"chart\"}]}\n");
 }
 
 TEST_CASE("figures: widths") {

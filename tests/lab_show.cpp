@@ -141,13 +141,13 @@ TEST_CASE("show: the hands of a clock stand where the engine's rotation puts a k
   CHECK(stops.matrices[0].heads[0][5] == doctest::Approx(std::cos(3.)));   // pair 1, 5 slots back
 }
 
-TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {
-  const std::string svg = show::svg({view_of("positions", {"rope"}, 8, false, "randomized")}, 1);
-  const size_t cells = svg.find("<path class=\"s"), curves = svg.find("<svg class=\"chart");
-  REQUIRE(cells != svg.npos);
-  REQUIRE(curves != svg.npos);
-  CHECK(cells < curves);
-  CHECK(svg.find("Gaps between neighbours") != svg.npos);
+TEST_CASE("show: a picture has the matrices of a view, then its curves") {
+  const page::json figures = show::figures({view_of("positions", {"rope"}, 8, false, "randomized")}, 1);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0]["kind"] == "matrix");
+  CHECK(figures[0]["row"] == "draw");
+  CHECK(figures[1]["kind"] == "chart");
+  CHECK(figures[1]["title"] == "Gaps between neighbours");
 }
 
 TEST_CASE("show: by distance, a Toeplitz matrix is its own diagonals") {
@@ -197,7 +197,7 @@ TEST_CASE("show: gaps and coverage of samplers") {
   CHECK(draws.table.rows.size() == 2);                         // 480 slots do not fit into 320 positions
 }
 
-TEST_CASE("show: large matrices are reduced to means without masked cells; text, CSV and SVG hold them") {
+TEST_CASE("show: large matrices are reduced to means without masked cells; text, CSV and pictures hold them") {
   show::Matrix m{"m", 3, 3, {{1, 3, 5, 5, 7, NAN, 9, 9, NAN}}};
   const show::Matrix small = show::reduced(m, 2);
   CHECK(small.rows == 2);
@@ -213,13 +213,9 @@ TEST_CASE("show: large matrices are reduced to means without masked cells; text,
   const std::string csv = show::csv({view});
   CHECK(csv.find("bias,m,1,0,1,3\n") != std::string::npos);
   CHECK(csv.find("nan") == std::string::npos);
-  const std::string svg = show::svg({view}, 1);
-  CHECK(svg.find("d=\"M2 0h1M0 1h1\"") != std::string::npos);  // a 5 in two rows
-  CHECK(svg.find("d=\"M0 2h2\"") != std::string::npos);        // 9 and its equal neighbour
-  size_t runs = 0;
-  for (size_t at = svg.find("<path "); (at = svg.find('h', at)) != svg.npos; ++at)
-    runs += std::isdigit(svg[at + 1]) > 0;
-  CHECK(runs == 6);                                            // none for masked cells
+  const page::json drawn = show::figures({view}, 1)[0];
+  CHECK(drawn["cells"].dump() == "[[1.0,3.0,5.0],[5.0,7.0,null],[9.0,9.0,null]]");
+  CHECK((drawn["low"] == 1. && drawn["high"] == 9. && drawn["block"] == 1));
 }
 
 TEST_CASE("show: what it cannot draw it names") {

@@ -19,7 +19,7 @@
 #include "tests/lab_helpers.h"
 
 namespace poslab {
-extern const std::string_view page_css, svg_css;
+extern const std::string_view page_css;
 }
 
 using namespace poslab;
@@ -209,13 +209,10 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
   CHECK(page::color_class(7) == "c7");
   CHECK(page::color_class(9) == "c1 again1");
   CHECK(page::color_class(page::Curve::baseline) == "base");
-  const std::string css = std::string(page_css) + std::string(svg_css);  // each of them is said there once
+  const std::string css(page_css);
   for (const char* part :
        {".again1.line { stroke-dasharray", ".again2.line { stroke-dasharray", ".again1.mark", ".again2.mark"})
     CHECK_MESSAGE(holds(css, part), part);
-  const std::string svg = (folder.path / "curves.svg").string();
-  report::write(runs, svg);
-  CHECK(holds(text_of(svg), "<path class=\"line c1 again1\""));
 }
 
 TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than runs") {
@@ -266,21 +263,6 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   passed = report::write({trials}, out);
   REQUIRE(passed.size() == 1);
   CHECK(holds(passed[0], "1 came from a file of --kept, which has no runs; `poslab sweep collect` has their numbers"));
-}
-
-TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {
-  const Folder folder;
-  const std::string out = (folder.path / "curves.svg").string();
-  report::write({make_run(folder, "a", "sequential", .75), make_run(folder, "b&b", "randomized", .5)}, out);
-  const std::string svg = text_of(out);
-  CHECK(svg.rfind("<svg xmlns=\"http://www.w3.org/2000/svg\"", 0) == 0);
-  CHECK(holds(svg, "@media (prefers-color-scheme: dark){.paper{fill:#14171a}"));
-  CHECK(holds(svg, "class=\"line c1\" fill=\"none\" stroke=\"#b84f00\""));
-  CHECK(holds(svg, ">positions=randomized</text>"));
-  CHECK(holds(svg, "class=\"paper\""));
-  CHECK_FALSE(holds(svg, "<html"));
-  CHECK_FALSE(holds(svg, "var("));
-  CHECK(svg.ends_with("</svg>\n"));
 }
 
 TEST_CASE("report: the page needs nothing but itself and trusts no name") {
@@ -364,76 +346,22 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK_FALSE(fs::exists(folder.path / "taken.html.poslab.partial"));
 }
 
-TEST_CASE("pages: an SVG file has its colors in the elements, as svg.css says them with the colors of the page") {
-  const std::string svg = page::svg_document(
-      {0, 0, 9, 9}, "a<b", "", "<g class=\"chart\"><text class=\"name base\">x</text><path class=\"line c0 again1\"/>"
-      "<path class=\"s0\"/><path class=\"s32\"/><path class=\"v16\"/><path class=\"unknown\"/></g>");
-  CHECK(holds(svg, "<title id=\"t\">a&lt;b</title>"));
-  CHECK(holds(svg, "<rect class=\"paper\" fill=\"#fff\" "));
-  CHECK(holds(svg, "<text class=\"name base\" fill=\"#59626c\" font-weight=\"400\">x"));
-  CHECK(holds(svg, "<path class=\"line c0 again1\" fill=\"none\" stroke=\"#0072b2\" stroke-dasharray=\"7 5\" "
-                   "stroke-linecap=\"butt\" stroke-linejoin=\"round\" stroke-width=\"2.25\"/>"));
-  CHECK(holds(svg, "class=\"s0\" stroke=\"#f4f7f9\""));
-  CHECK(holds(svg, "class=\"s32\" stroke=\"#08264f\""));
-  CHECK(holds(svg, "class=\"v16\" stroke=\"#f4f5f6\""));
-  CHECK(holds(svg, "<path class=\"unknown\"/>"));
-  CHECK(holds(svg, ".line.c0.again1{stroke:#5bb1ea}"));
-  CHECK_FALSE(holds(svg, "var("));
-  CHECK(page::shade_class(true, .5) == "v16");
-}
-
-TEST_CASE("pages: C++ writes data; only pictures that are files of their own are drawn here") {
-  const std::set<std::string> pictures = {"chart.cpp", "svg.cpp", "heat_map.cpp", "draw.cpp"};
+TEST_CASE("pages: C++ writes data, and nothing that is drawn") {
   int files = 0;
-  for (const auto& at : fs::recursive_directory_iterator(fs::path(test::source_folder) / "lab/pages")) {
-    const std::string name = at.path().filename();
-    if (!name.ends_with(".cpp") || pictures.count(name)) continue;
+  const auto check = [&](const fs::path& path, const std::vector<std::string>& markups) {
+    if (path.extension() != ".cpp" && path.extension() != ".h") return;
     ++files;
-    const std::string text = text_of(at.path());
-    for (const char* markup : {"<svg", "<table", "<div", "<p>", "<p ", "<span", "<b>", "<section", "style="})
-      CHECK_FALSE_MESSAGE(holds(text, markup), name << " has " << markup);
-  }
-  CHECK(files > 30);
-}
-
-TEST_CASE("pages: ticks of whole things are whole") {
-  page::Chart c{"c", "c", "", "pair of channels", "y", 1, 4, 0, 1};
-  c.curves.push_back({"one", 0, {{1, 0}, {4, 1}}});
-  const auto tick = [&](const char* text) { return holds(page::svg(c), fmt::format("middle\">{}</text>", text)); };
-  CHECK(tick("1"));
-  CHECK(tick("2"));
-  CHECK_FALSE(tick("1.5"));
-  c.curves[0].points.push_back({2.25, 0});  // no count
-  CHECK(tick("1.5"));
-  for (const auto& [least, step] : {std::pair{1., 1.}, {1.1, 2.}, {2., 2.}, {3., 5.}, {5., 5.}, {6., 10.}, {.03, .05}})
-    CHECK(page::tick_step(least) == doctest::Approx(step));
-}
-
-TEST_CASE("pages: a chart has zones only if it says where they end, also where its axis begins below 0") {
-  page::Chart c{"c", "c", "", "x", "y", -4, 4, 0, 1, false};
-  c.curves.push_back({"one", 0, {{-4, 0}, {4, 1}}});
-  CHECK_FALSE(holds(page::svg(c), "class=\"zone\""));
-  c.shaded = 2;
-  CHECK(holds(page::svg(c), ">unseen</text>"));
-}
-
-TEST_CASE("pages: a curve that lies on another leaves gaps for it") {
-  page::Chart c{"c", "c", "", "x", "y", 0, 4, 0, 1};
-  const std::vector<page::Point> flat = {{0, .5}, {4, .5}};
-  c.curves = {{"one", 0, flat},      {"other", 1, {{0, .5}, {4, .9}}},        {"two", 2, {{0, .5}, {4, .502}}},
-              {"three", 3, flat},    {"chance", page::Curve::baseline, flat}, {"area", 4, flat, {}, true},
-              {"few", 5, {{0, .5}}}, {"broken", 6, {{0, .5}, {4, NAN}}}};
-  std::vector<std::string> gaps;
-  for (size_t n = 0; n < c.curves.size(); ++n) gaps.push_back(page::gaps_class(c, n));
-  CHECK(gaps == std::vector<std::string>{"", "", " gaps1", " gaps2", "", "", "", ""});
-  CHECK(holds(page::svg(c), "<path class=\"line c2 gaps1\" d"));
-  CHECK(holds(page::svg_file({c}), "<path class=\"line c2 gaps1\" fill=\"none\" stroke=\"#007d5a\" "
-                                   "stroke-dasharray=\"12 12\""));
-  c.curves.resize(1);
-  for (int n = 1; n < 6; ++n) c.curves.push_back({"again", n, flat});
-  CHECK(page::gaps_class(c, 5) == " gaps3");
-  c.log = true, c.y_low = .01, c.curves = {{"one", 0, {{0, .011}}}, {"other", 1, {{0, .012}}}};
-  CHECK(page::gaps_class(c, 1) == "");  // 1 of 1,000 of a linear axis
+    const std::string text = text_of(path);
+    for (const std::string& markup : markups)
+      CHECK_FALSE_MESSAGE(holds(text, markup), path.string() << " has " << markup);
+  };
+  for (const char* folder : {"apps", "autograd", "bench", "core", "course", "cuda", "encodings", "examples",
+                             "experiment", "lab", "nn", "python", "tasks", "web"})
+    for (const auto& at : fs::recursive_directory_iterator(fs::path(test::source_folder) / folder))
+      check(at.path(), {"<svg", "<table", "addplot"});
+  CHECK(files > 500);
+  for (const auto& at : fs::recursive_directory_iterator(fs::path(test::source_folder) / "lab/pages"))
+    check(at.path(), {"<div", "<p>", "<p ", "<span", "<b>", "<section", "style=", "stroke="});
 }
 
 TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {

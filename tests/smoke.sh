@@ -193,7 +193,7 @@ demo=("$program" demo --out shown --layers 1 --heads 2 --d-model 16 --eval-lengt
 drawn_twice() {   # trained once, drawn twice; under other options it is left alone
   "${demo[@]}" --steps 5 > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
     "${demo[@]}" --steps 5 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
-    cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html && -s shown/demo.svg ]] &&
+    cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html ]] &&
     grep -q '^Accuracy against length: bucket sort,majority,24,' shown/demo.csv && grep -q '^    10 .* 20.0 ' first &&
     grep -q '^On lengths 21 to 24, which training has not shown, [0-9.]* % of the symbols' first &&
     ! "${demo[@]}" --steps 6 2> log &&
@@ -267,9 +267,9 @@ if [[ -e $source/build/web/past-the-edge.html ]]; then     # as tools/web makes 
   check 'and a run in the page that trains' in_the_page
 fi
 tape() {   # a row for each op is more than one for each module
-  "$program" graph straight -o modules.svg && "$program" graph straight --zoom op -o ops.svg &&
-    grep -q 'block0.attention' modules.svg && grep -q 'gradient norm' ops.svg &&
-    (($(grep -c '<circle' ops.svg) > $(grep -c '<circle' modules.svg)))
+  "$program" graph straight -o modules.html && "$program" graph straight --zoom op -o ops.json &&
+    grep -q '"module":"block0.attention"' modules.html &&
+    (($(grep -o '"gradient":' ops.json | wc -l) > $(grep -o '"gradient":' modules.html | wc -l)))
 }
 check 'the tape of a step' tape
 
@@ -312,8 +312,6 @@ check 'and run' swept
 check 'and collected' collected
 check 'and drawn, from its folder' page sweep.html sweep
 check 'and from its plan, beside what is no run' page sweep.html plan.jsonl report.html
-drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
-check 'and as SVG' drawn
 unused_option() {   # positions that are not random cannot be drawn once for each layer
   printf '%s\n' 'preset = "tiny"' 'task = "even_pairs"' 'encoding = "rope"' 'steps = 2' \
     'positions = ["sequential", "randomized"]' 'resample = ["per_forward", "per_layer"]' \
@@ -418,7 +416,7 @@ inside_language() {
 check 'and a look inside' inside_language
 check 'and its attention' "$program" view language --length 16 -o viewed_language
 check 'also on a text of ours' "$program" view language --text '12 13' -o viewed_text
-rows_of() { "$program" graph "$1" -o "$1.svg" && grep -q ">$2<" "$1.svg"; }   # RUN MODULE
+rows_of() { "$program" graph "$1" -o "$1.json" && grep -q "\"module\":\"$2\"" "$1.json"; }   # RUN MODULE
 check 'and the tape of a step' rows_of language block0.ffn
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
 check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program" lm eval language --encoding t5 -o x

@@ -228,7 +228,7 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
         {inside.takes.bytes + 2 * inside.arrays, 0});
   check("calibrate run --samples 1 -o c.txt --length ", "6", "450",
         calibration_takes(c, {.length = 450, .samples = 1}));
-  check("show alibi --heads 8 --view bias -o b.svg --length ", "8", "700",
+  check("show alibi --heads 8 --view bias -o b.json --length ", "8", "700",
         show::views_take({.encodings = {"alibi"}, .views = {"bias"}, .length = 700}));
   check("show alibi --heads 8 --view bias -o b.csv --length ", "8", "700",
         show::views_take({.encodings = {"alibi"}, .views = {"bias"}, .length = 700, .text = 32}));

@@ -1,5 +1,6 @@
 """Pages of the site that programs make, whose tables are too long for the tree."""
 
+import json
 import re
 import subprocess
 import sys
@@ -25,6 +26,19 @@ def schemes():
     return page
 
 
+def draw_schemes(folder):
+    """NAME.svg of each scheme, as `poslab show` draws it."""
+    import matplotlib
+    from poslab.figures import draw, style
+
+    printed("docs/site/schemes.sh", PROGRAM, folder)
+    with matplotlib.rc_context(style.settings(10)):
+        for data in folder.glob("*.json"):
+            figures = draw.figures_of(json.loads(data.read_text()))
+            data.with_suffix(".svg").write_bytes(style.saved(draw.canvas(figures, 100, size=10), "svg"))
+            data.unlink()
+
+
 def checks():
     return printed(PROGRAM, "check", "--all", "--markdown")
 
@@ -40,4 +54,4 @@ def write_all(folder):
         to = folder / f"{name}.md"
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(page())
-    printed("docs/site/schemes.sh", PROGRAM, folder / "docs/schemes")    # its pictures
+    draw_schemes(folder / "docs/schemes")

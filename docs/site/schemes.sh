@@ -2,7 +2,7 @@
 # A page of the site: all schemes, samplers and temperature policies as the program explains them, what each scheme
 # costs (bench/results/schemes.csv), and what it is tested against, as the golden files say.
 # usage: docs/site/schemes.sh PROGRAM              the page, as docs/schemes.md of the site
-#        docs/site/schemes.sh PROGRAM FOLDER       a picture of each scheme, FOLDER/NAME.svg
+#        docs/site/schemes.sh PROGRAM FOLDER       the data of a picture of each scheme, FOLDER/NAME.json
 set -euo pipefail
 export LC_ALL=C
 program=$(realpath "$1")
@@ -120,7 +120,7 @@ table() {   # KIND
 if [[ -n $pictures ]]; then
   for name in $("$program" list encodings | grep -oE '^[a-z0-9_]+'); do
     read -ra words <<< "$(drawn "$name" "$(fields encoding "$name")")"
-    POSLAB_ISA=baseline "$program" show "${words[@]}" -o "$pictures/$name.svg"    # the same bits on all machines
+    POSLAB_ISA=baseline "$program" show "${words[@]}" -o "$pictures/$name.json"    # the same bits on all machines
   done
   exit
 fi

@@ -40,13 +40,13 @@ function on_one_another(chart, a, b) {
     return value === null || Math.abs(y(value) - y(other)) <= 2;
   });
 }
-// Where lines lie on one another, each leaves gaps for those under it: the class of svg.css that does so for a curve.
+// Where lines lie on one another, each leaves gaps for those under it: the class of page.css that does so for a curve.
 export function gaps(chart, n) {
   const {curves} = chart, under = curves.slice(0, n).filter(
       other => curves[n].color !== 'base' && other.color !== 'base' && on_one_another(chart, other, curves[n])).length;
   return under ? ` gaps${Math.min(under, 3)}` : '';
 }
-// Classes of svg.css for each curve; each baseline has dashes of its own.
+// Classes of page.css for each curve; each baseline has dashes of its own.
 function styles({curves}) {
   let baselines = 0;
   return curves.map(({filled, color}) =>
@@ -55,7 +55,7 @@ function styles({curves}) {
 
 const text = (x, y, words, attributes) => `<text x="${r(x)}" y="${r(y)}" ${attributes}>${escape(words)}</text>`;
 
-// Attributes of each kind of shape, by the classes of svg.css; another page has its own. curve(n), band(n) and raw(n):
+// Attributes of each kind of shape, by the classes of page.css; another page has its own. curve(n), band(n) and raw(n):
 // of the n-th curve.
 function look_of(chart) {
   const looks = styles(chart), color = n => chart.curves[n].color;

@@ -40,6 +40,7 @@ function contents(sections) {
 }
 
 export function show_document({command, title, lead, choices = [], sections}, kinds = {}) {
+  document.title = title;
   const header = element(
       'header', {}, element('p', {class: 'kicker'}, `poslab ${command}`), element('h1', {}, title),
       ...lead.map(part => part_of(part, kinds)));

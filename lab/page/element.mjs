@@ -1,4 +1,5 @@
 // Elements of a page, and choices and sliders that redraw a part of it.
+import {escape} from './text.mjs';
 
 const of_svg = ['svg', 'g', 'path', 'rect', 'circle', 'text', 'image', 'title'];
 // Attributes: true and false set one or leave it out, undefined too; onclick and the like listen.
@@ -17,6 +18,9 @@ export function from_html(html) {
   template.innerHTML = html;
   return template.content;
 }
+// HTML that may be wider than the window.
+export const scrolled = (label, html) =>
+    `<div class="scroll" tabindex="0" role="region" aria-label="${escape(label)}">${html}</div>`;
 export const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
 let groups = 0;

@@ -1,4 +1,5 @@
 // Tables, as README.md has them: numbers by the form of their column, runs with a mark in their color.
+import {scrolled} from './element.mjs';
 import {escape, formatted} from './text.mjs';
 
 const mark = color => color ? `<i class="mark ${color}" aria-hidden="true"></i>` : '';
@@ -40,9 +41,6 @@ function row_of(row, columns) {
   });
   return `<tr><th scope="row">${content(first)}</th>${cells.join('')}</tr>\n`;
 }
-const scrolled = (label, table) =>
-    `<div class="scroll" tabindex="0" role="region" aria-label="${escape(label)}">${table}</div>`;
-
 export function table({label, caption, style = 'runs', columns, rows}) {
   const head = columns.map(({name, kind, color}, n) => {
     const text = n === 0 || kind === 'text' ? 'text' : '';

@@ -109,7 +109,7 @@ std::string demo(const std::string& folder, const Settings& more) {
   make_folder(folder);
   const std::vector<std::string> runs = {trained(plans[0]), trained(plans[1])};
   const std::string page = folder + "/demo.html";
-  for (const char* ending : {".html", ".svg", ".csv"}) report::write(runs, folder + "/demo" + ending);
+  for (const char* ending : {".html", ".csv"}) report::write(runs, folder + "/demo" + ending);
   const std::vector<AtLength> plain = at_lengths(read_test(runs[0]).rows),
                               randomized = at_lengths(read_test(runs[1]).rows);
   std::string table = "accuracy in %                      without understanding:\n"
@@ -120,7 +120,7 @@ std::string demo(const std::string& folder, const Settings& more) {
                            100 * randomized[n].accuracy, 100 * row.baselines.chance, 100 * row.baselines.majority,
                            100 * row.baselines.content_only);
   return fmt::format("{}{}\nThe page, with curves, position matrices and attention maps: {}\n"
-                     "Its first figure alone, and the numbers: demo.svg and demo.csv beside it", table,
+                     "The numbers of its first figure: demo.csv beside it", table,
                      beyond(plain, randomized, int(plans[0].wanted.count("train_length"))),
                      fs::absolute(page).lexically_normal().string());
 }

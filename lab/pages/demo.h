@@ -11,7 +11,7 @@ namespace poslab {
 const ChoiceTable& demo_choices();
 
 // Trains into FOLDER/demo-plain and FOLDER/demo-randomized, with `more` for both, and draws them in FOLDER/demo.html;
-// demo.svg has only the chart of accuracy by length, and demo.csv its numbers. A complete run is not trained again, and
+// demo.csv has the accuracy by length. A complete run is not trained again, and
 // an interrupted one goes on. Returns the table of accuracies and the path of the page. Throws BadInput if the folder
 // has a run of other settings, and keeps that run.
 std::string demo(const std::string& folder, const Settings& more);

@@ -52,7 +52,6 @@ const Output& by_ending(const std::string& option, const std::string& path, cons
 Output html_output(const std::string& command) {
   return {".html", "a page", "<!doctype html>", "<meta name=\"generator\" content=\"" + command};
 }
-Output svg_output(const std::string& what) { return {".svg", what, "<svg "}; }
 Output csv_output(const std::string& first_columns) { return {"", "a table, as CSV,", first_columns}; }
 
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {

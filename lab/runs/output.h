@@ -12,7 +12,6 @@ struct Output {
   std::string begins, holds{};  // the beginning of such a file, and a text that it contains
 };
 Output html_output(const std::string& command);         // "poslab report"
-Output svg_output(const std::string& what);        // "the chart of accuracy alone"
 Output csv_output(const std::string& first_columns);    // "length,set,"
 
 // Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, is a file of

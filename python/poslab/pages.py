@@ -1,4 +1,4 @@
-"""Pages of the program, shown in a notebook: reports, looks inside runs, tapes as pictures."""
+"""Pages of the program, shown in a notebook: reports, looks inside runs, tapes."""
 
 import os
 from html import escape
@@ -8,7 +8,7 @@ from ._poslab import _inside
 
 
 class Page:
-    """A page of HTML, or a picture of SVG, that needs no network. A notebook shows it; save(path) keeps it."""
+    """A page of HTML that needs no network. A notebook shows it; save(path) keeps it."""
 
     def __init__(self, text):
         self.text = text
@@ -19,10 +19,8 @@ class Page:
         return cls(Path(folder, "index.html").read_text(encoding="utf-8"))
 
     def save(self, path):
-        kind = ".svg" if self.text.startswith("<svg") else ".html"
-        if Path(path).suffix != kind:
-            raise ValueError(f"{os.fsdecode(path)}: what is saved here is {kind[1:].upper()}; name it {kind}. `poslab "
-                             "report`, `show` and `graph` write other kinds with -o")
+        if Path(path).suffix != ".html":
+            raise ValueError(f"{os.fsdecode(path)}: this is HTML; name it .html. `poslab report -o` writes other kinds")
         Path(path).write_text(self.text, encoding="utf-8")
 
     def _repr_html_(self):
@@ -52,6 +50,6 @@ def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="
 
 
 def graph(run, zoom="module", *, force=False):
-    """The picture of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
+    """The page of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
     each op. Returns a Page."""
     return Page(_inside.graph(os.fsdecode(run), zoom, force))

@@ -317,7 +317,7 @@ def test_the_program_says_that_a_run_of_a_class_is_for_python(tmp_path):
         out = tmp_path / option
         pl.train(preset="tiny", steps=2, eval_lengths="3", out=out, progress=False, **(usual | {option: own}))
         for words in (["ask", out, "01"], ["eval", out], ["resume", out], ["view", out, "-o", tmp_path / "v"],
-                      ["inspect", out, "-o", tmp_path / "i"], ["graph", out, "-o", tmp_path / "g.svg"]):
+                      ["inspect", out, "-o", tmp_path / "i"], ["graph", out, "-o", tmp_path / "g.html"]):
             said = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
             assert said.returncode == 2, words
             assert f'{option} "{own.name}" is not known to this' in said.stderr and "pl.load" in said.stderr, words

@@ -1,17 +1,14 @@
-"""What the program draws: no name or text is taken for markup, SVG files say their colours, ticks agree everywhere."""
+"""What pages draw in a browser: no name or text is taken for markup, and nothing is said on the console."""
 
 import html.parser
-import itertools
 import json
 import math
 import re
-import shutil
 import subprocess
-import xml.etree.ElementTree
 
 import browser
 import pytest
-from built import PROGRAM, ROOT
+from built import PROGRAM
 
 EVIL = "<x-evil>\"'&\x1b[31m"   # of a run
 TEXT = "</script><x-evil a='b'>&amp; "
@@ -41,9 +38,7 @@ def drawn(tmp_path_factory):
     poslab(at, "view", EVIL, EVIL + "2", "-o", "view")
     poslab(at, "view", EVIL + "lm", "--text", TEXT, "-o", "view-lm")
     poslab(at, "show", "rope", "alibi", "--positions", "randomized", "-o", "show.html")
-    poslab(at, "report", EVIL, EVIL + "2", "-o", "report.svg")
-    poslab(at, "graph", EVIL, "-o", "graph.svg")
-    poslab(at, "show", "rope", "--positions", "randomized", "--view", "positions", "-o", "show.svg")
+    poslab(at, "graph", EVIL, "-o", "graph.html")
     return at
 
 
@@ -71,7 +66,7 @@ class Read(html.parser.HTMLParser):
 
 
 def test_no_name_or_text_is_markup(drawn):
-    assert len(pages(drawn)) == 7
+    assert len(pages(drawn)) == 8
     for page in pages(drawn):
         text = page.read_text()
         read = Read(text)
@@ -156,37 +151,21 @@ def test_a_terminal_gets_no_command_from_a_name(drawn):
     assert done.returncode == 2 and "\x1b" not in done.stderr and r"\x1b[31m" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["report.svg", "graph.svg", "show.svg"])
-def test_a_picture_says_its_colours_itself(drawn, name):
-    text = (drawn / name).read_text()
-    assert "var(" not in text
-    picture = xml.etree.ElementTree.fromstring(text)
-    space = "{http://www.w3.org/2000/svg}"
-    [style] = picture.iter(space + "style")
-    assert re.fullmatch(r"@media \(prefers-color-scheme: dark\)\{.*\}", style.text)  # the rest needs no style sheet
-    inherited = {child: parent for parent in picture.iter() for child in parent}
-
-    def said(element, what):
-        while element is not None and what not in element.attrib:
-            element = inherited.get(element)
-        return element is not None
-    shapes = [e for e in picture.iter() if e.tag in {space + "path", space + "text", space + "rect"}]
-    assert len(shapes) > 20
-    for shape in shapes:
-        assert said(shape, "fill") if shape.tag != space + "path" else said(shape, "stroke"), shape.attrib
-
-
-def test_ticks_are_those_of_the_script(tmp_path):
-    if not shutil.which("node"):
-        pytest.skip("there is no node")
-    formula = re.search(r"function tick_step\(least\) \{.*?\n\}", (ROOT / "lab/page/scale.mjs").read_text(), re.S)[0]
-    for length in (3, 5, 8, 13, 40, 100, 333):
-        poslab(tmp_path, "show", "none", "--view", "similarity", "--length", str(length), "-o", "x.svg")
-        texts = re.findall(r'text-anchor="middle">([-0-9.e+]+)</text>', (tmp_path / "x.svg").read_text())
-        ticks = [float(t) for t in texts]
-        steps = {b - a for a, b in itertools.pairwise(ticks)}
-        script = f"{formula}; console.log(tick_step(Math.max(1, {2 * (length - 1)} / 8)))"
-        assert steps == {float(subprocess.check_output(["node", "-e", script]))}, (length, ticks)
+def test_a_tape_has_a_row_for_each_node_with_its_words_and_numbers(drawn):
+    data = json.loads(Read((drawn / "graph.html").read_text()).data)
+    nodes = data["sections"][0]["parts"][0]["nodes"]
+    with browser.Page(390, 844) as page:
+        page.open(drawn / "graph.html")
+        page.until('document.querySelector(".tape")')
+        assert page.run("document.title") == data["title"].replace("\x1b", " ")
+        assert page.run("document.documentElement.scrollWidth <= innerWidth")
+        assert page.run('document.querySelectorAll(".tape > circle").length') == len(nodes)
+        assert page.run('document.querySelectorAll(".tape .joins path").length') == sum(len(n["from"]) for n in nodes)
+        rows = page.run('[...document.querySelectorAll(".tape > g > title")].map(row => row.parentElement.textContent)')
+        for node, row in zip(nodes, rows, strict=True):
+            assert row.startswith(f"{node['module']}: {node['name']}")
+            assert node["shape"] + f"{node['forward']:.0f}" in row
+        assert page.messages == []
 
 
 @pytest.mark.skipif(not browser.program, reason="there is no chromium")

@@ -68,7 +68,7 @@ def test_a_report_is_the_programs(swept, tmp_path):
     page.save(tmp_path / "saved.html")
     assert (tmp_path / "saved.html").read_text() == page.text
     assert "even_pairs" in pl.report(swept).text
-    assert pl.graph(runs[0]).text.startswith("<svg")
+    assert pl.graph(runs[0]).text.startswith("<!doctype html>")
 
 
 def test_a_sweep_without_pandas(swept, monkeypatch):

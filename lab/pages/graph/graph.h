@@ -1,7 +1,8 @@
-// The tape of one training step of a run, as a picture: `poslab graph`. What ran in which order, on what, how long it
+// The tape of one training step of a run, as a page: `poslab graph`. What ran in which order, on what, how long it
 // took forward and backward, how large its result is, and the norm of the gradient that came back to it.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace poslab::graph {
 
-// A row of the picture: an op of the tape, or all neighbouring ops of a module.
+// A row of the page: an op of the tape, or all neighbouring ops of a module.
 struct Node {
   std::string module, name;          // "block0.attention"; "linear", or "4 linear, 2 rotate, attention"
   std::vector<std::string> reads;    // parameters, by their dotted names
@@ -28,9 +29,9 @@ struct Graph {
 // BadInput as opening the run does and, unless `force`, if a step seems too large for the memory; Failure if it fails.
 Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);
-std::string svg(const Graph&);       // a file of its own (lab/pages/page/svg.h)
-// As python/poslab/figures draws it: {"figures": [{"kind": "tape", "title", "nodes"}]}; of a node its fields, times in
+// A part of a page's document, and a figure: {"kind": "tape", "id", "title", "nodes"}; of a node its fields, times in
 // microseconds.
-std::string json(const Graph&);
+nlohmann::json tape(const Graph&);
+std::string html(const Graph&);
 
 }  // namespace poslab::graph

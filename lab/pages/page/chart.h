@@ -2,7 +2,6 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace poslab::page {
@@ -35,23 +34,13 @@ struct Chart {
   double log_low = 0;           // where a logarithmic y axis begins, between which and this one the reader chooses
 };
 
-// The distance of ticks on every axis: 1, 2 or 5 times a power of ten, at least `least`, as lab/page/scale.mjs has it.
-double tick_step(double least);
-
-// The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
+// The class of page.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
 // marks square, ...
 std::string color_class(int n);
-// Where lines of a chart lie on one another, each leaves gaps for those under it: the class of svg.css that does so for
-// the n-th curve. "" if it hides none that was drawn before it.
-std::string gaps_class(const Chart&, size_t n);
-std::string svg(const Chart&);
-// The charts below one another, each under its title: a file of its own (svg.h), or what such a file draws.
-std::string svg_file(const std::vector<Chart>&);
-std::string svg_shapes(const std::vector<Chart>&);
-std::pair<double, double> svg_size(const std::vector<Chart>&);   // width and height, in pixels
 // A part of a page's document, and a figure for python/poslab/figures (lab/page/README.md).
 nlohmann::json chart_json(const Chart&);
-nlohmann::json points_json(const std::vector<Point>&);  // [[x, y], ...], null for NaN
+// panel,series,x,y,low,high: a row for each point that has a number; low and high of a band.
+std::string charts_csv(const std::vector<Chart>&);
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);

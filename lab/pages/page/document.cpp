@@ -7,10 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "lab/pages/page/svg.h"
-
 namespace poslab {
-extern const std::string_view page_html, page_css, svg_css;
+extern const std::string_view page_html, page_css;
 extern const std::vector<std::pair<std::string_view, std::string_view>> page_modules;
 }  // namespace poslab
 
@@ -41,9 +39,8 @@ std::string assembled(const json& document, const std::vector<std::string_view>&
   script += fmt::format("$document.show_document(JSON.parse(document.getElementById(\"data\").textContent), {{{}}});\n",
                         kinds);
   if (slides) script += "$slides.show_slides();\n";
-  return filled(page_html, {{"title", escape(document["title"].get<std::string>())},
-                            {"command", escape(document["command"].get<std::string>())},
-                            {"style", std::string(page_css) + std::string(svg_css)},
+  return filled(page_html, {{"command", document["command"]},
+                            {"style", std::string(page_css)},
                             {"data", script_safe(document)},
                             {"script", script}});
 }

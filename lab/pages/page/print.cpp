@@ -1,7 +1,7 @@
 #include "lab/pages/page/print.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "core/ascii.h"
 #include "core/error.h"
@@ -13,9 +13,10 @@ namespace {
 
 std::string ending_of(const std::string& path) { return std::filesystem::path("x" + path).extension().string(); }
 
-const std::vector<std::string> drawn = {".pdf", ".png", ".pgf", ".tex"};
-
-bool needs_python(const std::string& ending) { return std::find(drawn.begin(), drawn.end(), ending) != drawn.end(); }
+bool is_drawn(const std::string& path) {
+  static const std::set<std::string> drawn = {".svg", ".pdf", ".png", ".pgf", ".tex"};
+  return drawn.count(ending_of(path)) > 0;
+}
 
 std::string python_for(const std::string& option) {
   const std::string python = python_with({"matplotlib"});
@@ -29,20 +30,20 @@ std::string python_for(const std::string& option) {
 
 }  // namespace
 
-std::vector<Output> figure_outputs(const std::string& what) {
+std::vector<Output> figure_outputs(const std::string& what, const std::string& command) {
   const char* pgf = "% poslab: a figure";
-  return {svg_output(what),           {".pdf", "for papers", "%PDF-"}, {".png", "for slides", "\x89PNG"},
-          {".pgf", "for LaTeX", pgf}, {".tex", "the same", pgf},       {".json", "its data", "{\"figures\":"}};
+  return {html_output(command),
+          {".svg", what, "<", "Matplotlib"},
+          {".pdf", "for papers", "%PDF-"},
+          {".png", "for slides", "\x89PNG"},
+          {".pgf", "for LaTeX", pgf},
+          {".tex", "the same", pgf},
+          {".json", "its data", "{\"figures\":"}};
 }
 
 bool is_figure(const std::string& path) {
   const std::string ending = ending_of(path);
-  return needs_python(ending) || ending == ".svg" || ending == ".json" || ending == ".csv";
-}
-
-bool in_print(const std::string& path, const std::string& width) {
-  const std::string ending = ending_of(path);
-  return needs_python(ending) || (ending == ".svg" && !width.empty());
+  return is_drawn(path) || ending == ".json" || ending == ".csv";
 }
 
 double millimetres_of(const std::string& width) {
@@ -60,23 +61,24 @@ double millimetres_of(const std::string& width) {
 
 void check_figure(const std::string& path, const std::string& width) {
   millimetres_of(width);
-  if (!width.empty() && !in_print(path, width))
+  if (!width.empty() && !is_drawn(path))
     bad_input("--width {}: only pictures have a width in print; leave it out, or write .svg, .pdf, .png or .pgf",
               shell_word(width));
-  if (in_print(path, width)) python_for("-o " + shell_path(path));
+  if (is_drawn(path)) python_for("-o " + shell_path(path));
 }
 
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings) {
   for (const std::string& ending : endings)
-    if (in_print("." + ending, "column")) python_for(option + " " + ending);
+    if (is_drawn("." + ending)) python_for(option + " " + ending);
 }
 
-std::string figure_file(const std::string& path, const std::string& json, const std::string& width) {
-  const std::string ending = ending_of(path);
-  if (ending.empty() || ending == ".json") return json;
-  return python_output(
-      python_for("-o " + shell_path(path)), "figures",
-      {"-", "-o", "-", "--format", ending.substr(1), "--width", fmt::format("{}", millimetres_of(width))}, json);
+std::string figure_file(const std::string& path, const nlohmann::json& figures, const std::string& width) {
+  const std::string data =
+      nlohmann::json{{"figures", figures}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (!is_drawn(path)) return data;
+  return python_output(python_for("-o " + shell_path(path)), "figures",
+                       {"-", "-o", "-", "--format", ending_of(path).substr(1), "--width",
+                        fmt::format("{}", millimetres_of(width))}, data);
 }
 
 }  // namespace poslab::page

@@ -1,5 +1,6 @@
-// Figures for papers, which matplotlib draws (python/poslab/figures), by the ending of their names.
+// Figures as files, by the ending of their names: matplotlib draws them (python/poslab/figures), or they are its data.
 #pragma once
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,20 +10,19 @@ namespace poslab::page {
 
 constexpr double column_mm = 84, page_mm = 174;
 
-// .svg, .pdf, .png, .pgf and .tex, which are PGF for LaTeX, and .json, the figure's data; .csv is the caller's.
-std::vector<Output> figure_outputs(const std::string& what);
-bool is_figure(const std::string& path);  // one of these, or .csv
-// Whether matplotlib draws it: with a width, or as what only papers have. An SVG without one is for the screen.
-bool in_print(const std::string& path, const std::string& width);
+// .html, a page of this command; .svg, .pdf, .png, .pgf and .tex, which are PGF for LaTeX; .json, the figure's data.
+std::vector<Output> figure_outputs(const std::string& what, const std::string& command);
+bool is_figure(const std::string& path);  // one of these but .html, or .csv, which is the caller's
 // "" or "column", "page", or millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
-// Throws BadInput where `width` is not one, or a page would have one; Failure, which says what to install, where
-// there is no Python with matplotlib and `path` takes it: before any work.
+// Throws BadInput where `width` is not one, or data would have one; Failure, which says what to install, where there is
+// no Python with matplotlib and `path` takes it: before any work.
 void check_figure(const std::string& path, const std::string& width);
 // Checks the same for files with these endings, "pdf", as --figures has them.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
-// The bytes of `path`: the data of the figures, also for a device, as /dev/stdout, or matplotlib's picture of them.
-std::string figure_file(const std::string& path, const std::string& json, const std::string& width);
+// The bytes of `path`: the figures' data, {"figures": [...]}, also for a device, as /dev/stdout, or matplotlib's picture
+// of them. A figure is a part of a document (lab/page/README.md), or a matrix whose cells are numbers.
+std::string figure_file(const std::string& path, const nlohmann::json& figures, const std::string& width);
 
 }  // namespace poslab::page

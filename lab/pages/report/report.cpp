@@ -24,14 +24,13 @@ using namespace page;
 
 std::string figure_of(const std::vector<Group>& groups, const std::string& out, const std::string& width) {
   std::vector<Chart> charts;
+  json figures = json::array();
   for (const Group& g : groups) {
     const std::string id = fmt::format("accuracy{}", charts.size());
     charts.push_back(g.has("chance") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+    figures.push_back(chart_json(charts.back()));
   }
-  const std::vector<Panel> panels(charts.begin(), charts.end());
-  if (out.ends_with(".csv")) return panels_csv(panels);
-  const bool screen = out.ends_with(".svg") && !in_print(out, width);
-  return screen ? svg_file(charts) : figure_file(out, panels_json(panels), width);
+  return out.ends_with(".csv") ? charts_csv(charts) : figure_file(out, figures, width);
 }
 
 json tasks_document(const std::vector<Group>& groups, const std::string& out) {
@@ -116,8 +115,8 @@ const char* const lengths_begin = "text,name,seed,folder,";
 
 // csv: how a .csv begins.
 void check(const std::string& out, const std::string& width, const char* csv) {
-  std::vector<Output> kinds = {html_output("poslab report"), {".csv", "its numbers", csv}};
-  for (const Output& kind : figure_outputs("the chart of accuracy alone")) kinds.insert(kinds.end() - 1, kind);
+  std::vector<Output> kinds = figure_outputs("the chart of accuracy alone", "poslab report");
+  kinds.push_back({".csv", "its numbers", csv});
   check_output("-o", out, kinds);
   check_figure(out, width);
 }

@@ -77,8 +77,7 @@ std::string text(const View&, int head, int columns, bool colours, bool utf8);
 // view,of,head,row,column,value: of matrices rows and columns count slots from 0, and pairs of channels from 1; of
 // curves `column` is the x.
 std::string csv(const std::vector<View>&);
-std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
-std::vector<page::Panel> panels(const std::vector<View>&, int head);  // for papers (lab/pages/page/panels.h)
+page::json figures(const std::vector<View>&, int head);  // what a picture shows (lab/pages/page/print.h)
 std::string html(const Options&, const std::vector<View>&, const std::string& command, bool slides = false);
 
 }  // namespace poslab::show

@@ -327,7 +327,7 @@ def decoded(data):
 
 
 def figures_of(page):
-    """The charts and matrices of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices with
+    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices with
     several heads the first; of attention the maximum."""
     found = list(page.get("figures", []))
     parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
@@ -337,6 +337,8 @@ def figures_of(page):
             if "log_low" in part:
                 found.append(part | {"id": part["id"].replace("loss", "log"), "title": f"{part['title']}, log axis",
                                      "log": True, "y_low": part["log_low"]})  # fmt: skip
+        elif part["kind"] == "tape":
+            found.append(part)
         elif part["kind"] == "matrices":
             for m in part["matrices"]:
                 head = m["heads"][0]

@@ -1,5 +1,5 @@
-// Matrices as text, numbers and SVG.
-#include <fmt/ranges.h>
+// Views as text and numbers.
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,15 @@
 namespace poslab::show {
 namespace {
 
-using Reach = page::Shades;
+// The numbers at the ends of the colours. Of a matrix with numbers on both sides of 0, 0 is in the middle.
+struct Reach {
+  double low, high;
+  bool two_sided() const { return low < 0 && high > 0; }
+  double share(double v) const {  // from 0 to 1
+    if (two_sided()) return (v / std::max(-low, high) + 1) / 2;
+    return high > low ? (v - low) / (high - low) : 0;
+  }
+};
 
 Reach reach(const std::vector<double>& cells) {
   Reach r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -66,21 +74,6 @@ std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach&
     text += '\n';
   }
   return text;
-}
-
-// The drawn matrix: in at most `most` rows and columns.
-page::HeatMap heat_map(const View& view, const Matrix& m, int head, int most) {
-  const Matrix small = reduced(m, most);
-  const std::vector<double>& cells = head_of(small, head);
-  return {m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of,
-          view.row,
-          view.col,
-          small.rows,
-          small.cols,
-          (m.cols + small.cols - 1) / small.cols,
-          cells,
-          scale_of(view, small, reach(cells)),
-          view.first_row};
 }
 
 }  // namespace
@@ -155,56 +148,30 @@ std::string csv(const std::vector<View>& all) {
   return lines;
 }
 
-std::vector<page::Panel> panels(const std::vector<View>& all, int head) {
+page::json figures(const std::vector<View>& all, int head) {
   constexpr int most = 64;  // on a side: at the width of a column a cell is then half a millimetre
-  std::vector<page::Panel> made;
+  page::json made = page::json::array();
   for (const View& view : all) {
-    for (const Matrix& m : view.matrices) made.push_back(heat_map(view, m, head, most));
-    made.insert(made.end(), view.charts.begin(), view.charts.end());
+    for (const Matrix& m : view.matrices) {
+      const Matrix small = reduced(m, most);
+      const std::vector<double>& cells = head_of(small, head);
+      const Reach r = scale_of(view, small, reach(cells));
+      page::json rows = page::json::array();
+      for (auto row = cells.begin(); row != cells.end(); row += small.cols)
+        rows.push_back(std::vector<double>(row, row + small.cols));  // NaN becomes null
+      made.push_back({{"kind", "matrix"},
+                      {"title", m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of},
+                      {"row", view.row},
+                      {"col", view.col},
+                      {"block", (m.cols + small.cols - 1) / small.cols},
+                      {"first_row", view.first_row},
+                      {"low", r.low},
+                      {"high", r.high},
+                      {"cells", rows}});
+    }
+    for (const page::Chart& chart : view.charts) made.push_back(page::chart_json(chart));
   }
   return made;
-}
-
-std::string svg(const std::vector<View>& all, int head) {
-  std::vector<page::Chart> charts;
-  std::vector<std::pair<const View*, page::HeatMap>> matrices;
-  for (const View& view : all) {
-    charts.insert(charts.end(), view.charts.begin(), view.charts.end());
-    for (const Matrix& m : view.matrices) matrices.emplace_back(&view, heat_map(view, m, head, 128));
-  }
-  if (matrices.empty()) return page::svg_file(charts);
-  constexpr double gap = 24, above = 44;
-  constexpr int in_a_row = 3;
-  std::string shapes;
-  double x = gap, y = above + gap, width = 0, below = 0;
-  int in_this_row = 0;
-  for (const auto& [view, m] : matrices) {
-    if (in_this_row++ == in_a_row) x = gap, y += below + above + gap, below = 0, in_this_row = 1;
-    const double picture = std::clamp(12. * std::max(m.rows, m.cols), 192., 360.);
-    const double side = picture / std::max(m.rows, m.cols);
-    const Reach r = reach(m.cells);
-    const std::string what =
-        fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
-    shapes += fmt::format(
-        "<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
-        "<text y=\"-24\">{}</text><text class=\"extent\" y=\"-8\">{}</text>{}</g>\n",
-        x, y, page::escape(view->title), page::escape(m.name), page::escape(m.name), page::escape(what),
-        page::cells_of(m, side));
-    x += std::max({picture, 8.6 * double(m.name.size()), 6.4 * double(what.size())}) + gap;
-    width = std::max(width, x), below = std::max(below, side * m.tall() * m.rows);
-  }
-  double height = y + below + gap;
-  if (!charts.empty()) {   // below
-    constexpr double edge = 16;
-    shapes += fmt::format("<g transform=\"translate({} {:.0f})\">{}</g>\n", edge, height + edge,
-                          page::svg_shapes(charts));
-    const auto size = page::svg_size(charts);
-    width = std::max(width, size.first), height += size.second;
-  }
-  std::vector<std::string> titles, readings;
-  for (const View& view : all) titles.push_back(view.title), readings.push_back(view.reading);
-  return page::svg_document({0, 0, std::round(width), std::round(height)}, fmt::format("{}", fmt::join(titles, "; ")),
-                            fmt::format("{}", fmt::join(readings, " ")), shapes);
 }
 
 }  // namespace poslab::show
