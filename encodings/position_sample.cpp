@@ -19,7 +19,21 @@ PositionSample::PositionSample(std::vector<Positions> given)
   for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
 }
 
+PositionSample::PositionSample(Chosen<Sampler> sampler, Stream stream, Documents lengths)
+    : PositionSample(std::move(sampler), Resample::per_forward, stream, 1, 1) {
+  for (const std::vector<int>& sequence : documents_ = std::move(lengths))
+    for (const int n : sequence)
+      if (n < 1) bad_input("positions: a document of {} tokens; each needs 1 or more", n);
+}
+
+const PositionSample& PositionSample::of_document(int slots) const {
+  std::shared_ptr<const PositionSample>& of = of_length_[slots];
+  if (!of) of = std::make_shared<const PositionSample>(sampler_, resample_, stream_, 1, slots);
+  return *of;
+}
+
 const Positions& PositionSample::at_layer(int layer) const {
+  if (!documents_.empty()) bad_input("positions of packed documents: this model reads whole sequences; use a Decoder");
   const int turns = sampler_->parts ? int(sampler_->parts->size()) : 1;
   const Chosen<Sampler>& sampler = sampler_->parts ? (*sampler_->parts)[size_t(layer % turns)] : sampler_;
   const bool random = sampler->random;
@@ -47,6 +61,7 @@ const Positions& PositionSample::draw(Drawn& drawn, const Chosen<Sampler>& sampl
 
 PositionSample PositionSample::part(int from, int to) const {
   PositionSample p = *this;
+  if (!documents_.empty()) p.documents_ = {documents_.begin() + from, documents_.begin() + to};
   p.from_ = from, p.to_ = to;
   for (Drawn& d : p.drawn_)
     if (d && d->sequences() > 1) d = std::make_shared<const Positions>(d->part(from, to));
@@ -57,6 +72,7 @@ void PositionSample::begin_pass() const {
   for (const Drawn& p : drawn_)
     if (p) p->forget_constants();
   if (added_) added_->forget_constants();
+  for (const auto& [slots, of] : of_length_) of->begin_pass();
 }
 
 }  // namespace poslab

@@ -1,5 +1,6 @@
 // How positions are drawn, and the draws of one forward pass.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +57,13 @@ class PositionSample {
  public:
   PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
   explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
+  // Of documents that follow each other in each sequence of the batch; `lengths` has theirs, for each sequence. Each
+  // document has the positions that it would have alone, and those of one length share a draw.
+  using Documents = std::vector<std::vector<int>>;
+  PositionSample(Chosen<Sampler>, Stream, Documents lengths);
+  const Documents& documents() const { return documents_; }   // none: each sequence is one
+  const PositionSample& of_document(int slots) const;
+  // Throw BadInput where there are documents.
   const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
   PositionSample part(int from, int to) const;             // of the batch's sequences from .. to - 1
@@ -68,9 +76,11 @@ class PositionSample {
   int sequences_, time_;
   int from_ = 0, to_ = -1;                                 // of a part; -1: all
   Ids classes_;
+  Documents documents_;
   using Drawn = std::shared_ptr<const Positions>;
   const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
   mutable std::vector<Drawn> drawn_;
+  mutable std::map<int, std::shared_ptr<const PositionSample>> of_length_;   // of documents
   mutable Drawn added_;  // for the embedding, where a sampler draws apart for it
 };
 

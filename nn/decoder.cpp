@@ -5,6 +5,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "encodings/grouped_heads.h"
+#include "nn/documents.h"
 #include "nn/require_no_parameters.h"
 
 namespace poslab {
@@ -151,18 +152,28 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
     bad_input("decoder: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
   const int n = tokens.shape()[1], before = cache ? cache->length() : 0;
   if (outputs < 1 || outputs > n) bad_input("decoder: {} output slots of {}; ask for 1 to {}", outputs, n, n);
-  if (const int slots = pass.positions.at_embedding().time(); slots != before + n)
+  const bool packed = !pass.positions.documents().empty();
+  if (packed && cache) bad_input("decoder: packed documents have no cache; decode them one by one");
+  const int B = tokens.shape()[0];
+  if (const int slots = packed ? n : pass.positions.at_embedding().time(); slots != before + n)
     bad_input("decoder: positions for {} slots, and there are {}, {} of them in the cache; give one for each", slots,
               before + n, before);
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   Tensor x = gather(embedding_, tokens);
   if (spec_.embedding_scale != 1) x = x * spec_.embedding_scale;
-  if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
+  if (encoding_->embed && packed)
+    x = join_documents(pass.positions, B, n, [&, whole = x](int from, int to, const PositionSample& own) {
+      return encoding_->embed(document_of(whole, from, to), own.at_embedding());
+    });
+  else if (encoding_->embed)
+    x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
   x = expose(pass.trace, "embedding", "", x);
   const auto layer_pass = [&](size_t l) -> LayerPass {
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(l);  // a block draws twice
-    return {*encoding_->layers[l], temperature_[l], pass.positions.at_layer(int(l)), drop, pass.trace};
+    if (!packed) return {*encoding_->layers[l], temperature_[l], pass.positions.at_layer(int(l)), drop, pass.trace};
+    static const Positions none;
+    return {*encoding_->layers[l], temperature_[l], none, drop, pass.trace, &pass.positions};
   };
   for (size_t l = 0; l < units_.size(); ++l) x = units_[l](x, layer_pass(l), cache);
   if (!blocks_.empty()) {

@@ -54,10 +54,12 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
   KeyValueCache::Entries all{activation(".attention.key", normalize_heads(linear(y, key_, key_bias_), key_gain_, G)),
                              activation(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
-  const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
-  Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
-  heads = fit_key_heads(pass.encoding, std::move(heads), pass.positions);
-  const Tensor mixed = poslab::attend(name_, pass, heads, repeat_heads(all.v, heads.k.dim(2)), span);
+  const auto mix = [&](const Heads& in, const Tensor& v, const LayerPass& of) {
+    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1), .window = spec_.window};
+    const Heads heads = fit_key_heads(of.encoding, of.temperature(in, of.positions, span), of.positions);
+    return poslab::attend(name_, of, heads, repeat_heads(v, heads.k.dim(2)), span);
+  };
+  const Tensor mixed = mix_documents(name_, spec_.layer, pass, {q, all.k, y, all.x}, all.v, mix);
   const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
   return activation(".attention.added", normalize(added, gain_after1_));
 }

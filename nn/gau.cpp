@@ -29,9 +29,11 @@ Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* ca
   KeyValueCache::Entries all{activation(".attention.key", (z * k_gain_ + k_bias_).reshape({B, n, 1, D})),
                              activation(".attention.value", silu(linear(x, wv_)).reshape({B, n, 1, E}))};
   if (cache) all = cache->append(spec_.layer, all);
-  const Span span{.causal = true, .offset = all.k.dim(1) - n};
-  const Heads heads = pass.temperature({q, all.k, x}, pass.positions, span);
-  const Tensor mixed = attend(name_, pass, heads, all.v, span).reshape({B, n, E});
+  const auto mix = [&](const Heads& in, const Tensor& v, const LayerPass& of) {
+    const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1)};
+    return attend(name_, of, of.temperature(in, of.positions, span), v, span);
+  };
+  const Tensor mixed = mix_documents(name_, spec_.layer, pass, {q, all.k, x}, all.v, mix).reshape({B, n, E});
   const Tensor o = activation(".attention.added", linear(silu(linear(x, wu_)) * mixed, wo_));
   const Tensor scaled = x * std::pow(double(spec_.layers), 0.25);
   return activation(".out", residual_rms_norm(scaled, o, gain_, spec_.epsilon, pass.dropout).y);

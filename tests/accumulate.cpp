@@ -58,6 +58,7 @@ TEST_CASE("accumulate: a batch in parts gives the losses and the weights of the 
          and_more(task, {{"encoding", "relative"}, {"positions", "randomized"}, {"resample", "per_sequence"},
                          {"max_position", "64"}, {"dropout", "0"}})},
         {"llama", language_kind(), and_more(text, {{"heads", "2"}, {"repeats", "0.5"}})},
+        {"packed documents", language_kind(), and_more(text, {{"heads", "2"}, {"documents", "packed"}})},
         {"gau", language_kind(), and_more(text, {{"unit", "gau"}, {"heads", "1"}})},
         {"t5", t5_kind(), {{"layers", "1"}, {"decoder_layers", "1"}, {"heads", "2"}, {"d_model", "16"}, {"d_ff", "24"},
                            {"tokens", "120"}, {"train_length", "24"}, {"eval_lengths", "24"}}},

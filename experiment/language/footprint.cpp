@@ -45,14 +45,14 @@ Load load(const RunSpec& c) {
   const DecoderSpec spec = decoder_spec(c, int(tokens(c)));
   const Stack s = stack(spec);
   const std::vector<int> tested = eval_lengths(c);
-  const double V = spec.vocabulary, B = c.whole("batch"), T = c.whole("train_length"), two_sets = 2,
+  const double V = spec.vocabulary, B = c.whole("batch"), T = c.whole("train_length"), sets = packs(c) ? 1 : 2,
                part = most_at_once(c, c.whole("batch"));
   Load l{.parameters = parameters(spec),
          .kept = s.activations(part, T, true) + part * T * 2 * V,  // logits and their gradients
          .flops = B * (s.flops(T, (T + 1) / 2) + T * 2 * V * s.d_model),
          .of_step = fmt::format("batch = {}, train_length = {}", B, T),
          .of_test = fmt::format("eval_times to {} tokens", *std::max_element(tested.begin(), tested.end()))};
-  for (const int length : tested) l.tests.push_back({two_sets * c.whole("eval_samples"), forward(spec, c, length)});
+  for (const int length : tested) l.tests.push_back({sets * c.whole("eval_samples"), forward(spec, c, length)});
   return l;
 }
 

@@ -24,6 +24,34 @@ TokenizedText Source::window(bool of_test, int length, Rng& rng) const {
   return all;
 }
 
+void Window::add(const TokenizedText& document) {
+  read.insert(read.end(), document.tokens.begin(), document.tokens.end() - 1);
+  expected.insert(expected.end(), document.tokens.begin() + 1, document.tokens.end());
+  bytes.insert(bytes.end(), document.bytes.begin() + 1, document.bytes.end());
+  documents.push_back(int(document.tokens.size()) - 1);
+}
+
+Window Source::packed(bool of_test, int length, Rng& rng) const {
+  const Text& text = side(of_test);
+  if (!grammar && text.files.size() == 1 && (training.files.empty() || training.files[0].path == test.files[0].path))
+    bad_input("documents = packed: {} is one file, and so one document; name a folder with a file for each",
+              text.files[0].path);
+  if (prefix.size() > 1)
+    bad_input("documents = packed: the tokenizer puts {} tokens before each text, which are not to be predicted; leave "
+              "it out", prefix.size());
+  check_unchanged();
+  Window all;
+  for (int left = length; left > 0; left = length - int(all.read.size())) {
+    const int most = left + 1, drawn = rng.between(std::max(1, length / 8), std::max(1, length / 2)) + 1;
+    TokenizedText document = grammar ? window(of_test, std::min(most, drawn), rng)
+                                     : draw_document(text, reader(), most - int(prefix.size()), rng);
+    if (!grammar) document.tokens.insert(document.tokens.begin(), prefix.begin(), prefix.end());
+    if (!grammar) document.bytes.insert(document.bytes.begin(), prefix.size(), 0);
+    all.add(document);
+  }
+  return all;
+}
+
 int64_t Source::windows(bool of_test, int length) const {
   return grammar ? INT64_MAX : poslab::windows(side(of_test), length - int(prefix.size()));
 }
@@ -61,41 +89,62 @@ State::State(const RunSpec& c, const Decoder& made)
 
 namespace {
 
-TokenizedText training_window(const RunSpec& c, const Source& source, int length, Rng& rng) {
+// `length` tokens to be read.
+Window training_window(const RunSpec& c, const Source& source, int length, Rng& rng) {
   const double repeats = c.number("repeats");
-  if (repeats == 0 || rng.uniform() >= repeats) return source.window(false, length, rng);
-  const int shortest = std::max(1, length / 8), longest = std::max(1, length / 2);
-  return source.repeated(false, rng.between(shortest, longest), length, rng);
+  Window w;
+  if (repeats == 0 || rng.uniform() >= repeats) {
+    if (packs(c)) return source.packed(false, length, rng);
+    w.add(source.window(false, length + 1, rng));
+  } else {
+    const int shortest = std::max(1, (length + 1) / 8), longest = std::max(1, (length + 1) / 2);
+    w.add(source.repeated(false, rng.between(shortest, longest), length + 1, rng));
+  }
+  return w;
 }
 
 }  // namespace
+
+void check_windows(const Choices& c, const Source& source, bool of_test) {
+  Rng rng(stream(0, Purpose::tokens, 0));
+  for (const int length : of_test ? eval_lengths(c) : std::vector{c.whole("train_length")})
+    if (!packs(c))
+      source.window(of_test, length + 1, rng);
+    else if (source.packed(of_test, length, rng); !of_test && c.number("repeats") > 0)
+      source.window(false, (length + 1) / 2 + int(source.prefix.size()), rng);
+}
 
 Batch draw_batch(const RunSpec& c, const Source& source, int64_t step) {
   const int B = c.whole("batch"), T = c.whole("train_length");
   std::vector<int> read, expected;
+  PositionSample::Documents documents;
   for (int b = 0; b < B; ++b) {
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::tokens, uint64_t(step), uint32_t(b)));
-    const std::vector<int> window = training_window(c, source, T + 1, rng).tokens;
-    read.insert(read.end(), window.begin(), window.end() - 1);
-    expected.insert(expected.end(), window.begin() + 1, window.end());
+    const Window window = training_window(c, source, T, rng);
+    read.insert(read.end(), window.read.begin(), window.read.end());
+    expected.insert(expected.end(), window.expected.begin(), window.expected.end());
+    if (packs(c)) documents.push_back(window.documents);
   }
-  return {Ids({B, T}, read), Ids({B, T}, expected)};
+  return {Ids({B, T}, read), Ids({B, T}, expected), documents};
 }
 
 namespace {
 
-PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, int slots) {
+PositionSample positions(const RunSpec& c, Purpose purpose, int64_t step, int slots,
+                         const PositionSample::Documents& documents) {
   const Chosen<Sampler> drawn = purpose == Purpose::positions ? at_step(sampler(c), step, slots) : test_sampler(c);
-  return {drawn, Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
+  const Stream own = stream(uint64_t(c.whole("seed")), purpose, uint64_t(step));
+  if (!documents.empty()) return {drawn, own, documents};
+  return {drawn, Resample::per_forward, own, 1, slots};
 }
 
 }  // namespace
 
-PositionSample training_positions(const RunSpec& c, int64_t step) {
-  return positions(c, Purpose::positions, step, c.whole("train_length"));
+PositionSample training_positions(const RunSpec& c, int64_t step, const PositionSample::Documents& documents) {
+  return positions(c, Purpose::positions, step, c.whole("train_length"), documents);
 }
-PositionSample test_positions(const RunSpec& c, int length) {
-  return positions(c, Purpose::test_positions, length, length);
+PositionSample test_positions(const RunSpec& c, int length, const PositionSample::Documents& documents) {
+  return positions(c, Purpose::test_positions, length, length, documents);
 }
 
 StepPlan plan(const State& s, const Batch& batch) {
@@ -103,10 +152,11 @@ StepPlan plan(const State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
   StepPlan plan{learning_rate(c, step), {}, most_probable};
-  const PositionSample draw = training_positions(c, step);
+  const PositionSample all = training_positions(c, step, batch.documents);
   for (const Cut& cut : cuts(c, batch.read.shape()[0]))
     plan.parts.push_back(
-        {[&s, T, draw, read = cut.of(batch.read)](Trace* trace) { return s.net(read, T, {draw, {}, trace}); },
+        {[&s, T, draw = batch.documents.empty() ? all : all.part(cut.from, cut.to), read = cut.of(batch.read)](
+             Trace* trace) { return s.net(read, T, {draw, {}, trace}); },
          cut.of(batch.expected)});
   return plan;
 }
@@ -134,6 +184,7 @@ struct TestWindows {
 
 int64_t windows(const RunSpec& c, const Source& source, int length, bool repeated) {
   const TestWindows w(c, length);
+  if (packs(c)) return INT64_MAX;
   return source.windows(true, repeated ? w.unit + int(source.prefix.size()) : w.drawn + 1);
 }
 
@@ -151,13 +202,17 @@ AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, in
   for (int n = 0; n < samples; ++n) {
     Stoppable whole(true);
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
-    const TokenizedText text =
-        repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
-    const std::vector<int> window(text.tokens.end() - (length + 1), text.tokens.end());
-    const PositionSample draw = test_positions(c, length);
-    const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
+    Window window;
+    if (packs(c))
+      window = source.packed(true, length, rng);
+    else
+      window.add(repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng));
+    PositionSample::Documents documents;
+    if (packs(c)) documents.push_back(window.documents);
+    const PositionSample draw = test_positions(c, length, documents);
+    const Tensor states = net.states(Ids({1, length}, {window.read.end() - length, window.read.end()}), {draw, {}});
     whole.complete();
-    const int* expected = window.data() + window.size() - counted;
+    const int* expected = window.expected.data() + window.expected.size() - counted;
     int V = 0;
     std::vector<real> logits;
     for (int t = 0; t < counted; ++t) {
@@ -177,7 +232,7 @@ AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, in
       at.accuracy_of_part[part] += best == expected[t];
       ++count[part];
     }
-    bytes += std::accumulate(text.bytes.end() - counted, text.bytes.end(), 0.);
+    bytes += std::accumulate(window.bytes.end() - counted, window.bytes.end(), 0.);
   }
   const double all = double(counted) * samples;
   for (int p = 0; p < parts; ++p) {

@@ -12,6 +12,13 @@
 
 namespace poslab::language {
 
+// The tokens that are read, and the one after each.
+struct Window {
+  std::vector<int> read, expected, bytes;        // bytes of text that the expected ones stand for
+  std::vector<int> documents;                    // how many tokens of each are read
+  void add(const TokenizedText& document);       // of two tokens or more
+};
+
 // The source of tokens: a text, or the made-up language.
 struct Source {
   Vocabulary vocabulary;
@@ -28,6 +35,9 @@ struct Source {
   void check_unchanged() const;  // throws BadInput for a text that is gone or another one, as window() does
   // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
+  // Documents until `length` tokens are read, each from its beginning, the last one cut off; a grammar's have an eighth
+  // to half of so many. Throws BadInput for a text that is one document, and for prefixes of several tokens.
+  Window packed(bool of_test, int length, Rng&) const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
   // How many different windows window() may return, at most; a grammar has no end of them.
@@ -55,18 +65,21 @@ struct State {
 };
 
 struct Batch {
-  Ids read, expected;
-};  // (B, T) twice: the token after each
+  Ids read, expected;                            // (B, T) twice: the token after each
+  PositionSample::Documents documents{};         // of each window, if it is packed
+};
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
 Batch draw_batch(const RunSpec&, const Source&, int64_t step);
 
-// Of a step of training, and of all windows of a length at test.
-PositionSample training_positions(const RunSpec&, int64_t step);
-PositionSample test_positions(const RunSpec&, int length);
+// Of a step of training, and of all windows of a length at test; of their documents, where these are given.
+PositionSample training_positions(const RunSpec&, int64_t step, const PositionSample::Documents& = {});
+PositionSample test_positions(const RunSpec&, int length, const PositionSample::Documents& = {});
 
 StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
+// Throws BadInput unless windows of every length can be drawn.
+void check_windows(const Choices&, const Source&, bool of_test);
 
 struct AtLength {
   int length = 0;

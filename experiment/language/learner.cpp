@@ -28,9 +28,10 @@ int longest(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
-// Plain, then repeated.
+// Plain, then repeated, which packed documents are not.
 std::vector<int> tested_lengths(const Choices& c) {
   std::vector<int> all = eval_lengths(c);
+  if (packs(c)) return all;
   for (const int length : eval_lengths(c)) all.push_back(length);
   return all;
 }
@@ -87,10 +88,9 @@ Row row_of(const AtLength& at) {
 }
 
 std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_ptr<const Source> text) {
-  Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
-  for (const int length : eval_lengths(c)) text->window(true, length + 1, rng);
+  check_windows(c, *text, true);
   std::vector<TestPart> all;
-  for (const bool repeated : {false, true})
+  for (const bool repeated : packs(c) ? std::vector{false} : std::vector{false, true})
     for (const int length : eval_lengths(c)) {
       const int samples = c.whole("eval_samples");
       const int64_t there = windows(c, *text, length, repeated);
@@ -230,7 +230,7 @@ const Kind& language_kind() {
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
                             .report = "language",
-                            .tested = {"encoding", "temperature", "eval_times", "eval_samples", "matmul"},
+                            .tested = {"encoding", "temperature", "documents", "eval_times", "eval_samples", "matmul"},
                             .table = language::all_choices,
                             .configure = language::configure,
                             .check = language::check,

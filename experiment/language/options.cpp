@@ -57,6 +57,7 @@ const ChoiceTable& all_choices() {
                     {"batch", 16, {1, 1 << 16}, "windows in a step"},
                     {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
                     {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"},
+                    {"documents", {"whole", "packed"}, "a window is of one file; packed: of several, each by itself"},
                     lr_option(),
                     warmup_option(100),
                     cooling_option(0),
@@ -120,6 +121,9 @@ void check(const RunSpec& c) {
   if (tail && tail < parts)
     bad_input("eval_tail = {}: the loss is reported for {} parts of these tokens; count {} at least", tail, parts,
               parts);
+  if (tail && packs(c))
+    bad_input("eval_tail = {}: windows of packed documents have no text before their last tokens in common; leave it "
+              "out", tail);
   const char* at_test = c["test_positions"] == "same" ? "positions" : "test_positions";
   for (const auto& [option, s, most] :
        {std::tuple{"positions", &drawn, c.whole("train_length")}, {at_test, &tested, longest}})

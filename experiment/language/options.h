@@ -16,6 +16,7 @@ void check(const RunSpec&);
 
 DecoderSpec decoder_spec(const RunSpec&, int vocabulary);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
+inline bool packs(const Choices& c) { return c["documents"] == "packed"; }   // several documents into a window
 Load load(const RunSpec&);                       // experiment/footprint.h
 Forward forward(const DecoderSpec&, const RunSpec& test, int length);  // a window of a test, with its logits
 Taken writing_takes(const DecoderSpec&, double prompt, double count);  // generate (nn/generate.h)

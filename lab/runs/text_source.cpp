@@ -150,9 +150,7 @@ NewText new_text(const Choices& c, const std::string& from) {
   files.emplace_back("text.json", to_json(record));
   read_sides(s, corpus);
   const TextSource text = std::make_shared<Source>(std::move(s));
-  Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
-  for (const int length : language::eval_lengths(c)) text->window(true, length + 1, rng);
-  text->window(false, c.whole("train_length") + 1, rng);
+  for (const bool of_test : {true, false}) language::check_windows(c, *text, of_test);
   const char* held_out = corpus.text.files.size() == 1 ? "; its last tenth is held out for the test" : "";
   return {text, files, with_tokens(corpus.summary() + held_out, text)};
 }

@@ -57,6 +57,17 @@ Text test_text(const Text& all) { return side(all, true); }
 
 namespace {
 
+// As many tokens of a file from a byte on, or fewer where it ends before. Reads three bytes more, for the end of a
+// character that is cut off at the beginning; and more where tokens of unknown or composed characters cover more bytes
+// than the longest token has.
+TokenizedText tokens_at(const Text& text, const TextFile& file, int64_t at, int tokens, const Tokenizer& vocabulary) {
+  const int64_t left = file.bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;
+  for (int64_t most = std::min(left, usual);; most = std::min(left, 4 * most)) {
+    TokenizedText window = vocabulary.tokenize(text.read(file, at, most), size_t(tokens));
+    if (int(window.tokens.size()) == tokens || most == left || most >= 64 * usual) return window;
+  }
+}
+
 int64_t starts(const TextFile& f, int tokens) { return std::max<int64_t>(0, f.bytes - tokens + 1); }
 
 }  // namespace
@@ -81,19 +92,23 @@ TokenizedText draw_window(const Text& text, const Tokenizer& vocabulary, int tok
     int64_t at = int64_t(rng.uniform() * double(all));
     auto file = text.files.begin();
     while (at >= starts(*file, tokens)) at -= starts(*file++, tokens);
-    // three more, for the end of a character that is cut off at the beginning; and more where tokens of unknown or
-    // composed characters cover more bytes than the longest token has
-    const int64_t left = file->bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;
-    for (int64_t most = std::min(left, usual);; most = std::min(left, 4 * most)) {
-      TokenizedText window = vocabulary.tokenize(text.read(*file, at, most), size_t(tokens));
-      if (int(window.tokens.size()) == tokens) return window;
-      if (most == left || most >= 64 * usual) break;
-    }
+    TokenizedText window = tokens_at(text, *file, at, tokens, vocabulary);
+    if (int(window.tokens.size()) == tokens) return window;
   }
   bad_input(
       "1000 draws found no window of {} tokens, as files end before; the longest of {} on this side, training or "
       "test, has {} bytes: use shorter windows, or a longer text",
       tokens, text.files.size(), longest);
+}
+
+TokenizedText draw_document(const Text& text, const Tokenizer& vocabulary, int tokens, Rng& rng) {
+  for (int draw = 0; draw < 1000; ++draw) {
+    const TextFile& file = text.files[rng.below(uint32_t(text.files.size()))];
+    TokenizedText document = tokens_at(text, file, 0, tokens, vocabulary);
+    if (document.tokens.size() > 1) return document;
+  }
+  bad_input("1000 draws of {} files on this side, training or test, found no document of two tokens; use a text with "
+            "longer files", text.files.size());
 }
 
 }  // namespace poslab

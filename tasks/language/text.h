@@ -37,5 +37,8 @@ int64_t windows(const Text&, int tokens);
 // a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
 // enough, or if 1000 draws find no window of so many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
+// A document: a file, each as likely as any other, from its beginning; two of its tokens or more, and at most `tokens`.
+// Throws BadInput if 1000 draws find no file of two tokens.
+TokenizedText draw_document(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab
