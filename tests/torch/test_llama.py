@@ -152,6 +152,58 @@ def test_positions_that_are_not_counted_are_refused():
             model(at, position_ids=other)
 
 
+PACKED = torch.tensor([[0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3]])
+
+
+def test_packed_documents_are_as_transformers_has_them():
+    plain, patched, at = model_of(), pt.patch(model_of(), "rope"), tokens(2, 12)
+    both = torch.cat([PACKED, PACKED.flip(0)])
+    both[1] = torch.arange(12) % 6
+    for positions in (PACKED, both):
+        how = {"position_ids": positions, "use_cache": False, "labels": at}
+        ours, theirs = patched(at, **how), plain(at, **how)
+        assert torch.allclose(ours.logits, theirs.logits, atol=1e-5)
+        gradients = [torch.autograd.grad(x.loss, m.model.layers[0].self_attn.k_proj.weight)[0]
+                     for x, m in ((ours, patched), (theirs, plain))]
+        assert torch.allclose(*gradients, atol=1e-6)
+    assert not torch.allclose(patched(at).logits, patched(at, position_ids=PACKED, use_cache=False).logits, atol=1e-2)
+
+
+@pytest.mark.parametrize("encoding", [row["name"] for row in pt.attention.engine._inside.things("encoding")])
+def test_packed_documents_are_as_each_alone(encoding):
+    try:
+        model = pt.patch(model_of(), encoding)
+    except ValueError as error:
+        return pytest.skip(str(error))
+    at = tokens(1, 12)
+    with torch.no_grad():
+        packed = model(at, position_ids=PACKED, use_cache=False).logits
+        alone = [model(at[:, a:b], use_cache=False).logits for a, b in ((0, 5), (5, 8), (8, 12))]
+        assert torch.allclose(packed, torch.cat(alone, 1), atol=1e-5)
+
+
+def test_borders_of_flash_attention_must_be_those_of_the_positions():
+    model, at = pt.patch(model_of(), "rope"), tokens(1, 12)
+    lengths, other = (torch.tensor(x, dtype=torch.int32) for x in ([0, 5, 8, 12], [0, 5, 12]))
+    flash = {"use_cache": False, "max_length_q": 5, "max_length_k": 5}
+    free = model(at, position_ids=PACKED, use_cache=False).logits
+    said = model(at, position_ids=PACKED, cu_seq_lens_q=lengths, cu_seq_lens_k=lengths, **flash).logits
+    assert torch.equal(free, said)
+    for how in ({"position_ids": PACKED, "cu_seq_lens_q": other, "cu_seq_lens_k": lengths},
+                {"cu_seq_lens_q": lengths, "cu_seq_lens_k": lengths}):
+        with pytest.raises(ValueError, match="cu_seq_lens_. are .* position_ids begin documents elsewhere"):
+            model(at, **how, **flash)
+
+
+def test_packed_documents_beside_a_mask_or_a_cache_are_refused_as_transformers_does_not_part_them():
+    model, at = pt.patch(model_of(), "rope"), tokens(1, 12)
+    for how in ({"attention_mask": torch.ones_like(at), "use_cache": False}, {"use_cache": True}):
+        with pytest.raises(ValueError, match="position_ids are .* use_cache=False and no attention_mask"):
+            model(at, position_ids=PACKED, **how)
+    weights = model(at, position_ids=PACKED, use_cache=False, output_attentions=True).attentions[0]
+    assert torch.allclose(weights.sum(-1), torch.ones(1, 8, 12)) and (weights[0, :, 5:8, :5] == 0).all()
+
+
 @pytest.mark.parametrize("encoding", ["rope", "cope:npos=8", "selective_rope", "forgetting"])
 def test_a_search_with_beams_finds_what_it_finds_without_a_cache(encoding):
     model = pt.patch(model_of(initializer_range=0.3), encoding)

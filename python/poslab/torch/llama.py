@@ -24,8 +24,9 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     default its original_max_position_embeddings or else max_position_embeddings, is the trained length of yarn and its
     like, and what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
     for models of other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation
-    is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ..., so a pass with other
-    position_ids is refused. save_pretrained() writes the encodings that a config.json can express, and refuses others;
+    is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ...; position_ids that
+    begin anew at 0 are packed documents, each by itself, where there is no cache and no attention_mask, and others are
+    refused. save_pretrained() writes the encodings that a config.json can express, and refuses others;
     torch.save() stores any patched model."""
     if not hasattr(getattr(model, "config", None), "model_type"):
         raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
@@ -125,7 +126,9 @@ class _NoRotation(nn.Module):
 
 def _next_pass(module, args, kwargs):
     module.poslab.next_pass()
-    return args, kwargs | {"poslab_pass": module.poslab.passes}     # gradient checkpointing repeats it with the layer
+    masked = (kwargs.get("attention_mask") if len(args) < 2 else args[1]) is not None
+    # gradient checkpointing repeats these with the layer
+    return args, kwargs | {"poslab_pass": module.poslab.passes, "poslab_masked": masked}
 
 
 def _register():
@@ -175,6 +178,34 @@ class _WithStates:
         self._move_states(lambda states: states[indices])
 
 
+def _borders(positions, batch, alone):
+    """Where packed documents begin and end, [[0, 5, 12], ...] for each sequence, of positions (1 or B, T) that begin
+    anew at 0; None where there are none, or transformers would not part them: beside a mask or a cache (not alone)."""
+    if positions is None or not alone:
+        return None
+    rows = positions.expand(batch, -1)
+    anew = rows == 0
+    if not (anew[:, 0].all() and anew[:, 1:].any() and (anew[:, 1:] | (rows.diff(dim=-1) == 1)).all()):
+        return None
+    return [[*row.nonzero().flatten().tolist(), rows.shape[1]] for row in anew]
+
+
+def _must_match(borders, **given):
+    """Borders that a collator of transformers says for flash attention, cu_seq_lens, are those of the positions."""
+    for name, lengths in given.items():
+        if lengths is not None and (borders is None or len(borders) > 1 or borders[0] != lengths.tolist()):
+            raise ValueError(f"poslab.torch: {name} are {lengths.tolist()!s:.60}, and position_ids begin documents "
+                             f"elsewhere or nowhere; give position_ids that begin anew at each, one sequence, no "
+                             "attention_mask, and use_cache=False")
+
+
+def _of_documents(borders, call, joined, tensors):
+    """call() of each document's part of the tensors (B, T, ...), where joined(b, from, to, result) puts it."""
+    for b, row in enumerate(borders):
+        for first, end in zip(row, row[1:]):
+            joined(b, first, end, call(*(None if x is None else x[b:b + 1, first:end] for x in tensors)))
+
+
 def _must_count(positions, lengths, queries, keys):
     """The slots are counted from the first one on, which patch() takes for granted; padding may be anything."""
     slots = torch.arange(keys - queries, keys)
@@ -182,11 +213,12 @@ def _must_count(positions, lengths, queries, keys):
         wrong = positions != slots
         if (wrong if lengths is None else wrong & (slots < lengths[:, None])).any():
             raise ValueError(f"poslab.torch: position_ids are {positions.tolist()!s:.60}, and patch() counts slots: 0, "
-                             "1, 2, ..., after those of a cache; leave them out, and give texts one by one or padded")
+                             "1, 2, ..., after those of a cache; leave them out, and give texts one by one or padded, "
+                             "or packed with position_ids that begin anew at 0, use_cache=False and no attention_mask")
 
 
 # Arguments of transformers' attention that change its result, and that encodings have no use for.
-IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux", "cu_seq_lens_q", "cu_seq_lens_k")
+IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux")
 
 
 def _refuse_other_attention(module, dropout, scaling, size, kwargs):
@@ -239,14 +271,28 @@ def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.
     q, k, v = query.transpose(1, 2), key[:, :, :slots].transpose(1, 2), value[:, :, :slots].transpose(1, 2)
     x, x_keys = module.poslab_states if scheme.reads_states else (None, None)
     lengths = _lengths(attention_mask, q.shape[1], slots)
-    if module.layer_idx == 0:
+    alone = not kwargs.get("poslab_masked") and module.poslab_cache == "NoneType"
+    borders = _borders(kwargs.get("position_ids"), len(q), alone)
+    _must_match(borders, **{name: kwargs.get(name) for name in ("cu_seq_lens_q", "cu_seq_lens_k")})
+    if module.layer_idx == 0 and not borders:
         _must_count(kwargs.get("position_ids"), lengths, q.shape[1], slots)
-    how = {"layer": module.layer_idx, "lengths": lengths}
-    read = scheme(q, k, v, x, x_keys, **how)
+    how = {"layer": module.layer_idx} | ({} if borders else {"lengths": lengths})
+    if borders:
+        rows = [[] for _ in borders]
+        _of_documents(borders, lambda *parts: scheme(*parts, **how), lambda b, first, end, part: rows[b].append(part),
+                      (q, k, v, x, x_keys))
+        read = torch.cat([torch.cat(row, 1) for row in rows])
+    else:
+        read = scheme(q, k, v, x, x_keys, **how)
     wanted = kwargs.get("output_attentions")
     if not (module.config.output_attentions if wanted is None else wanted):
         return read, None
     if module.training and torch.is_grad_enabled():
         raise ValueError("poslab.torch: attention weights have no gradient here; ask for output_attentions under "
                          "torch.no_grad() or after model.eval()")
-    return read, scheme.weights(q, k, x, x_keys, **how)
+    if not borders:
+        return read, scheme.weights(q, k, x, x_keys, **how)
+    weights = torch.zeros(len(q), q.shape[2], slots, slots)
+    _of_documents(borders, lambda *parts: scheme.weights(*parts, **how),
+                  lambda b, first, end, part: weights[b, :, first:end, first:end].copy_(part[0]), (q, k, x, x_keys))
+    return read, weights
