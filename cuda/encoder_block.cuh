@@ -174,7 +174,7 @@ struct TensorSums {
             if constexpr (how == Matmul::tf32)                 // the tile is rounded already
               multiply_add(c[v], {to_tf32(left[0]), to_tf32(left[1]), to_tf32(left[2]), to_tf32(left[3])}, two);
             else
-              Fragments<32, how>::add_product(c[v], left, two);
+              add_rounded<how>(c[v], left, two);
           }
         }
       }
