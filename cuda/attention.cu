@@ -7,7 +7,6 @@
 // cuda/naive/attention.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
-#include "cuda/logits.cuh"
 
 namespace poslab::cuda {
 namespace {
@@ -76,7 +75,9 @@ void start(real* o, real* stats, const AttentionArgs& x, const Tiling& cut) {
 }  // namespace
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
-  if (channels_of(x) > max_channels) return general::attention(o, stats, with_sums(x));
+  const Route route = route_of(x);
+  if (route == Route::wide) return wide::attention(o, stats, x);
+  if (route == Route::general) return general::attention(o, stats, with_sums(x));
   Tiling cut = tiling_for(x, room_of(channels_of(x) <= lane_channels, x.q_rel));
   cut.whole = in_fours(x) && aligned(o);
   if (cut.lanes == 1)

@@ -9,7 +9,6 @@
 // cuda/naive/attention_backward.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
-#include "cuda/logits.cuh"
 #include "cuda/row_sums.cuh"
 #include "cuda/sums.h"
 
@@ -36,7 +35,7 @@ __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int 
     put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);
 }
 
-// Capacities of the kernel's forms. Forms with `sums` (Route::diagonals) are made for 80 query rows: then six blocks,
+// Capacities of the kernel's forms. Forms with `sums` (Tiles::diagonals) are made for 80 query rows: then six blocks,
 // with r, or eight, without, fit on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
 // 65,536 registers, which is 96 or 80 for each thread.
 constexpr Room room_of(bool narrow, bool relative, bool sums) {
@@ -222,37 +221,24 @@ void start_backward(const AttentionPass& p, const Tiling& cut, bool plain, bool 
   add_up_later({p.d.bias, diagonals.bias, rows.bias, rows.pitch, x.batch});
 }
 
-// From the fastest to the one that takes everything. `diagonals` is plain, for heads of eight channels and pairs by
-// distance: the blocks sum the gradients of distances themselves, and du is never written.
-enum class Route { diagonals, plain, tiles, general };
+// Of the tiles' forms, from the fastest to the one that takes everything. `diagonals` is plain, for heads of eight
+// channels and pairs by distance: the blocks sum the gradients of distances themselves, and du is never written.
+enum class Tiles { diagonals, plain, any };
 
-// In tiles, a block's threads add to dq, dk and dv of one place at different moments: so these must
-// be different arrays.
-bool distinct(const AttentionGrads& d) {
-  for (const Accumulator& k : d.k) {
-    if (k && k.at == d.v.at) return false;
-    for (const Accumulator& q : d.q)
-      if ((q && (q.at == k.at || q.at == d.v.at))) return false;
-    if (d.q_rel && (d.q_rel.at == k.at || d.q_rel.at == d.v.at)) return false;
-  }
-  return true;
-}
-Route route_of(const AttentionGrads& d, const AttentionArgs& x) {
-  if (channels_of(x) > max_channels || !distinct(d)) return Route::general;
-  if (!is_plain(x)) return Route::tiles;
-  return channels_of(x) <= lane_channels && !x.pairs && diagonals_fit(d, x) ? Route::diagonals : Route::plain;
+Tiles form_of(const AttentionGrads& d, const AttentionArgs& x) {
+  if (!is_plain(x)) return Tiles::any;
+  return channels_of(x) <= lane_channels && !x.pairs && diagonals_fit(d, x) ? Tiles::diagonals : Tiles::plain;
 }
 
-void run(const AttentionPass& p, Route route, int from, int to) {
+void in_tiles(const AttentionPass& p, Tiles form, int from, int to) {
   const AttentionArgs& x = p.x;
-  if (route == Route::general) return general::backward(p, from, to);
-  const bool sums = route == Route::diagonals, plain = sums || route == Route::plain;
+  const bool sums = form == Tiles::diagonals;
   Tiling cut = tiling_for(x, room_of(channels_of(x) <= lane_channels, x.q_rel, sums));
   cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.v.at) && aligned(p.d.q_rel.at);
   for (int n = 0; n < x.pieces; ++n) cut.whole = cut.whole && aligned(p.d.q[n].at) && aligned(p.d.k[n].at);
   const auto start_it = cut.lanes == 1 ? (x.q_rel ? start_backward<1, true> : start_backward<1, false>)
                                        : (x.q_rel ? start_backward<0, true> : start_backward<0, false>);
-  start_it(p, cut, plain, sums, from, to);
+  start_it(p, cut, form != Tiles::any, sums, from, to);
 }
 
 // The pass of sequences b .. b + n.
@@ -283,20 +269,21 @@ void clear(Accumulator& sum, int64_t n) {
 void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   AttentionGrads d = grads;
-  const Route route = route_of(d, x);
+  const Route route = route_of(x, d);
+  const Tiles form = form_of(d, x);
   if (route == Route::general && (x.q_bias || x.q_rel_bias))
     return backward_of_sums(grads, x, [&](const AttentionGrads& of_sums, const AttentionArgs& args) {
       attention_backward(of_sums, args, d_o, o, stats);
     });
-  if (route == Route::tiles || route == Route::general) {
+  if (route == Route::wide ? !distinct(d) : route == Route::general || form == Tiles::any) {
     const int64_t keys = int64_t(x.batch) * x.keys * x.kv_heads;
     for (int p = 0; p < x.pieces; ++p) clear(d.k[p], keys * x.head_dim);
     clear(d.v, keys * x.value_dim);
   }
-  if (route == Route::diagonals) {
+  if (route == Route::tiles && form == Tiles::diagonals) {
     const int64_t rows = int64_t(x.rows) * x.heads;
     if (x.rows > diagonals_of(x)) clear(d.r, rows * x.rel_dim), clear(d.bias, rows);     // rows that no pair has
-    return run({d, x, d_o, o, stats, {}}, route, 0, x.queries);
+    return in_tiles({d, x, d_o, o, stats, {}}, form, 0, x.queries);
   }
   RowSum sums[] = {{.to = d.r, .y = x.q_rel, .y_bias = x.q_rel_bias, .gain = x.gain, .n = x.rel_dim, .factor = x.scale},
                    {.to = d.bias},
@@ -323,7 +310,9 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
     const int to = smaller(from + queries, x.queries);
     for (int b = 0; b < x.batch; b += batch) {
       const AttentionPass pass = some({d, x, d_o, o, stats, wanted}, b, smaller(batch, x.batch - b), from == 0);
-      run(pass, route, from, to);
+      if (route == Route::wide) wide::backward(pass, from, to);
+      else if (route == Route::tiles) in_tiles(pass, form, from, to);
+      else general::backward(pass, from, to);
       d.q_bias.empty = d.q_rel_bias.empty = false;             // of the next sequences and queries
       for (int s = 0; s < count; ++s) {
         if (!sums[s].to) continue;

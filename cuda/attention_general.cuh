@@ -3,27 +3,7 @@
 // element of a result, and the weights are in memory, as many as max_weights allows at a time. It takes every form of
 // AttentionArgs, and is many times slower.
 #pragma once
-#include "cuda/logits.cuh"
-
-namespace poslab::cuda {
-
-// Arrays that the backward pass leaves in memory for the sums over the batch; null: not needed. p and u as in
-// cuda/logits.cuh.
-struct LogitGrads {
-  real* du = nullptr;               // du_ij                      (batch, heads, keys, to - from)
-  real* dgain = nullptr;            // du_ij p_ij                 the same
-  real* dtemperature = nullptr;     // sum_j ds_ij u_ij           (batch, heads, queries)
-  FIELDS(LogitGrads, du, dgain, dtemperature)
-};
-// A backward pass over some sequences.
-struct AttentionPass {
-  AttentionGrads d;
-  AttentionArgs x;
-  const real *d_o, *o, *stats;
-  LogitGrads wanted;
-};
-
-}  // namespace poslab::cuda
+#include "cuda/attention_routes.h"
 
 namespace poslab::cuda::general {
 namespace {

@@ -24,7 +24,7 @@ def kernels(log):
     for f, name in zip(found, names.stdout.splitlines()):
         file = re.search(r"_[0-9a-f]{8}_\d+_(\w+)_cu_[0-9a-f]{8}", f["name"])[1]
         short = re.sub(r"\(anonymous namespace\)::", "", name)
-        short = re.match(r"(?:void )?poslab::cuda::((?:(?:general|naive)::)?\w+)", short)[1]
+        short = re.match(r"(?:void )?poslab::cuda::((?:(?:general|naive|wide)::)?\w+)", short)[1]
         shared = re.search(r"(\d+) bytes smem", f["more"])
         numbers = (f["registers"], shared[1] if shared else 0, f["stack"], f["spilled"])
         rows.append((file, short, *map(int, numbers)))

@@ -360,6 +360,27 @@ const Cases wide_heads([](std::vector<OpCase>& all) {
     add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
   }
   add(all, {.n = several, .gain = true});  // and a term that goes another way
+  // cuda/attention_wide.cu has blocks of 64 rows and tiles of 32 or 16, and takes all terms but r.
+  for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence})
+    add(all, {.n = {2, 35, 35, 2, 20, 0},
+              .causal = true,
+              .bias = true,
+              .pairs = pairs,
+              .gain = true,
+              .temperature = 6});
+  add(all, {.n = {2, 33, 66, 4, 72, 0},
+            .bias = true,
+            .pieces = inside_and_outside,
+            .temperature = 2,
+            .kv_heads = 2,
+            .value_dim = 12,
+            .lengths = true});
+  add(all, {.n = {4, 2, 2, 2, 24, 0}, .temperature = 1, .lengths = true});              // 2, 1, 0 and 1 keys
+  add(all, {.n = {2, 1, 150, 4, 16, 0}, .causal = true, .bias = true, .kv_heads = 2});  // a token is generated
+  add(all, {.n = {1, 2, 150, 2, 12, 0},
+            .causal = true,
+            .pieces = {{-100, 1}, {-far, -100}},
+            .offset = Offset::beyond});
   add(all, {.n = {1, 40, 200, 1, 16, 0},   // no pair of the keys between the first and the window
             .causal = true,
             .pieces = {{-20, 1}, {-far, -20, 0, 5}}});
