@@ -10,6 +10,17 @@
 namespace poslab {
 namespace {
 
+// y += from, rotated forward or back                               y, from: (B, T, H, D)   by: (1 or B, T, D/2)
+void add_rotated(Accumulator y, const real* from, const Shape& shape, const Rotation& by, Pairing pairing, bool back) {
+  kernels(by.cosine.device())
+      .rotate(y, from, by.cosine.data(), by.sine.data(), shape[0], by.cosine.dim(0), shape[1], shape[2], shape[3],
+              pairing == Pairing::interleaved, back);
+}
+
+void rotate_backward(const Tensor& x, const real* dy, const Rotation& by, Pairing pairing) {
+  if (Accumulator dx = x.grad_accumulator()) add_rotated(dx, dy, x.shape(), by, pairing, true);
+}
+
 // dtable += the products of dy and x, added up over both channels of a pair, over heads, and over the sequences that
 // share the table                                                        dy, x: (B, T, H, D)   table: (1 or B, T, D/2)
 void add_products(const Tensor& table, const real* dy, const Tensor& x, Pairing pairing) {
@@ -37,24 +48,18 @@ Tensor quarter_turn(const Tensor& x, Pairing pairing) {
 Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T, H, D), (1 or B, T, D/2)
   if (x.dims() != 4 || x.dim(3) % 2)
     bad_input("rotate: x is {}; it must be (batch, time, heads, an even head size)", to_string(x.shape()));
-  const int batch = x.dim(0), time = x.dim(1), heads = x.dim(2), head_dim = x.dim(3);
+  const int batch = x.dim(0), time = x.dim(1), head_dim = x.dim(3);
   const Tensor &cosine = by.cosine, &sine = by.sine;
   if (cosine.shape() != sine.shape() || cosine.dims() != 3 || (cosine.dim(0) != 1 && cosine.dim(0) != batch) ||
       cosine.dim(1) != time || cosine.dim(2) != head_dim / 2)
     bad_input("rotate: cosines are {} and sines {} for x {}; both must be (1 or {}, {}, {})", to_string(cosine.shape()),
               to_string(sine.shape()), to_string(x.shape()), batch, time, head_dim / 2);
-  const Kernels& run = kernels(x.device());
-  const auto rotate_by = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Accumulator y, const real* from,
-                                                                                     bool back) {
-    run.rotate(y, from, cosine.data(), sine.data(), batch, cosine.dim(0), time, heads, head_dim,
-               pairing == Pairing::interleaved, back);
-  };
   Tensor y(x.shape(), x.device());
-  rotate_by({y.data(), true}, x.data(), false);
-  return record("rotate", y, {x, cosine, sine}, [x, cosine, sine, pairing, rotate_by](const real* dy) {
-    if (Accumulator dx = x.grad_accumulator()) rotate_by(dx, dy, true);
-    if (cosine.requires_grad()) add_products(cosine, dy, x, pairing);
-    if (sine.requires_grad()) add_products(sine, dy, quarter_turn(x, pairing), pairing);
+  add_rotated({y.data(), true}, x.data(), x.shape(), by, pairing, false);
+  return record("rotate", y, {x, cosine, sine}, [x, by, pairing](const real* dy) {
+    rotate_backward(x, dy, by, pairing);
+    if (by.cosine.requires_grad()) add_products(by.cosine, dy, x, pairing);
+    if (by.sine.requires_grad()) add_products(by.sine, dy, quarter_turn(x, pairing), pairing);
   });
 }
 

@@ -21,6 +21,14 @@ bool needed(Inputs inputs) {
 
 const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
 
+void check_loss(const Tensor& loss) {
+  if (loss.size() != 1)
+    bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
+  if (!loss.requires_grad())
+    bad_input("backward: the loss depends on nothing that requires a gradient; call require_grad() on a leaf first");
+  if (is_stale(loss)) refuse_stale("the loss is a result");
+}
+
 }  // namespace
 
 NoGrad::NoGrad() { ++no_grad; }
@@ -70,11 +78,7 @@ void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulat
 }
 
 void backward(const Tensor& loss) {
-  if (loss.size() != 1)
-    bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
-  if (!loss.requires_grad())
-    bad_input("backward: the loss depends on nothing that requires a gradient; call require_grad() on a leaf first");
-  if (is_stale(loss)) refuse_stale("the loss is a result");
+  check_loss(loss);
   const EndOfPass cleared_at_the_end;
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {

@@ -24,6 +24,14 @@ void check_sizes(const Shape& shape) {
   for (const int d : shape) values *= d;
   if (values > double(int64_t(1) << 48)) bad_input("tensor: shape {} holds more than 2^48 values", to_string(shape));
 }
+
+// A size of -1 becomes what the other sizes leave of n values.
+void infer_size(Shape& shape, int64_t n) {
+  int64_t known = 1;
+  for (const int d : shape) known *= d < 0 ? 1 : d;
+  for (int& d : shape)
+    if (d == -1) d = int(n / std::max<int64_t>(known, 1));
+}
 }  // namespace
 
 Tensor::Tensor(Shape shape, Device device) : storage_(std::make_shared<Storage>()), shape_(std::move(shape)) {
@@ -92,10 +100,7 @@ Tensor Tensor::grad() const {
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
 
 Tensor Tensor::reshape(Shape shape) const {
-  int64_t known = 1;
-  for (const int d : shape) known *= d < 0 ? 1 : d;
-  for (int& d : shape)
-    if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
+  infer_size(shape, size());
   if (size_of(shape) != size())
     bad_input("reshape: {} has {} values, {} would have {}; the sizes must multiply to {}, and one may be -1",
               to_string(shape_), size(), to_string(shape), size_of(shape), size());

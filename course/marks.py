@@ -86,25 +86,19 @@ def with_marks(path, text):
     """The text of the project's file with the two marks around each body that holes() names."""
     lines, marks = text.split("\n"), []
     for key, words in holes().get(path, {}).items():
-        words = {"function": words} if isinstance(words, str) else words
-
         def first(what, start, fits):
             at = next((n for n in range(start, len(lines)) if fits(lines[n])), None)
             if at is None:
-                raise Broken(f"course/holes.toml: '{key}' of {path} has no line {what}; name one that is there")
+                raise Broken(f"course/holes.toml: '{key}' of {path} has no line {what}; name a function that has one")
             return at
 
-        if text.count(words["function"]) != 1:
-            raise Broken(f"course/holes.toml: '{key}' of {path} is in '{words['function']}', which is there "
-                         f"{text.count(words['function'])} times; give words that one line has")
-        start = first("of its function", 0, lambda line: words["function"] in line)
-        if "after" in words:
-            start = first(f"with '{words['after']}'", start, lambda line: words["after"] in line) + 1
-        else:
-            start = first("that ends with {", start, lambda line: re.search(r"\{ *(//.*)?$", line)) + 1
+        if text.count(words) != 1:
+            raise Broken(f"course/holes.toml: '{key}' of {path} is in '{words}', which is there {text.count(words)} "
+                         "times; give words that one line has")
+        start = first("of its function", 0, lambda line: words in line)
+        start = first("that ends with {", start, lambda line: re.search(r"\{ *(//.*)?$", line)) + 1
         indent = re.match(" *", lines[start])[0]
-        end = first("that ends it", start, lambda line: words["before"] in line if "before" in words else
-                    line.strip() and not line.startswith(("#", indent)))
+        end = first("that ends it", start, lambda line: line.strip() and not line.startswith(("#", indent)))
         marks += [(end, f"{indent}// course end"), (start, f"{indent}// course {key.replace(' ', ': ', 1)}")]
     for at, mark in sorted(marks, reverse=True):
         lines.insert(at, mark)

@@ -11,18 +11,20 @@
 namespace poslab {
 namespace {
 
-// at_n f_m less whole turns, because a float holds 2047 radians to only 1e-4: (S, n, D/2). Decoding computes them for
-// all tokens at every step.
-Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector<double>& frequencies) {
+// p f less whole turns, because a float holds 2047 radians to only 1e-4
+real angle_of(double position, double frequency) {
   constexpr double turn = 2 * std::numbers::pi;
+  const double angle = position * frequency;
+  return real(angle - turn * double(std::llrint(angle * (1 / turn))));
+}
+
+// The angles of at_n f_m: (S, n, D/2). Decoding computes them for all tokens at every step.
+Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector<double>& frequencies) {
   const int pairs = int(frequencies.size());
   Tensor angle({sequences, int(at.size()) / sequences, pairs});
   parallel_ranges(int64_t(at.size()), 512, [&, to_all = angle.data()](int64_t from, int64_t to) {
     for (int64_t n = from; n < to; ++n)
-      for (int m = 0; m < pairs; ++m) {
-        const double x = at[size_t(n)] * frequencies[size_t(m)];
-        to_all[n * pairs + m] = real(x - turn * double(std::llrint(x * (1 / turn))));
-      }
+      for (int m = 0; m < pairs; ++m) to_all[n * pairs + m] = angle_of(at[size_t(n)], frequencies[size_t(m)]);
   });
   return angle;
 }
@@ -63,6 +65,11 @@ Tensor rotated(const Tensor& x, const Rotation& r, Pairing pairing) {
   return concat({rotate(slice(x, 3, 0, rotating), r, pairing), slice(x, 3, rotating, channels)}, 3);
 }
 
+// Queries, which are the last slots, and keys, which are all of them.
+Piece rotated_piece(const Tensor& q, const Tensor& k, const Rotation& of_keys, Pairing pairing) {
+  return {rotated(q, last_slots(of_keys, q.dim(1)), pairing), rotated(k, of_keys, pairing)};
+}
+
 Tensor joined(const std::vector<Tensor>& groups) { return groups.size() == 1 ? groups[0] : concat(groups, 2); }
 
 }  // namespace
@@ -93,10 +100,9 @@ Scores Rotary::scores(const Heads& in, const Positions& p) const {
   std::vector<Tensor> q, k;
   for (int from = 0; const Group& group : all) {
     const LayerShape shape{in.q.dim(2), in.q.dim(3), in.q.device()};
-    const Rotation of_keys = group_rotation(group, from, p, shape);
     const auto own = [&](const Tensor& x) { return all.size() == 1 ? x : slice(x, 2, from, from + group.heads); };
-    q.push_back(rotated(own(in.q), last_slots(of_keys, in.q.dim(1)), pairing_));
-    k.push_back(rotated(own(in.k), of_keys, pairing_));
+    const Piece piece = rotated_piece(own(in.q), own(in.k), group_rotation(group, from, p, shape), pairing_);
+    q.push_back(piece.q), k.push_back(piece.k);
     from += group.heads;
   }
   Scores s = Encoding::scores(in, p);

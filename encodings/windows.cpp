@@ -76,6 +76,13 @@ std::vector<double> each(const std::vector<double>& positions, const std::functi
   return at;
 }
 
+// From one slot to the next, of evenly spaced positions.
+double slot_step(const Positions& p, const std::string& scheme) {
+  const Distances& d = p.distances();
+  if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", scheme);
+  return p.time() > 1 ? d.value[size_t(p.time())] : 1;
+}
+
 double place(const std::vector<double>& at, int slot) { return at.empty() ? 0 : at[size_t(slot)]; }
 
 }  // namespace
@@ -187,16 +194,14 @@ Bands PiecewiseRotary::bands(const Positions& p) const {
   return {{.q = at, .k = at}, {.q = q, .k = k}, {.q = k, .k = q}};
 }
 
-// `cut`: the slot distance at which pairs of evenly spaced positions are no longer near.
 Scores PiecewiseRotary::scores(const Heads& in, const Positions& p) const {
   return rotated(in, p, rotary_, of_slots(p));
 }
 
+// `cut`: the first slot distance that is far.
 Bands PiecewiseRotary::of_slots(const Positions& p) const {
   Bands all = bands(p);
-  const Distances& d = p.distances();
-  if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", rotary_.name);
-  const double step = p.time() > 1 ? d.value[size_t(p.time())] : 1;
+  const double step = slot_step(p, rotary_.name);
   const double c = std::ceil(window_ / std::abs(step) - 1e-9);
   const int cut = int(std::clamp<double>(c, 1, far - 1));
   if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is after

@@ -47,6 +47,12 @@ std::vector<Range> ranges(const Params& p, double decay) {
   return all;
 }
 
+// m and v begin at 0: after t steps they are too small by 1 - beta^t.
+void set_corrections(AdamStep& s, const Adam& a) {
+  const double t = double(a.step + 1);
+  s.correction1 = real(1 - std::pow(a.beta1, t)), s.correction2 = real(1 - std::pow(a.beta2, t));
+}
+
 }  // namespace
 
 Adam::Adam(const Params& p, double rate)
@@ -62,10 +68,9 @@ void Adam::update(const Params& p, Trace* trace) {
   const Kernels& run = kernels(p.device());
   double* sum = reinterpret_cast<double*>(squares.data());
   run.squares(sum, p.grads(), p.count());
-  const double t = double(step + 1);
   AdamStep s{};
   s.lr = real(lr), s.beta1 = real(beta1), s.beta2 = real(beta2), s.epsilon = real(epsilon), s.clip = real(clip);
-  s.correction1 = real(1 - std::pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t));
+  set_corrections(s, *this);
   for (const auto& [from, to, decays] : ranges(p, decay)) {
     s.keep = decays ? real(1 - lr * decay) : real(1);
     run.adam(p.values() + from, m.data() + from, v.data() + from, p.grads() + from, to - from, sum, s);

@@ -44,6 +44,24 @@ void pack(const Product& p, const real* b, int from, int k, int j, int n, real* 
   }
 }
 
+// Block number `block` of c, from inner places from .. from + k - 1.   packed: panels of these rows of b
+void multiply_block(const Multiply& multiply, const Product& p, const real* a, const real* packed, real* c,
+                    int64_t block, int from, int k, bool add) {
+  const int across = blocks(p.n, block_columns);
+  const int i = int(block / across) * block_rows, m = smaller(block_rows, p.m - i);
+  const int j = int(block % across) * block_columns, end = smaller(j + block_columns, p.n);
+  Left rows = left(p, a, i, from);
+  if (p.a_transposed) {
+    real* untransposed = scratch(1, block_rows * block_inner);
+    transpose(k, m, rows.at, p.m, untransposed, k);
+    rows = {untransposed, k, 1};
+  }
+  for (int at = j; at < end; at += panel) {
+    const int width = smaller(panel, end - at);
+    multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
+  }
+}
+
 // One product. However it is cut, element (i, j) is summed over the inner index in the same order.
 void large_product(const Multiply& multiply, const Product& p, const real* a, const real* b, real* c, bool add) {
   real* packed = scratch(0, int64_t(block_inner) * p.n);
@@ -54,20 +72,8 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
       const int j = int(piece) * block_columns;
       pack(p, b, from, k, j, smaller(block_columns, p.n - j), packed + int64_t(j) * k);
     });
-    parallel_for(int64_t(blocks(p.m, block_rows)) * across, [&](int64_t piece) {
-      const int i = int(piece / across) * block_rows, m = smaller(block_rows, p.m - i);
-      const int j = int(piece % across) * block_columns, end = smaller(j + block_columns, p.n);
-      Left rows = left(p, a, i, from);
-      if (p.a_transposed) {
-        real* untransposed = scratch(1, block_rows * block_inner);
-        transpose(k, m, rows.at, p.m, untransposed, k);
-        rows = {untransposed, k, 1};
-      }
-      for (int at = j; at < end; at += panel) {
-        const int width = smaller(panel, end - at);
-        multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
-      }
-    });
+    parallel_for(int64_t(blocks(p.m, block_rows)) * across,
+                 [&](int64_t block) { multiply_block(multiply, p, a, packed, c, block, from, k, add); });
   }
 }
 

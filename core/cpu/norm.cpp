@@ -50,39 +50,38 @@ template <NormKind kind>
 // d = the gradient of s through the norm; in rms plus ds, unless that is null. Adds this row's dgain and dbias to
 // `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
 // otherwise.
-template <NormKind kind>
-[[gnu::always_inline]] inline void norm_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
-                                                     const real* gain, int n, real epsilon) {
-  if constexpr (kind == NormKind::rms) {
-    const real inverse = Moments<kind>(s, n, epsilon).inverse;
-    Vec total{};
-    for_vectors(n, [&](int j, int count) {
-      const Vec dh = load_some(dy + j, count) * (load_some(s + j, count) * inverse);
-      total += dh * load_some(gain + j, count);
-      store_some(sums + j, load_some(sums + j, count) + dh, count);
-    });
-    const real mean = sum_lanes(total) / real(n);
-    write_row(d, false, n, [&](int j, int count) {
-      const Vec h = load_some(s + j, count) * inverse;
-      const Vec dj = (load_some(dy + j, count) * load_some(gain + j, count) - h * mean) * inverse;
-      return ds ? load_some(ds + j, count) + dj : dj;
-    });
-  } else {
-    const Moments<kind> m(s, n, epsilon);
-    Vec g_total{}, gh_total{};
-    for_vectors(n, [&](int j, int count) {
-      const Vec d_y = load_some(dy + j, count), g = d_y * load_some(gain + j, count);
-      const Vec h = m.h(load_some(s + j, count));
-      g_total += g, gh_total += g * h;
-      store_some(sums + j, load_some(sums + j, count) + d_y * h, count);
-      store_some(sums + n + j, load_some(sums + n + j, count) + d_y, count);
-    });
-    const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
-    write_row(d, false, n, [&](int j, int count) {
-      const Vec h = m.h(load_some(s + j, count));
-      return (load_some(dy + j, count) * load_some(gain + j, count) - g_mean - h * gh_mean) * m.inverse;
-    });
-  }
+[[gnu::always_inline]] inline void rms_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
+                                                    const real* gain, int n, real epsilon) {
+  const real inverse = Moments<NormKind::rms>(s, n, epsilon).inverse;
+  Vec total{};
+  for_vectors(n, [&](int j, int count) {
+    const Vec dh = load_some(dy + j, count) * (load_some(s + j, count) * inverse);
+    total += dh * load_some(gain + j, count);
+    store_some(sums + j, load_some(sums + j, count) + dh, count);
+  });
+  const real mean = sum_lanes(total) / real(n);
+  write_row(d, false, n, [&](int j, int count) {
+    const Vec h = load_some(s + j, count) * inverse;
+    const Vec dj = (load_some(dy + j, count) * load_some(gain + j, count) - h * mean) * inverse;
+    return ds ? load_some(ds + j, count) + dj : dj;
+  });
+}
+[[gnu::always_inline]] inline void layer_row_backward(real* d, real* sums, const real* dy, const real* s,
+                                                      const real* gain, int n, real epsilon) {
+  const Moments<NormKind::layer> m(s, n, epsilon);
+  Vec g_total{}, gh_total{};
+  for_vectors(n, [&](int j, int count) {
+    const Vec d_y = load_some(dy + j, count), g = d_y * load_some(gain + j, count);
+    const Vec h = m.h(load_some(s + j, count));
+    g_total += g, gh_total += g * h;
+    store_some(sums + j, load_some(sums + j, count) + d_y * h, count);
+    store_some(sums + n + j, load_some(sums + n + j, count) + d_y, count);
+  });
+  const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
+  write_row(d, false, n, [&](int j, int count) {
+    const Vec h = m.h(load_some(s + j, count));
+    return (load_some(dy + j, count) * load_some(gain + j, count) - g_mean - h * gh_mean) * m.inverse;
+  });
 }
 
 // work(kind, n), both as constants if possible
@@ -160,7 +159,12 @@ void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulato
       const real* f = dz ? dropout_factors(from, to, n, form.dropout) : nullptr;
       for (int64_t i = from; i < to; ++i) {
         const real* d = ds ? ds + i * n : nullptr;
-        if (dy) norm_row_backward<kind()>(own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon), d = own;
+        if (dy) {
+          if constexpr (kind() == NormKind::rms)
+            rms_row_backward(own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon);
+          else layer_row_backward(own, sums, dy + i * n, s + i * n, gain, n, form.epsilon);
+          d = own;
+        }
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
         if (!dz) continue;
         const real* fi = f ? f + (i - from) * n : nullptr;

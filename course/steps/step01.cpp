@@ -55,10 +55,9 @@ CASE("sizes by axis, also from the end") {
 CASE("a reshape works out the size that is -1") {
   const Tensor x = counted({4, 6});
   explain_end(
-      "the lines below yours refuse it: -1 becomes size() divided by the product of the others; leave it out of "
-      "the product");
+      "reshape then refuses it: -1 becomes n divided by the product of the others; leave it out of the product");
   check("(4, 6) as (3, -1) is (3, 8)", values(x.reshape({3, -1}).shape()), {3, 8});
-  explain_end("the lines below yours refuse it: -1 may be at any axis");
+  explain_end("reshape then refuses it: -1 may be at any axis");
   check("(4, 6) as (-1, 2, 3) is (4, 2, 3)", values(x.reshape({-1, 2, 3}).shape()), {4, 2, 3});
   check("values keep their order", x.reshape({-1, 2}), values(x));
 }

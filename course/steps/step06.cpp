@@ -9,7 +9,6 @@ namespace {
 // All gradients of sum(w o), by the formulas, with one thing wrong if wanted.
 struct Wrong6 {
   bool along = true, a_in_ds = true, scale = true, from_weights = true, half_along = false;
-  double factor = 1, kept = 1;     // of all logits, temperature times gain; and the factor in the gradient
   const Sample* second = nullptr;  // a second piece, for keys from the query's own slot on
   bool one_piece = false;          // its gradients go to the first
 };
@@ -27,7 +26,7 @@ Slopes slopes(const Sample& x, const Values& w, const Wrong6& f = {}) {
       double sum = 0;
       for (int c = 0; c < D; ++c)
         sum += s.q[size_t(((b * Tq + i) * H + h) * D + c)] * s.k[size_t(((b * Tk + j) * H + h) * D + c)];
-      return f.factor * scale * sum;
+      return scale * sum;
     };
     const Values all = attended(Values(x.q.size()), x.k, x.v, {.bias = logit}).a;
     const auto begin = std::ptrdiff_t(b * H * Tq * Tk), end = begin + H * Tq * Tk;
@@ -48,7 +47,7 @@ Slopes slopes(const Sample& x, const Values& w, const Wrong6& f = {}) {
           along += (f.half_along ? 1 : ai[j]) * da[j];
         }
         for (int j = 0; j < Tk; ++j) {
-          const double dx = f.kept * (f.scale ? scale : 1) * (f.a_in_ds ? ai[j] : 1) * (da[j] - (f.along ? along : 0));
+          const double dx = (f.scale ? scale : 1) * (f.a_in_ds ? ai[j] : 1) * (da[j] - (f.along ? along : 0));
           const Sample& s = of(i, j);
           const bool second = &s != &x && !f.one_piece;
           for (int c = 0; c < D; ++c) {
@@ -98,21 +97,6 @@ CASE("the gradient of keys") {
          {"the scale 1 / sqrt(D) is forgotten", k({.scale = false})}});
 }
 
-CASE("a temperature and a gain") {
-  clear_tape();
-  Sample x;
-  const Values w = some(B * Tq * H * D, 5);
-  Scores s = x.scores();
-  s.temperature = Tensor::full({1, Tq, 1}, 2), s.gain = Tensor::full({2 * Tk - 1, H}, 1.5);
-  x.tq.require_grad();
-  backward(sum_all(attention(s, x.tv, {}) * Tensor::from({B, Tq, H, D}, w)));
-  const auto q = [&](double kept) { return slopes(x, w, {.factor = 3, .kept = kept}).q; };
-  check("du = t ds, dx = scale gain du, where t = 2 and the gain is 1.5", x.tq.grad(), q(3),
-        {{"the temperature is missing: du = t ds", q(1.5)},
-         {"the gain is missing: dx = scale gain du", q(2)},
-         {"temperature and gain are missing: du = t ds, dx = scale gain du", q(1)}});
-}
-
 CASE("each piece has its own queries and keys") {
   clear_tape();
   Sample x, other;  // the queries and keys of the second piece
@@ -124,7 +108,7 @@ CASE("each piece has its own queries and keys") {
   s.pieces = {{x.tq, x.tk, -far, 0}, {other.tq, other.tk, 0, far}};
   backward(sum_all(attention(s, x.tv, {}) * Tensor::from({B, Tq, H, D}, w)));
   const Slopes both = slopes(x, w, {.second = &other}), first = slopes(x, w, {.second = &other, .one_piece = true});
-  const char* hint = "all of it goes to the first piece; p - x.piece is the number of the pair's own";
+  const char* hint = "all of it goes to the first piece; `number` is that of the pair's own";
   check("dq of the piece for keys before the query", x.tq.grad(), both.q, {{hint, first.q}});
   check("dk of the piece for keys before the query", x.tk.grad(), both.k, {{hint, first.k}});
   check("dq of the other piece", other.tq.grad(), both.q2);

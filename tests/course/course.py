@@ -132,17 +132,16 @@ def as_the_sources_change():
     check("files with holes are a student's, and have no marks of their own",
           set(marks.holes()) == set(marks.marked()) and
           not any("// course " in (root / path).read_text() for path in marks.files()))
-    softmax, tape = "core/cpu/softmax.cpp", "autograd/tape.cpp"
-    for path, was, is_, told in [
-            (softmax, "void softmax(", "void renamed(", "'3 softmax' of .* which is there 0 times"),
-            (softmax, "constexpr", "// void softmax(\nconstexpr", "which is there 2 times"),
-            (tape, "const EndOfPass", "", "'2 backward' of .* with 'const EndOfPass'")]:
+    path = "core/cpu/softmax.cpp"
+    for was, is_, told in [("void softmax(", "void renamed(", "'3 softmax' of .* which is there 0 times"),
+                           ("constexpr", "// void softmax(\nconstexpr", "which is there 2 times"),
+                           ("{", ";", "'3 softmax' of .* no line that ends with {")]:
         try:
             marks.with_marks(path, (root / path).read_text().replace(was, is_))
             refusal = "none"
         except marks.Broken as error:
             refusal = str(error)
-        check(f"holes.toml and a source with '{is_.splitlines()[0] if is_ else 'words less'}'",
+        check(f"holes.toml and a source with '{is_.splitlines()[0]}'",
               path in refusal and re.search(told, refusal), refusal)
 
 
@@ -208,8 +207,8 @@ def printing():
 
 def compiler():
     """Its errors name the student's file and line, also behind a hole that was filled for this step."""
-    with Changed(lambda r: r.cut() if r.step == 11 else ["  no_such_name();"] if r.key == "6 logits" else None):
-        result, body = results(6), marks.of_folder(folder)["6 logits"]
+    with Changed(lambda r: r.cut() if r.step == 11 else ["  no_such_name();"] if r.key == "6 weights_backward" else None):
+        result, body = results(6), marks.of_folder(folder)["6 weights_backward"]
         check("what the compiler says is of the student's file",
               result["compiler"].startswith(f"{body.path}:{body.first + 2}:"), said(result))
 

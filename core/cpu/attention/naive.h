@@ -80,37 +80,64 @@ inline void attention(real* o, const AttentionArgs& x) {
   });
 }
 
+// dv_j += a_ij do_i for the keys that query i sees. Returns da_ij = do_i . v_j, 0 for other keys.
+inline std::vector<double> values_backward(const AttentionGrads& d, const Row& row, int i, const real* d_o,
+                                           const std::vector<double>& a) {
+  std::vector<double> da(a.size());
+  for (int j = 0; j < row.x.keys; ++j)
+    for (int c = 0; c < row.x.value_dim && row.piece(i, j); ++c) {
+      const int64_t v = row.key(j, row.x.value_dim, c);
+      const double dy = double(d_o[row.query(i, row.x.value_dim, c)]);
+      da[size_t(j)] += dy * double(row.x.v[v]);
+      d.v.at[v] += real(a[size_t(j)] * dy);
+    }
+  return da;
+}
+
+// ds_ij = a_ij (da_ij - sum_k a_ik da_ik)
+inline std::vector<double> weights_backward(const std::vector<double>& a, const std::vector<double>& da) {
+  double along = 0;
+  for (size_t j = 0; j < a.size(); ++j) along += a[j] * da[j];
+  std::vector<double> ds(a.size());
+  for (size_t j = 0; j < a.size(); ++j) ds[j] = a[j] * (da[j] - along);
+  return ds;
+}
+
+// dq_rel_i += dx r[pair], dr[pair] += dx q_rel_i
+inline void relative_backward(const AttentionGrads& d, const Row& row, int i, int j, double dx) {
+  const AttentionArgs& x = row.x;
+  for (int c = 0; x.r && c < x.rel_dim; ++c) {
+    const int64_t q = row.query(i, x.rel_dim, c), r = (row.pair(i, j) * x.heads + row.h) * x.rel_dim + c;
+    d.q_rel.at[q] += real(dx * double(x.r[r])), d.r.at[r] += real(dx * double(x.q_rel[q]));
+  }
+}
+
+// dq_i += dx k_j, dk_j += dx q_i for dx = scale dproduct; number: of the piece that holds the pair
+inline void product_backward(const AttentionGrads& d, const Row& row, int number, int i, int j, double dproduct) {
+  const AttentionPiece& p = row.x.piece[number];
+  const double dx = double(row.x.scale) * dproduct;
+  relative_backward(d, row, i, j, dx);
+  for (int c = 0; c < row.x.head_dim; ++c) {
+    const int64_t q = row.query(i, row.x.head_dim, c), k = row.key(j, row.x.head_dim, c);
+    d.q[number].at[q] += real(dx * double(p.k[k])), d.k[number].at[k] += real(dx * double(p.q[q]));
+  }
+}
+
 // Adds to all of `d`, whose arrays exist and are not empty. The formulas are in core/cpu/attention/backward.cpp.
 inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o) {
   for_rows(x, [&](const Row& row, int i) {
-    const std::vector<double> a = row.weights(i);
-    std::vector<double> da(a.size());
-    double along = 0;  // do_i . o_i = sum_j a_ij do_i . v_j
-    for (int j = 0; j < x.keys; ++j)
-      for (int c = 0; c < x.value_dim && row.piece(i, j); ++c) {
-        const double dy = double(d_o[row.query(i, x.value_dim, c)]), v = double(x.v[row.key(j, x.value_dim, c)]);
-        da[size_t(j)] += dy * v, along += a[size_t(j)] * dy * v;
-        d.v.at[row.key(j, x.value_dim, c)] += real(a[size_t(j)] * dy);
-      }
+    const std::vector<double> a = row.weights(i), ds = weights_backward(a, values_backward(d, row, i, d_o, a));
+    const double t = x.temperature ? double(x.temperature[row.temperature(i)]) : 1;
     for (int j = 0; j < x.keys; ++j) {
       const AttentionPiece* p = row.piece(i, j);
       if (!p) continue;
-      const double gain = row.gain(i, j), product = row.product(*p, i, j),
-                   t = x.temperature ? double(x.temperature[row.temperature(i)]) : 1;
-      double ds, du, dx;  // of the logit s_ij, of u_ij, of q_i . k_j
-      ds = a[size_t(j)] * (da[size_t(j)] - along), du = t * ds, dx = double(x.scale) * gain * du;
-      const int64_t pair = x.r || x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
-      if (x.temperature) d.temperature.at[row.temperature(i)] += real(ds * (gain * product + row.bias(i, j)));
+      const double gain = row.gain(i, j), product = row.product(*p, i, j), du = t * ds[size_t(j)];
+      const int64_t pair = x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
+      if (x.temperature)
+        d.temperature.at[row.temperature(i)] += real(ds[size_t(j)] * (gain * product + row.bias(i, j)));
       if (x.gain) d.gain.at[pair] += real(du * product);
       if (x.bias) d.bias.at[pair] += real(du);
-      for (int c = 0; c < x.head_dim; ++c) {
-        const int64_t q = row.query(i, x.head_dim, c), k = row.key(j, x.head_dim, c);
-        d.q[p - x.piece].at[q] += real(dx * double(p->k[k])), d.k[p - x.piece].at[k] += real(dx * double(p->q[q]));
-      }
-      for (int c = 0; x.r && c < x.rel_dim; ++c) {
-        const int64_t q = row.query(i, x.rel_dim, c), r = pair * x.rel_dim + c;
-        d.q_rel.at[q] += real(dx * double(x.r[r])), d.r.at[r] += real(dx * double(x.q_rel[q]));
-      }
+      product_backward(d, row, int(p - x.piece), i, j, gain * du);
     }
   });
 }
