@@ -1,4 +1,4 @@
-// Code of docs/design.md and docs/library.md, compiled: each block below is on its page word for word, and does what
+// Code of docs/adding.md and docs/library.md, compiled: each block below is on its page word for word, and does what
 // the page says.
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ using namespace poslab::test;
 
 namespace {
 
-// page docs/design.md
+// page docs/adding.md
 struct Both : Rotary {   // s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) - m_h |p_j - p_i|
   std::vector<double> slope;
   explicit Both(const ModelShape& m)
