@@ -9,7 +9,7 @@
 namespace poslab {
 
 // How fast every op is, forward and backward, at the sizes of the 5-layer model (batch 128, 40 slots): a table of the
-// timed OpCases (tests/op_case.h) whose kernel contains `filter`.
+// timed OpCases (tests/op_cases/op_case.h) whose kernel contains `filter`.
 void time_kernels(const std::string& filter);
 // Products of the sizes of training by our matmul, OpenBLAS and oneDNN, in turns: medians in GFLOP/s, and ours against
 // the faster of the others.
@@ -33,7 +33,7 @@ void time_schemes(const std::string& filter);
 void time_decoder();
 
 // On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
-// reads the first 32 tokens of tests/formula.h's "prompt", writes the 256 most probable ones and prints {"ms": [time],
+// reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints {"ms": [time],
 // "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
 void serve_generate(const std::string& checkpoint, Matmul);
 // The same for bench/t5.py, of the encoder of a T5: for every line `encode 512` it reads the first 512 tokens of the

@@ -10,7 +10,7 @@
 #include "core/platform/isa.h"
 #include "core/platform/parallel.h"
 #include "nn/decoder.h"
-#include "tests/formula.h"
+#include "tests/support/formula.h"
 
 namespace poslab {
 namespace {

@@ -14,7 +14,7 @@
 #include "lab/hub/hf_model.h"
 #include "lab/hub/t5_hf.h"
 #include "nn/generate.h"
-#include "tests/formula.h"
+#include "tests/support/formula.h"
 
 namespace poslab {
 namespace {

@@ -9,7 +9,7 @@
 #include "bench/clock.h"
 #include "core/platform/isa.h"
 #include "core/platform/parallel.h"
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab {
 namespace {

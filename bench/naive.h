@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab {
 

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/platform/isa.h"
 #include "core/platform/parallel.h"
-#include "tests/formula.h"
+#include "tests/support/formula.h"
 
 namespace poslab {
 namespace {

@@ -13,7 +13,7 @@
 //   eval SIZE...                        {"ms": ..., "accuracy": of the last}          draw, forward without tape, score
 //   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
 //                                       the logits (eval), in FILE as float32 in a row, at the weights, tokens and
-//                                       positions of tests/formula.h, dropout off
+//                                       positions of tests/support/formula.h, dropout off
 #pragma once
 #include <chrono>
 #include <iostream>

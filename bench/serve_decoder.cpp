@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "experiment/language/language.h"
 #include "lab/files/version.h"
-#include "tests/formula.h"
+#include "tests/support/formula.h"
 
 namespace poslab {
 namespace {

@@ -11,7 +11,7 @@
 #include "lab/files/version.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
-#include "tests/formula.h"
+#include "tests/support/formula.h"
 
 namespace poslab {
 namespace {

@@ -46,19 +46,6 @@ function(compiled_in_groups target size pattern)
   endforeach()
 endfunction()
 
-# Sources whose names begin with one of these letters: a group for each letter, so that a new file changes no other
-# one.
-function(compiled_by_initial target letters)
-  get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    cmake_path(GET source STEM name)
-    string(SUBSTRING ${name} 0 1 initial)
-    if(initial MATCHES "[${letters}]")
-      compiled_in_group(${target} ${initial} ${source})
-    endif()
-  endforeach()
-endfunction()
-
 # All sources of a folder. A generated source has no folder of its own and stays alone.
 function(compiled_by_folder target)
   get_target_property(sources ${target} SOURCES)

@@ -1,5 +1,5 @@
 // Memory and time of a run, from its sizes alone, before anything is made. An estimate: the terms that grow, with the
-// factors that tests/footprint.cpp holds against the memory that is really used.
+// factors that tests/experiment/footprint.cpp holds against the memory that is really used.
 #pragma once
 #include <string>
 

@@ -22,7 +22,7 @@ options() {   # FILE
     core/platform/exceptions_wasm.cpp | web/*) echo '-DPOSLAB_WEB' ;;
     cuda/* | tests/races/*) echo '-DPOSLAB_EMULATE' ;;
     python/*) echo "$module" ;;
-    tests/places.cpp) echo '-DPOSLAB_SOURCE="" -DPOSLAB_PROGRAM="" -DPOSLAB_COMPILER=""' ;;
+    tests/support/places.cpp) echo '-DPOSLAB_SOURCE="" -DPOSLAB_PROGRAM="" -DPOSLAB_COMPILER=""' ;;
   esac
 }
 alone() {   # FILE

@@ -81,7 +81,7 @@ class Data:
         return Batch(self.with_empty(symbols, outputs), self.positions(length + outputs), targets)
 
     def check(self, length, outputs):
-        """The batch that poslab's side computes from the same formula (tests/formula.h)."""
+        """The batch that poslab's side computes from the same formula (tests/support/formula.h)."""
         o, slots = self.o, length + outputs
         symbols = formula.integers("check.tokens", o.batch * length, o.symbols_in - 1)
         targets = formula.integers("check.targets", o.batch * outputs, o.symbols_out).reshape(o.batch, -1)
@@ -96,7 +96,7 @@ class Data:
 
 
 def weight(name, *shape):
-    """From the formula that poslab's side computes too (tests/formula.h)."""
+    """From the formula that poslab's side computes too (tests/support/formula.h)."""
     return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 

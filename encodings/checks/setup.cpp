@@ -49,7 +49,7 @@ std::vector<std::string> other_values(const Option& o) {
 
 namespace {
 
-// The samplers that every scheme is tried with; tests/samplers.cpp has the laws of all.
+// The samplers that every scheme is tried with; tests/encodings/samplers.cpp has the laws of all.
 const std::vector<std::string> tried_samplers = {"sequential", "randomized", "randomized_offsets", "evenly_spread"};
 
 // So many as the groups of heads are together.

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tests/fuzz/target.h"
-#include "tests/unzip.h"
+#include "tests/support/unzip.h"
 
 namespace poslab::fuzz {
 

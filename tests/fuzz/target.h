@@ -1,6 +1,6 @@
 // The targets of fuzzing. A target takes bytes as the program takes a stranger's file, or the words of a command line.
 // BadInput and Failure are answers. All else is a defect: another exception, a law that does not hold, a sanitizer's
-// report, unbounded time or memory. tools/fuzz looks for such bytes; tests/lab_fuzz.cpp reads its finds again.
+// report, unbounded time or memory. tools/fuzz looks for such bytes; tests/lab/files/fuzz.cpp reads its finds again.
 #pragma once
 #include <functional>
 #include <stdexcept>

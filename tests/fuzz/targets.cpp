@@ -1,6 +1,6 @@
 #include "lab/files/files.h"
 #include "tests/fuzz/target.h"
-#include "tests/places.h"
+#include "tests/support/places.h"
 
 namespace poslab::fuzz {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/memory.h"
-#include "tests/op_run.h"
+#include "tests/support/op_run.h"
 
 namespace poslab::test {
 namespace {

@@ -1,7 +1,7 @@
 // adam and squares: the step of the optimizer, and the sum of squares that clips it.
 #include <cstring>
 
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "autograd/slice_in_place.h"
 #include "core/random.h"
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

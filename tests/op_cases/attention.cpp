@@ -2,7 +2,7 @@
 // written out pair by pair.
 #include <fmt/format.h>
 
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

@@ -1,8 +1,8 @@
 // exp log tanh sigmoid softplus relu cos sin sqrt silu gelu gelu_tanh. Their special values are in
-// tests/special_values.cpp.
+// tests/core/special_values.cpp.
 #include <fmt/format.h>
 
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

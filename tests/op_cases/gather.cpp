@@ -1,5 +1,5 @@
 // gather: rows of a table by number.
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

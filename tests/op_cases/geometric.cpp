@@ -1,7 +1,7 @@
 // geometric: against the product formula of spec A.1 (14) as it is there, and against its composed twin.
 #include <fmt/format.h>
 
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

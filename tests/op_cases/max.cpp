@@ -1,4 +1,4 @@
-// max: the largest number of each row; its special values are in tests/special_values.cpp.
+// max: the largest number of each row; its special values are in tests/core/special_values.cpp.
 #include "tests/op_cases/reference.h"
 
 namespace poslab::test {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/random.h"
-#include "tests/op_case.h"
+#include "tests/op_cases/op_case.h"
 
 namespace poslab::test {
 namespace {

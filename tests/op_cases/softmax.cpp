@@ -1,4 +1,4 @@
-// softmax of rows; its special values are in tests/special_values.cpp.
+// softmax of rows; its special values are in tests/core/special_values.cpp.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"

@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "cuda/backend.h"
-#include "tests/op_run.h"
 #include "tests/races/planted.h"
+#include "tests/support/op_run.h"
 
 namespace poslab::test {
 namespace {

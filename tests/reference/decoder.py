@@ -4,7 +4,7 @@ alone.
     tools/reference decoder
 
 Written from the formulas and not from the C++: attention pair by pair, each key turned by its distance from the query.
-Derivatives come from complex steps, as in own.py. tests/decoder.cpp compares.
+Derivatives come from complex steps, as in own.py. tests/nn/decoder.cpp compares.
 """
 
 import json

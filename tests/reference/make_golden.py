@@ -3,7 +3,7 @@
     tools/reference                 makes the virtual environment once, then runs this: all cases
     tools/reference rope_half       one of them
 
-tests/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
+tests/nn/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
 sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md says why nothing slips by.
 """
 

@@ -1,6 +1,6 @@
 // The short form of ./dev test asan (tests/sanitizers/run.sh): small cases of all ops on the CPU and through the
 // emulated CUDA kernels, forward and backward, and planted faults, without which a clean run would prove nothing. The
-// laws of the schemes come from tests/encodings_invariants.cpp.
+// laws of the schemes come from tests/encodings/invariants.cpp.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "core/memory.h"
 #include "cuda/emulate.h"
 #include "cuda/launch.h"
-#include "tests/cuda_helpers.h"
-#include "tests/op_run.h"
+#include "tests/cuda/helpers.h"
+#include "tests/support/op_run.h"
 
 namespace poslab::test {
 namespace {

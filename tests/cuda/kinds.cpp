@@ -1,0 +1,109 @@
+// Runs of every kind on the CUDA backend against the CPU: losses by scheme, steps recorded once, and
+// generation. Emulated where there is no GPU, as in tests/cuda/backend.cpp.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "autograd/tape.h"
+#include "experiment/language/learner.h"
+#include "experiment/t5/learner.h"
+#include "nn/generate.h"
+#include "nn/t5_generate.h"
+#include "tests/cuda/helpers.h"
+#include "tests/experiment/small_kinds.h"
+#include "tests/lab/helpers.h"
+#include "tests/support/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+// Schemes meet the kinds in the same code, so that three steps of one kind are enough; the others take a step, whose
+// update the test shows.
+void trained_alike(const std::string& name, int steps) {
+  const OneThread one;
+  const Quick quick;
+  const std::vector<SmallKind> all = small_kinds();
+  const SmallKind& k = *std::find_if(all.begin(), all.end(), [&](auto& x) { return x.name == name; });
+  int trained = 0;
+  for (const Scheme& scheme : all_encodings()) {
+    INFO(name << " " << scheme.name);
+    std::unique_ptr<Learner> cpu, gpu;
+    const std::string refused = refusal([&] { cpu = learner_of(k, {{"encoding", scheme.name}}); });
+    if (!refused.empty()) continue;  // such as causal ones in a T5
+    gpu = learner_of(k, {{"encoding", scheme.name}, {"device", "cuda"}});
+    CHECK(gpu->params().device() == Device::cuda);
+    for (int n = 0; n < steps; ++n) {
+      const StepResult a = step(*cpu), b = step(*gpu);
+      CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
+      CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
+      CHECK(b.scored == a.scored);
+    }
+    const Row here = cpu->test(cpu->config())[0].row(), there = gpu->test(gpu->config())[0].row();
+    CHECK(there["loss"] == doctest::Approx(here["loss"]).epsilon(1e-3));
+    ++trained;
+  }
+  MESSAGE(name << ": " << trained << " schemes");
+  CHECK(trained > 30);
+}
+
+}  // namespace
+
+TEST_CASE("cuda: three steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama", 3); }
+TEST_CASE("cuda: a step of gated attention units with every scheme, as on the CPU") { trained_alike("gau", 1); }
+TEST_CASE("cuda: a step of a T5 with every scheme, as on the CPU") { trained_alike("t5", 1); }
+TEST_CASE("cuda: a step of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder", 1); }
+
+TEST_CASE("cuda: a step of any kind is recorded once, and then replayed") {
+  const OneThread one;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const std::unique_ptr<Learner> l = learner_of(k, {{"device", "cuda"}, {"steps", "100"}, {"weight_decay", "0.1"}});
+    while (l->adam().step < 24) step(*l);
+    const int before = cuda::recordings();
+    while (l->adam().step < 30) step(*l);
+    CHECK(cuda::recordings() == before);
+  }
+}
+
+TEST_CASE("cuda: steps by cuBLAS are recorded once, too, and their losses are those of our own kernels") {
+  const OneThread one;
+  for (const SmallKind& k : small_kinds()) {
+    INFO(k.name);
+    const std::unique_ptr<Learner> own = learner_of(k, {{"device", "cuda"}}),
+                                   by_library = learner_of(k, {{"device", "cuda"}, {"products", "cublas"}});
+    for (int n = 0; n < 3; ++n)
+      CHECK(step(*by_library).loss == doctest::Approx(step(*own).loss).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("cuda: a language model writes the same 200 tokens as on the CPU, a T5 the same answer") {
+  const OneThread one;
+  const Quick quick;
+  for (const SmallKind& k : small_kinds()) {
+    if (k.kind != language_kind() && k.kind != t5_kind()) continue;
+    for (const char* encoding : {"rope", "rerope:window=8", "t5:unscaled"}) {
+      INFO(k.name << " " << encoding);
+      const auto written = [&](const char* device) {
+        const std::unique_ptr<Learner> l = learner_of(k, {{"encoding", encoding}, {"device", device}});
+        if (const auto* t5 = dynamic_cast<const t5::QuestionLearner*>(l.get())) {
+          const t5::Batch b = t5::draw_batch(l->config(), 0);
+          const int T = b.context.shape()[1];
+          const NoGrad still;
+          const Tensor states = t5->state.net.encode(
+              b.context, {}, {PositionSample(choose_sampler("sequential"), Resample::per_forward, {}, 1, T), {}});
+          return answer(t5->state.net, states, {}, {.count = 20})[0];
+        }
+        std::vector<int> tokens;
+        const Generation wanted{.count = 200, .choice = {.temperature = 0.8}, .seed = 1};
+        generate(dynamic_cast<const language::TextLearner&>(*l).state.net, {16}, wanted, [&](int token) {
+          tokens.push_back(token);
+          return true;
+        });
+        return tokens;
+      };
+      CHECK(written("cuda") == written("cpu"));
+    }
+  }
+}
+
+}  // namespace poslab::test

@@ -1,0 +1,103 @@
+// The kernels of cuda/naive/, written for readers: they give the CPU's results, and can be timed beside the
+// fast ones. Emulated like all others without a GPU (tests/cuda/backend.cpp).
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "bench/naive.h"
+#include "tests/cuda/helpers.h"
+#include "tests/support/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+#ifdef POSLAB_EMULATE
+constexpr int64_t most = 5000;                      // numbers of the inputs: without tiles, larger cases add nothing
+#else
+constexpr int64_t most = 1 << 30;
+#endif
+
+struct Naive {
+  Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
+  ~Naive() { add_backend(Device::cuda, cuda::as_backend()); }
+};
+
+// The ops of cuda/naive/, by the name of the forward one.
+const std::set<std::string> naive_ops = {"attention", "linear", "norm"};
+
+bool is_small(const OpCase& c, int64_t most) {
+  int64_t size = 0;
+  for (const Shape& shape : c.shapes) size += size_of(shape);
+  return size <= most;
+}
+
+}  // namespace
+
+TEST_CASE("cuda: the naive kernels give what the CPU's give, forward and backward") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  const Naive naive;
+  CHECK(!kernels(Device::cuda).encoder_block);            // a block goes op by op, through the naive kernels
+  std::map<std::string, int> tried;
+  double worst = 0;
+  for (const OpCase& c : op_cases()) {
+    if (!naive_ops.count(c.kernel) || !is_small(c, most)) continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result cpu = run(c, x), gpu = run(c, x, Device::cuda), again = run(c, x, Device::cuda);
+    CHECK(value_error(c, gpu.value, c.reference(in_double(x))) <= value_tolerance);
+    CHECK(difference(gpu, cpu) <= cuda_tolerance);
+    CHECK(same_bits(gpu, again));
+    worst = std::max(worst, difference(gpu, cpu)), ++tried[c.kernel];
+  }
+  CHECK(tried.size() == naive_ops.size());
+  for (const auto& [kernel, cases] : tried) fmt::print("naive {:<18}{:>4} cases\n", kernel, cases);
+  fmt::print("worst relative error of values and gradients, to the CPU: {:.1e}\n", worst);
+}
+
+TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add to what is there") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  const Naive naive;
+  int tried = 0;
+  for (const OpCase& c : op_cases()) {
+    if (!naive_ops.count(c.kernel) || !is_small(c, 2000)) continue;
+    INFO(title(c));
+    check_gradients_alone(c, Device::cuda, cuda_tolerance);
+    ++tried;
+  }
+  CHECK(tried > 20);
+}
+
+TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded steps, and agree") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  std::vector<OpCase> few;                                // a small one of each kernel, and one that has no naive form
+  std::set<std::string> seen;
+  for (const OpCase& c : op_cases())
+    if ((naive_ops.count(c.kernel) || c.kernel == "softmax") && is_small(c, 2000) && !is_small(c, 100) &&
+        seen.insert(c.kernel).second)
+      few.push_back(c);
+  CHECK(few.size() == naive_ops.size() + 1);
+  const Kernels& before = backend(Device::cuda).kernels();
+  const int recorded = cuda::recordings();
+  const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
+  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are back
+  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory has grown
+  std::set<std::string> timed;
+  for (const Beside& line : lines) {
+    INFO(line.kernel << " " << line.name);
+    timed.insert(line.kernel);
+    CHECK(line.forward.naive > 0);
+    CHECK(line.forward.fast > 0);
+    CHECK(line.off <= cuda_tolerance);
+  }
+  CHECK(timed == naive_ops);                              // softmax has no naive form, and is not timed
+  CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);
+  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // nothing differs from itself
+}
+
+}  // namespace poslab::test

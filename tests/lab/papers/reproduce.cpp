@@ -1,0 +1,189 @@
+// Reproductions: the plan at each size, the statistics of a few seeds, and the page and tables of made-up results. The
+// origin of the numbers is the business of tests of training and sweeps.
+#include "lab/papers/reproduce.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/random.h"
+#include "experiment/numerics.h"
+#include "tests/lab/helpers.h"
+#include "tests/lab/made_runs.h"
+
+using namespace poslab;
+using namespace poslab::reproduce;
+using namespace poslab::test;
+
+namespace {
+
+size_t trials(const std::string& what, const std::string& size) {
+  return all_trials(plan({{what}, size, {}, {}, {}})).size();
+}
+
+}  // namespace
+
+TEST_CASE("reproduce: the bootstrap's interval is that of the mean's normal law where that holds") {
+  std::vector<double> x;
+  Rng rng(stream(3, Purpose::tokens, 0));
+  for (int i = 0; i < 400; ++i) x.push_back(5 + 2 * rng.normal());
+  const Interval i = bootstrap(x);
+  const double half = 1.96 * 2 / std::sqrt(400.);
+  CHECK(i.low == doctest::Approx(poslab::mean(x) - half).epsilon(0.01));
+  CHECK(i.high == doctest::Approx(poslab::mean(x) + half).epsilon(0.01));
+  CHECK(i.excludes(0));
+  CHECK_FALSE(i.excludes(poslab::mean(x)));
+}
+
+TEST_CASE("reproduce: few values") {
+  CHECK(std::isnan(poslab::mean({})));
+  CHECK_FALSE(bootstrap({1}).excludes(0));
+  const Interval two = bootstrap({1, 3});  // a quarter of the draws takes 1 twice
+  CHECK(two.low == 1);
+  CHECK(two.high == 3);
+}
+
+TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
+  Rng rng(stream(4, Purpose::tokens, 0));
+  for (const int n : {2, 3, 4, 5, 6, 8, 10, 15}) {
+    constexpr int cells = 600;
+    int excluded = 0;
+    for (int i = 0; i < cells; ++i) {
+      std::vector<double> x;
+      for (int k = 0; k < n; ++k) x.push_back(rng.normal());
+      excluded += bootstrap(x).excludes(0);
+    }
+    INFO(n);
+    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of the half that n = 2 has
+  }
+}
+
+TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
+  CHECK(trials("ruoss2023:table1", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("ruoss2023:table4", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("ruoss2023:table3", "paper") == 15 * 2 * 10 * 3);
+  CHECK(trials("ruoss2023:table1", "example") == 15 * 11 * 2);
+  CHECK(trials("ruoss2023:table1", "tiny") == 15 * 11 * 3);
+  CHECK(trials("ruoss2023:table5", "tiny") == 4 * (5 + 1) * 3);
+  CHECK(trials("ruoss2023:fig2", "tiny") == 2);
+  CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
+  CHECK(trials("ruoss2023:fig5", "tiny") == 2);
+  // Tables 1 and 4; then the runs beyond them: unsorted, geometric, two of figure 2, three more pools, eight choices of
+  // `code`.
+  CHECK(trials("ruoss2023:all", "tiny") == 15 * 11 * 3 + 15 * 3 + 15 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
+}
+
+TEST_CASE("reproduce: a source's name alone means all of it") {
+  CHECK(artifacts({"ruoss2023"}) == artifacts({"ruoss2023:all"}));
+  CHECK(artifacts({"gap_shift", "gap_shift:grid"}) == artifacts({"gap_shift:all"}));
+  CHECK(artifacts({"gap_shift", "ladder", "ruoss2023", "chi2023", "chi2023:cross", "su2023"}).size() ==
+        all_artifacts().size());
+}
+
+TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
+  for (const Size& s : all_sizes())
+    for (const char* source : {"ruoss2023", "gap_shift"})
+      for (const Trial& t : all_trials(plan({{source}, s.name, {}, {}, {}}))) {
+        INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
+        CHECK(t.impossible.empty());
+      }
+}
+
+TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
+  const auto said = [](Request request) { return refusal([&] { plan(request); }); };
+  CHECK(holds(said({{"ruoss2023:tabel1"}, "tiny", {}, {}, {}}), "did you mean \"ruoss2023:table1\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
+  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial with rope; ask"));
+  CHECK(holds(said({{"gap_shift"}, "tiny", {"parity_check"}, {}, {}}), "no trial with parity_check; ask"));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
+  const auto tested = [](const std::string& what, const std::string& lengths) {
+    return refusal([&] { plan({{what}, "tiny", {}, {}, {{"eval_lengths", {lengths}}}}); });
+  };
+  CHECK(holds(tested("ruoss2023:table1", "41:100"),
+              "2: eval_lengths = 41:100 with train_length = 20: what is compared is the mean accuracy from length 21 "
+              "on, the first beyond the trained ones, which this does not test; take eval_lengths = 1:100"));
+  CHECK(holds(tested("gap_shift", "1:20"), "take eval_lengths = 1:40"));
+  for (const char* unscored : {"fig2", "fig5", "fig6", "table2"})
+    CHECK(tested(fmt::format("ruoss2023:{}", unscored), "1:20") == "");
+  CHECK(tested("ruoss2023:table1", "21:100") == "");
+}
+
+TEST_CASE("reproduce: what is measured has the learning rate with the highest mean, of those with the most seeds") {
+  const TemporaryFolder folder;
+  const std::vector<Planned> planned =
+      plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
+  // 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other, which misses a seed of randomized positions.
+  for (const Trial& t : planned[0].plan) {
+    const bool random = t.config()["positions"] == "randomized", first = t.config().number("lr") == 1e-3;
+    const int64_t seed = t.config().count("seed");
+    if (random && first && seed == 2) continue;
+    make_run(folder.path, t, first ? 0.5 + 0.1 * double(seed) : seed ? 0.3 : 0.8);
+  }
+  const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
+  CHECK(outcomes.done().size() == 11);
+  for (const auto& [positions, lr] : {std::pair{"sequential", 1e-3}, {"randomized", 1e-4}}) {
+    const auto runs = outcomes.by_seed([&, p = positions](const Choices& c) { return c["positions"] == p; });
+    REQUIRE(runs.size() == 3);
+    for (size_t seed = 0; seed < 3; ++seed) {
+      CHECK(runs[seed]->trial->config().count("seed") == int64_t(seed));
+      CHECK(runs[seed]->trial->config().number("lr") == lr);
+    }
+  }
+}
+
+TEST_CASE("reproduce: pairs of seeds have no spread where every seed says the same") {
+  const Paired difference = paired({{0, 0.7}, {1, 0.8}, {2, 0.9}}, {{0, 0.5}, {1, 0.6}, {2, 0.7}});
+  CHECK(difference.seeds == 3);
+  CHECK(difference.mean == doctest::Approx(0.2));
+  CHECK(difference.interval.low == doctest::Approx(0.2));
+}
+
+TEST_CASE("reproduce: of two programs one draws, and a signal ends the wait of the other") {
+  const TemporaryFolder folder;
+  const std::string runs = folder / "out/runs";
+  std::filesystem::create_directories(runs);
+  const auto other = Claim::take(runs, sweep::claimed_to_draw);
+  REQUIRE(other);
+  std::filesystem::create_directories(folder / "bin");
+  std::filesystem::create_symlink("/bin/true", folder / "bin/python3");  // which says that it has all packages
+  Program waits(folder, fmt::format("reproduce chi2023:cross --draw --out {}/out", folder.path),
+                fmt::format("PATH='{}/bin':$PATH", folder.path));
+  const auto said = [&] { return std::filesystem::exists(folder / "output") ? read_file(folder / "output") : ""; };
+  while (waits.running() && !holds(said(), "waiting for another poslab, which draws what is in " + folder.path))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  waits.send(SIGINT);
+  CHECK(waits.status() == 130);
+  CHECK(holds(said(), "stopped while another poslab draws what is in " + runs + "; try again"));
+}
+
+TEST_CASE("reproduce: a page says what trained its runs, and begins with Old where their numerics are not ours") {
+  const TemporaryFolder folder;
+  const std::vector<Planned> planned = plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}});
+  const auto said = [&](const std::string& number) {
+    make_run(folder.path, planned[0].plan[0], 0.5);
+    const std::string path = SweepFolder(folder.path).result(planned[0].plan[0]);
+    nlohmann::ordered_json result = nlohmann::ordered_json::parse(read_file(path));
+    result["commit"] = "0123abc", result["date"] = "2026-11-24", result["seconds"] = 3600;
+    if (!number.empty()) result["numerics"] = number;
+    write_file(path, result.dump());
+    return origin(Outcomes(planned[0].plan, SweepFolder(folder.path)));
+  };
+  CHECK(said("").starts_with("Old: these runs do not say their numerics number. Trained by 0123abc; cpu/avx2;"));
+  CHECK(said("00000000").starts_with("Old: these runs have the numerics 00000000, and this program has"));
+  const Plan some =
+      make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"none\"\nheads = [2, 3]\n", "a.toml");
+  make_run(folder.path, some[0], 0.5);
+  CHECK_FALSE(holds(origin(Outcomes(some, SweepFolder(folder.path))), "missing"));  // heads = 3 will never be done
+  const std::string ours = numerics("avx2");
+  if (ours.empty()) return;  // the committed numbers lack this compiler
+  CHECK(said(ours) ==
+        fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 "
+                    "hours of clock time, summed over threads. 2 of the 2 trials that are missing take about 2.0 more, "
+                    "by the median of their tasks.",
+                    ours));
+}

@@ -1,0 +1,98 @@
+// The two scores, the inputs that decide a test string, and the switches of evaluation.
+#include "tests/lab/helpers.h"
+#include "tests/lab/learners.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+bool same(const std::vector<AtLength>& a, const std::vector<AtLength>& b) { return to_csv(a) == to_csv(b); }
+
+}  // namespace
+
+TEST_CASE("the paper's score begins after the longest training length, the released code's one later") {
+  std::vector<AtLength> all;
+  for (int length = 1; length <= 100; ++length)
+    all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
+  RunSpec c(all_choices().standard);
+  c.set("train_length", "40");
+  REQUIRE(paper_score(c, all));
+  CHECK(paper_score(c, all)->from == 41);
+  CHECK(paper_score(c, all)->accuracy == doctest::Approx((41 + 100) / 200.0));
+  CHECK(paper_score(c, all)->baselines.content_only == doctest::Approx((41 + 100) / 400.0));
+  CHECK(released_score(c, all)->accuracy == doctest::Approx((42 + 100) / 200.0));
+  const std::vector<AtLength> short_ones(all.begin(), all.begin() + 40), long_ones(all.begin() + 41, all.end());
+  CHECK(!paper_score(c, short_ones));
+  CHECK(!paper_score(c, long_ones));
+  CHECK(released_score(c, long_ones)->from == 42);
+}
+
+TEST_CASE("a test has one list of strings, wherever it is cut into sub-batches") {
+  const RunSpec c(tiny_config());
+  const Batch whole = test_batch(c, 9, 0, 4), end = test_batch(c, 9, 2, 2);
+  const int64_t half = end.tokens.size();
+  REQUIRE(whole.tokens.size() == 2 * half);
+  CHECK(std::equal(end.tokens.data(), end.tokens.data() + half, whole.tokens.data() + half));
+  CHECK(!std::equal(end.tokens.data(), end.tokens.data() + half, whole.tokens.data()));
+}
+
+TEST_CASE("evaluation repeats itself, and each switch changes it") {
+  const auto result = [](const Settings& more) {
+    State s(tiny_config());
+    for (auto& [name, text] : more) s.config.set(name, text);
+    return evaluate(s);
+  };
+  const std::vector<AtLength> plain = result({{"eval_samples", "70"}});
+  CHECK(plain.size() == 9);
+  CHECK(plain[4].samples == 70);
+  for (const AtLength& at : plain) {  // a sub-batch of 64 and one of 6 count by their strings
+    const double right = 70 * at.length * at.accuracy;
+    CHECK(right == doctest::Approx(std::round(right)).epsilon(1e-9));
+  }
+  CHECK(same(plain, result({{"eval_samples", "70"}})));
+  CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_positions", "sequential"}})));
+  CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_dropout", "on"}})));
+  // A length is tested on the same strings whatever other lengths are.
+  const std::vector<AtLength> part = result({{"eval_samples", "70"}, {"eval_lengths", "5:6"}});
+  CHECK(same({plain[4], plain[5]}, part));
+}
+
+TEST_CASE("a row of a test has a cell for each column, and says which columns it does not have") {
+  const Columns two = columns({Column::word("task"), Column::number("loss")});
+  const Row row(two, {"copy", 0.5});
+  CHECK(row["loss"] == 0.5);
+  CHECK(row.word("task") == "copy");
+  CHECK_THROWS_WITH_AS(Row(two, {"copy"}), doctest::Contains("a row of 1 cells in a table of 2 columns"), Failure);
+  CHECK_THROWS_WITH_AS(row["accuracy"], doctest::Contains("no numbers in a column \"accuracy\""), Failure);
+  CHECK_THROWS_WITH_AS(row["task"], doctest::Contains("no numbers in a column \"task\""), Failure);
+  CHECK_THROWS_WITH_AS(row.word("loss"), doctest::Contains("no words in a column \"loss\""), Failure);
+  CHECK_THROWS_WITH_AS(kind_of(Choices("sampler", {})), "these are not the choices of a run", Failure);
+}
+
+TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixes trained and longer ones") {
+  Results rows;
+  for (int length = 3; length <= 22; ++length)  // the accuracy of a length is 4 times it, in %
+    rows.push_back(row_of({length, 8, 4 * length / 100., 0, 0, {0.5, 0.25, length / 100.}}));
+  RunSpec c(all_choices().standard);
+  c.set("train_length", "9");
+  const std::string text = shown_by_length(c, rows);
+  CHECK(text.substr(text.find('\n')).starts_with(R"(
+
+                 lengths      accuracy   chance  majority  content only
+  as in training    3 .. 4         14.0     50.0      25.0           3.5
+  as in training    5 .. 6         22.0     50.0      25.0           5.5
+  as in training    7 .. 8         30.0     50.0      25.0           7.5
+  as in training    9 .. 9         36.0     50.0      25.0           9.0
+  longer           10 .. 11        42.0     50.0      25.0          10.5
+  longer           12 .. 13        50.0     50.0      25.0          12.5
+  longer           14 .. 15        58.0     50.0      25.0          14.5
+  longer           16 .. 17        66.0     50.0      25.0          16.5
+  longer           18 .. 19        74.0     50.0      25.0          18.5
+  longer           20 .. 21        82.0     50.0      25.0          20.5
+  longer           22 .. 22        88.0     50.0      25.0          22.0
+
+  paper score      10 .. 22        64.0     50.0      25.0          16.0
+  released score   11 .. 22        66.0     50.0      25.0          16.5
+)"));
+}
