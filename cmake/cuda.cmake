@@ -53,7 +53,7 @@ if(TARGET Boost::context)
 
   # The kernels once more, so that each load and store calls a function of cuda/races.cpp. The sanitizer's own runtime
   # is not linked. -O1: what the compiler would leave out or join is left as it stands in the kernel.
-  add_library(cuda_watched OBJECT EXCLUDE_FROM_ALL ${emulated} tests/races/planted.cpp)
+  add_library(cuda_watched OBJECT EXCLUDE_FROM_ALL ${emulated} tests/tools/races/planted.cpp)
   target_compile_definitions(cuda_watched PRIVATE POSLAB_EMULATE)
   target_compile_options(cuda_watched PRIVATE -fsanitize=thread -O1 -g1 -Wno-maybe-uninitialized)
   target_link_libraries(cuda_watched PRIVATE core)

@@ -2,7 +2,7 @@
 # Makes .nvcc at the top of the tree, once: NVIDIA's compiler for CUDA and what it links with, pinned, from PyPI.
 set -e
 cd "$(dirname "$0")/.."
-tests/venv_here.sh .nvcc
+tests/tools/venv_here.sh .nvcc
 if ! cmp -s cuda/requirements.txt .nvcc/made; then
   rm -rf .nvcc
   python3 -m venv .nvcc

@@ -152,7 +152,7 @@ trust_system() {
   [[ ${PIP_CERT:-}${REQUESTS_CA_BUNDLE:-} || ! -f $store ]] || export PIP_CERT=$store
 }
 
-venv() { needs venv && trust_system && tests/venv.sh "$@"; }   # NAME [OPTION OF PIP...]: .venv-NAME
+venv() { needs venv && trust_system && tests/tools/venv.sh "$@"; }   # NAME [OPTION OF PIP...]: .venv-NAME
 
 # The compiler of the CUDA kernels: one that is installed, or NVIDIA's from PyPI in .nvcc (0.5 GB), pinned, which
 # compiles and links on machines without a GPU too.

@@ -1,4 +1,4 @@
-// Calls that differ between operating systems. Linux is tested; the code for macOS compiles (tests/macos.sh) and
+// Calls that differ between operating systems. Linux is tested; the code for macOS compiles (tests/tools/macos.sh) and
 // has not run.
 #pragma once
 #include <filesystem>

@@ -4,7 +4,7 @@
 # usage: tests/aarch64/run.sh NATIVE_PROGRAM PROGRAM [RELATIVE_DIFFERENCE]
 set -euo pipefail
 native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
-# shellcheck source=tests/check.sh
+# shellcheck source=tests/tools/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 scratch
 

@@ -287,7 +287,7 @@ def one_of_each(answers):
 
 def links():
     """A step's page leads to its files; notebooks, pages and the lecture lead to the steps. That all these links
-    resolve is for tests/docs.sh and notebooks/run.py, but for those of the lecture, which are words."""
+    resolve is for tests/tools/docs.sh and notebooks/run.py, but for those of the lecture, which are words."""
     for step in range(1, marks.steps + 1):
         text = (root / marks.page_of(step)).read_text()
         missing = {r.path for r in ours.values() if r.step == step and f"](../../{r.path})" not in text}

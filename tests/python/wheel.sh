@@ -5,8 +5,8 @@
 set -uo pipefail
 wheel=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
-# shellcheck source=tests/check.sh
-. "$source/tests/check.sh"
+# shellcheck source=tests/tools/check.sh
+. "$source/tests/tools/check.sh"
 scratch
 python3 -m venv venv
 python=$folder/venv/bin/python

@@ -4,7 +4,7 @@
 # An index with CPU-only builds serves as well: set PIP_INDEX_URL.
 set -e
 cd "$(dirname "$0")/../.."
-tests/venv_here.sh .venv
+tests/tools/venv_here.sh .venv
 if ! cmp -s tests/reference/requirements.txt .venv/made; then
   rm -rf .venv
   python3 -m venv .venv

@@ -2,8 +2,8 @@
 # The documentation site: built without a warning, every link resolves, and what would make it untrue is refused.
 # Ends with a line that ./dev test counts.
 cd "$(dirname "$0")/../.." || exit
-# shellcheck source=tests/check.sh
-. tests/check.sh
+# shellcheck source=tests/tools/check.sh
+. tests/tools/check.sh
 source=$PWD
 scratch
 builds() { PYTHONPATH=$source/build/release/python "$source/.venv-site/bin/python" "$source/docs/site/build.py"; }

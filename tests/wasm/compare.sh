@@ -3,7 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 native=$(realpath "$1") wasm=$(realpath "$2")
-# shellcheck source=tests/check.sh
+# shellcheck source=tests/tools/check.sh
 . "$here/../check.sh"
 scratch
 

@@ -1,12 +1,12 @@
 // Files of strangers: whatever a file holds, reading it ends soon and either works or is an error of ours. The targets
-// of tools/fuzz (tests/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
+// of tools/fuzz (tests/tools/fuzz/target.h) read its earlier finds, and their seeds with bytes changed.
 #include <fcntl.h>
 
 #include <cstdio>
 
 #include "core/random.h"
-#include "tests/fuzz/target.h"
 #include "tests/lab/helpers.h"
+#include "tests/tools/fuzz/target.h"
 
 using namespace poslab;
 using namespace poslab::test;
@@ -85,7 +85,7 @@ TEST_CASE("fuzz: each target reads its seeds") {
 TEST_CASE("fuzz: what was found is read or refused, and nothing else happens") {
   size_t count = 0;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(source_folder + std::string("/tests/fuzz/found"))) {
+       std::filesystem::recursive_directory_iterator(source_folder + std::string("/tests/tools/fuzz/found"))) {
     if (!entry.is_regular_file()) continue;
     const fuzz::Target& target = find("target", fuzz::all_targets(), entry.path().parent_path().filename().string());
     bool read = false;

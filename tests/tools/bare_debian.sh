@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# A bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with a
+# trap in place of every package manager. Needs root and debootstrap; the mirror and the way to it are this machine's.
+# usage: tests/tools/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare if not given
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+source=$PWD
+folder=$(realpath -m "${1:-build/bare}")
+
+stop() { echo "bare_debian: $*" >&2; exit 1; }
+[[ $(id -u) == 0 ]] || stop 'a chroot needs root'
+command -v debootstrap > /dev/null || stop 'no debootstrap here: apt-get install debootstrap'
+
+# A namespace of our own: what is mounted in the chroot goes with it, however we end.
+[[ ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$folder"
+
+seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
+# shellcheck source=tests/tools/bare_root.sh
+. tests/tools/bare_root.sh
+make_bare_root "$folder"
+seconds 'a base system of Debian 12'
+
+[[ -z $(git status --porcelain) ]] || echo 'bare_debian: what is not committed is not tried'
+git clone --quiet --no-hardlinks "$source" "$root/root/poslab"
+inside dpkg-query -W -f '${Package}\n' > "$folder/before"
+
+try() {   # WHAT: the two commands of the README
+  local command
+  for command in demo test; do
+    SECONDS=0
+    inside "/root/poslab/dev" $command 2>&1 | tee "$folder/$1-$command.log" | tail -n 25
+    seconds "$1 ./dev $command"
+  done
+}
+try first
+inside dpkg-query -W -f '${Package}\n' > "$folder/after"
+echo "bare_debian: packages before $(wc -l < "$folder/before"), after $(wc -l < "$folder/after")"
+
+# The trap: whoever calls one of these is written down and fails.
+for manager in apt apt-get apt-cache aptitude dpkg dpkg-deb dpkg-query; do
+  rm -f "$root/usr/bin/$manager"
+  printf '#!/bin/sh\necho "$0 $*" >> /root/called\nexit 99\n' > "$root/usr/bin/$manager"
+  chmod +x "$root/usr/bin/$manager"
+done
+try second
+[[ ! -e $root/root/called ]] || stop "the second run called $(cat "$root/root/called")"
+umount "$root/proc" && rm -rf --one-file-system "$root"
+echo 'bare_debian: both runs succeeded, and the second called no package manager'

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Is no line of ours wider than 120 columns, and no subject of a commit that main does not have longer than 72?
+# usage: tests/tools/lines.sh [columns | subjects]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+columns() {
+  local wide
+  wide=$(git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh' '*.def' '*.py' '*.sh' '*.mjs' '*.cmake' \
+           '*CMakeLists.txt' dev .ci/run tools | LC_ALL=C.UTF-8 xargs grep -nE '^.{121}' | cut -d: -f1,2) || true
+  [[ -z $wide ]] || { echo "wider than 120 columns:"$'\n'"$wide" >&2; return 1; }
+}
+
+subjects() {   # where there is no history there are none
+  local base long
+  base=$(git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main 2> /dev/null) || return 0
+  long=$(git log --format='%h %s' "$base..HEAD" | LC_ALL=C.UTF-8 grep -E '^[0-9a-f]+ .{73}') || return 0
+  echo "subjects of more than 72 columns:"$'\n'"$long" >&2
+  return 1
+}
+
+case ${1:-} in
+  columns | subjects) "$1" ;;
+  *) columns && subjects ;;
+esac

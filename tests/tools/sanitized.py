@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""Keeps in bench/results/sanitizers.csv what parts of ./dev test asan or tsan counted, from which results/readme.py
+writes a table of docs/testing.md: sanitized.py PART PASSED FAILED SECONDS [PART...], seconds of the processor."""
+
+import pathlib
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "bench"))
+from command import commit, keep_row  # noqa: E402
+
+tree = commit()
+for part, passed, failed, seconds in zip(*[iter(sys.argv[1:])] * 4, strict=True):
+    keep_row(root / "bench/results/sanitizers.csv",
+             {"part": part, "passed": passed, "failed": failed, "seconds": seconds}, tree)

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# usage: tests/tools/sanitizers/run.sh PROGRAM
+# The short form of ./dev test asan: tests/tools/sanitizers/short.cpp and the laws of the schemes, built with the address and
+# undefined-behaviour sanitizers. Planted faults have to be reported, and nothing else may be. Ends with a line that
+# ./dev test counts.
+set -uo pipefail
+program=$(realpath "$1")
+# shellcheck source=tests/tools/check.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+scratch
+reported() {   # CASE REPORT: the program has to end with it
+  local status=0
+  "$program" --no-skip --test-case="planted: $1" > said 2>&1 || status=$?
+  ((status != 0)) && grep -F "$2" said && ! grep 'test cases:' said || { cat said; return 1; }
+}
+check 'planted: the place past a buffer' reported 'the place past a buffer is*' use-after-poison
+check 'planted: scratch memory' reported 'scratch memory*' use-after-poison
+check 'planted: the place past a buffer of the GPU' reported 'a kernel writes*' use-after-poison
+check 'planted: signed overflow' reported 'a kernel computes*' 'signed integer overflow'
+check 'planted: a null pointer' reported 'a kernel reads*' 'null pointer of type'
+clean() {                               # the laws begin with their numbers
+  "$program" --test-case='sanitizers: *,? *,10 *' > said 2>&1 || { cat said; return 1; }
+  grep -E '^sanitizers:' said
+}
+check 'ops, emulated kernels and laws of the schemes' clean
+checked short

@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""Tries to lose work: kill -9 at random moments, a disk that is full, read-only, or gone, processes that stand still,
+and two at once. After each, what stands under a final name is whole, an error is one clear line with exit status 1
+or 2, and the same command, or `resume`, goes on to the bits of a run that nobody disturbed. So it does where the clock
+of the day jumps.
+
+usage: tests/tools/torture.py PROGRAM [--kills N] [--seed S] [--only JOB,...]
+
+Ends with a line in doctest's form, which ./dev test adds up. From 20 kills on everything is done at length: every size
+of a full disk, ten times the rest, and standing still for a minute. What takes a disk of its own (tmpfs) is left out,
+with a word, where we are not root. Leaves out: power cuts, which need a disk that loses what fsync has not confirmed.
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+MODEL = "--layers 1 --heads 2 --d-model 16 --threads 1"
+OFTEN = "--checkpoint-every 50 --log-every 50"
+TOY = f"--task even_pairs --encoding relative --positions randomized --max-position 64 {MODEL} --batch 8 " \
+      "--train-length 8 --eval-lengths 1:12 --eval-samples 16"
+SWEEP = """task = "even_pairs"
+encoding = ["rope", "none"]
+layers = 1
+heads = 2
+d_model = 16
+batch = 8
+steps = 600
+train_length = 8
+eval_lengths = "1:12"
+eval_samples = 16
+"""
+
+# What makes `out`, and what goes on with it where it is there; without the latter the command is said again.
+JOBS = {
+    "train": (f"train {TOY} --steps 800 {OFTEN} --keep-checkpoints on --out out", "resume out --threads 1"),
+    "lm": (f"lm train --text @/texts --key-heads 1 --d-ff 24 {MODEL} --batch 4 --train-length 16 --eval-times 1/2 "
+           f"--eval-samples 2 --steps 800 {OFTEN} --out out", "lm resume out --threads 1"),
+    "from": (f"train --from @/run --encoding alibi --train-length 12 --steps 800 {OFTEN} --threads 1 --out out",
+             "resume out --threads 1"),
+    "t5": (f"t5 train --tasks line --decoder-layers 1 --d-ff 24 --tokens 64 {MODEL} --train-length 24 "
+           f"--eval-lengths 24/64 --eval-samples 4 --steps 400 {OFTEN} --out out", "t5 resume out --threads 1"),
+    "sweep": ("sweep run @/plan.jsonl --out out --jobs 2 --threads 1 --retry", None),
+    "reproduce": ("reproduce chi2023:cross --tasks bucket_sort --encodings rope --out out --jobs 2 --threads 1 "
+                  "--set seeds=1 --retry --set steps=200 --set eval_lengths=1:50 --set layers=1 --set heads=2 "
+                  "--set d_model=16 --set eval_samples=2", None),
+    "align": ("align @/run --short 4 --long 8,12,16,20 --samples 64 --per head --threads 1 -o out.json", None),
+    "report": ("report @/run -o out.html", None),
+}
+# Times stand in them, and nothing that a result depends on; or who worked when.
+TIMED = re.compile(r"(^|/)((clock|journal|kept)\.jsonl|claims|(result|page)\.json|trials\.csv|[^/]*\.log)$")
+DAYS = re.compile(rb"\b\d{4}-\d\d-\d\d(, \d{4}-\d\d-\d\d)*")             # on which there was work
+LOGS = {"metrics.jsonl", "tests.jsonl", "clock.jsonl", "journal.jsonl"}   # grow line by line; the last may be torn
+
+# Root may read and write whatever a file's permissions say, unless it gives that up.
+MORTAL = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+good = bad = 0
+
+
+def check(what, fault):
+    """Counts a check; `fault` says what is wrong, or nothing."""
+    global good, bad
+    if fault:
+        bad += 1
+        print(f"FAILED  {what}: {fault}", flush=True)
+    else:
+        good += 1
+
+
+def torn(path):
+    """What is wrong with a file that stands under its final name; nothing if it is whole."""
+    data = path.read_bytes()
+    try:
+        if path.name in LOGS:
+            for line in data.split(b"\n")[:-1]:
+                json.loads(line)
+        elif path.suffix == ".json":
+            json.loads(data)
+        elif path.suffix == ".jsonl":
+            for line in data.decode().removesuffix("\n").split("\n"):
+                json.loads(line)
+        elif path.suffix == ".toml":
+            tomllib.loads(data.decode())
+        elif path.suffix == ".csv":
+            rows = list(csv.reader(data.decode().splitlines()))
+            if not data.endswith(b"\n") or {len(row) for row in rows} != {len(rows[0])}:
+                return "a line is cut off"
+        elif path.suffix == ".safetensors":
+            length = int.from_bytes(data[:8], "little")
+            about = json.loads(data[8:8 + length])
+            ends = [t["data_offsets"][1] for name, t in about.items() if name != "__metadata__"]
+            if len(data) != 8 + length + max(ends):
+                return "it has another size than its header says"
+        elif path.suffix == ".html" and b"</html>" not in data[-20:]:
+            return "its end is missing"
+    except (ValueError, IndexError) as error:
+        return str(error)
+    return None
+
+
+def files(folder):
+    """All that is there under a final name: {name: path}."""
+    names = [p for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink()]
+    names = [p for p in names if not any(part.endswith(".partial") for part in p.relative_to(folder).parts)]
+    return {str(p.relative_to(folder)): p for p in names}
+
+
+def all_whole(folder):
+    return "; ".join(f"{name}: {fault}" for name, path in files(folder).items() if (fault := torn(path)))
+
+
+def differs(folder, other):
+    """Where two folders are not the same to the bit, but for times."""
+    a, b = ({n: DAYS.sub(b"", p.read_bytes()) for n, p in files(f).items() if not TIMED.search(n)}
+            for f in (folder, other))
+    return ", ".join(sorted(n for n in a.keys() | b.keys() if a.get(n) != b.get(n)))
+
+
+class Torture:
+    def __init__(self, program, folder, seed):
+        self.program, self.folder, self.random = program, folder, random.Random(seed)
+        self.count = 0
+        texts = folder / "texts"
+        texts.mkdir()
+        for n in range(1, 10):
+            (texts / f"{n}.txt").write_text("".join(f"{i}\n" for i in range(n * n, n * n + 200)))
+        (folder / "sweep.toml").write_text(SWEEP)
+        (folder / "plan.jsonl").write_text(self.must(f"sweep plan {folder}/sweep.toml"))
+        self.must(f"train {TOY} --steps 400 --out {folder}/run")
+        self.straight, self.seconds, self.clock = {}, {}, folder / "clock.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.clock, pathlib.Path(__file__).parent / "jumping_clock.c"],
+                       check=True)
+
+    def must(self, words):
+        return subprocess.run([self.program, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True, text=True).stdout
+
+    def start(self, words, at, err="err", by=()):
+        """In a group of its own, perhaps `by` another program. Its stderr is in at.err, beside the folder."""
+        words = [w.replace("@", str(self.folder)) for w in words.split()]
+        with open(f"{at}.{err}", "w") as said:
+            return subprocess.Popen([*by, self.program, *words], cwd=at, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+
+    def start_and_wait(self, job, at):
+        """Until there is a run, which has not come to its end."""
+        process = self.start(JOBS[job][0], at)
+        while process.poll() is None and not (at / "out").exists():
+            time.sleep(0.001)
+        return process
+
+    def run(self, words, at, by=()):
+        return self.start(words, at, by=by).wait()
+
+    def command(self, job, at):
+        first, resume = JOBS[job]
+        return resume if resume and (at / "out").exists() else first
+
+    def new_folder(self):
+        self.count += 1
+        at = self.folder / str(self.count)
+        at.mkdir()
+        return at
+
+    def undisturbed(self, job):
+        if job not in self.straight:
+            at, began = self.new_folder(), time.monotonic()
+            status = self.run(JOBS[job][0], at)
+            self.straight[job], self.seconds[job] = at, time.monotonic() - began
+            check(f"{job}, undisturbed", status and f"status {status}: {error_of(at)}")
+        return self.straight[job]
+
+    def goes_on(self, job, at, what, by=()):
+        """Whoever comes next gets to the end, and to the same bits."""
+        # The children of a killed sweep end a moment later. Until then a run is in use, and the next sweep leaves their
+        # trials to them, so that not all files are there when it ends.
+        wanted = files(self.undisturbed(job)).keys()
+        for _ in range(100):
+            status = self.run(self.command(job, at), at, by)
+            in_use = status == 1 and re.search("is in use|running", all_said(at))
+            if not in_use and (status or wanted <= files(at).keys()):
+                break
+            time.sleep(0.05)
+        check(f"{what}, going on", status and f"status {status}: {error_of(at)}")
+        check(f"{what}, the bits", differs(at, self.undisturbed(job)))
+
+    def kills(self, job, n):
+        """kill -9, again and again until a run comes to its end, and so on until there were n."""
+        self.undisturbed(job)
+        killed = 0
+        while killed < n:
+            at = self.new_folder()
+            for _ in range(8):                       # of one run; then it may end
+                process = self.start(self.command(job, at), at)
+                time.sleep(self.random.uniform(0, self.seconds[job]))
+                if process.poll() is not None or killed == n:
+                    process.wait()
+                    break
+                if self.random.random() < 0.5:       # a sweep alone, or with its trials
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                killed += 1
+                check(f"{job}, kill {killed}, what stands there", all_whole(at))
+            self.goes_on(job, at, f"{job}, after kill {killed}")
+            shutil.rmtree(at)
+        return killed
+
+    def full_disk(self, job, points_wanted):
+        """A larger disk each time, by one page if enough points are wanted, until all fits; then room is made. Returns
+        how many disks were too small."""
+        points = 0
+        self.undisturbed(job)
+        taken = sum(p.stat().st_size // 4096 + 1 for p in files(self.straight[job]).values())
+        for pages in range(0, 2 * taken + 20, max(1, taken // points_wanted)):
+            at = self.new_folder()
+            mount(at, f"size={pages * 4 + 4}k")
+            (at / "filler").write_bytes(b"x")                        # one page, as a disk has one at least
+            try:
+                status = self.run(self.command(job, at), at)
+                (at / "filler").unlink()
+                what = f"{job}, a disk of {pages * 4} KiB"
+                check(f"{what}, what stands there", all_whole(at))
+                if status == 0:
+                    check(f"{what}, the bits", differs(at, self.undisturbed(job)))
+                    return points
+                points += 1
+                check(f"{what}, the error", bad_error(status, at))
+                mount(at, "remount,size=64m")
+                self.goes_on(job, at, f"{what}, with room")
+            finally:
+                subprocess.run(["umount", "-l", at], check=True)
+        check(f"{job}, a full disk", f"{2 * taken + 20} pages are not enough")
+        return points
+
+    def read_only(self, job):
+        at = self.new_folder()
+        mount(at, "size=64m")
+        try:
+            mount(at, "remount,ro")
+            check(f"{job}, an empty read-only disk", bad_error(self.run(JOBS[job][0], at), at))
+            mount(at, "remount,rw,size=64m")
+            if JOBS[job][1]:                         # and one that has a run to go on with
+                process = self.start_and_wait(job, at)
+                process.kill(), process.wait()
+                mount(at, "remount,ro")
+                check(f"{job}, a read-only disk", bad_error(self.run(JOBS[job][1], at), at))
+                mount(at, "remount,rw,size=64m")
+            self.goes_on(job, at, f"{job}, read-only no more")
+        finally:
+            subprocess.run(["umount", "-l", at], check=True)
+
+    def stands_still(self, job, seconds):
+        """SIGSTOP in the middle, and another process that wants the same folder meanwhile."""
+        self.undisturbed(job)
+        at = self.new_folder()
+        process = self.start_and_wait(job, at)
+        os.killpg(process.pid, signal.SIGSTOP)
+        other = self.start(JOBS[job][1], at, "other").wait()
+        check(f"{job}, a second process", bad_error(other, at, "other") or
+              ("is in use" not in error_of(at, "other") and f"it says: {error_of(at, 'other')}"))
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGCONT)
+        check(f"{job}, after standing still", (status := process.wait()) and f"status {status}: {error_of(at)}")
+        check(f"{job}, after standing still, the bits", differs(at, self.undisturbed(job)))
+
+    def two_at_once(self, job):
+        """Two start at the same time, with the same new folder."""
+        self.undisturbed(job)
+        at = self.new_folder()
+        both = {self.start(JOBS[job][0], at, err): err for err in ("err", "other")}
+        statuses = {err: process.wait() for process, err in both.items()}
+        for err, status in statuses.items():
+            check(f"{job}, two at once, the error", status and bad_error(status, at, err))
+        if JOBS[job][1]:                             # a folder has one owner, a sweep may have several workers
+            check(f"{job}, two at once, one of them", sorted(map(bool, statuses.values())) != [False, True] and
+                  f"statuses {statuses}: {error_of(at)} / {error_of(at, 'other')}")
+        check(f"{job}, two at once, the bits", differs(at, self.undisturbed(job)))
+
+    def folder_gone(self, job):
+        """The folder is deleted underneath: an error, and no crash; then the command begins anew."""
+        self.undisturbed(job)
+        at = self.new_folder()
+        process = self.start(JOBS[job][0], at)
+        time.sleep(self.random.uniform(0, self.seconds[job]))
+        shutil.rmtree(at / "out", ignore_errors=True)
+        status = process.wait()
+        check(f"{job}, a folder deleted underneath", status and bad_error(status, at))
+        time.sleep(0.3)
+        shutil.rmtree(at / "out", ignore_errors=True)
+        self.goes_on(job, at, f"{job}, after its folder was deleted")
+
+    def permissions(self, job):
+        """Nobody may write the folder any more, or read it, in the middle; then its owner may again."""
+        self.undisturbed(job)
+        for mode in ("a-w", "a-rwx"):
+            at, what = self.new_folder(), f"{job}, permissions {mode}"
+            process = self.start(JOBS[job][0], at, by=MORTAL)
+            time.sleep(self.random.uniform(0, self.seconds[job]))
+            subprocess.run(["find", at, "-depth", "-exec", "chmod", mode, "{}", "+"], stderr=subprocess.DEVNULL)
+            ended = process.wait()
+            check(f"{what}, the error", ended and bad_error(ended, at))
+            if ended:                                # and for the next one, too
+                check(f"{what}, once more", bad_error(self.run(self.command(job, at), at, MORTAL), at))
+            subprocess.run(["chmod", "-R", "u+rwX", at], check=True)
+            check(f"{what}, what stands there", all_whole(at))
+            self.goes_on(job, at, f"{what}, given back")
+
+    def clock_jumps(self, job):
+        """The clock of the day jumps at each look, and files are older or younger than all else; with a kill between
+        the two halves."""
+        self.undisturbed(job)
+        at, by = self.new_folder(), ["env", f"LD_PRELOAD={self.clock}"]
+        process = self.start(JOBS[job][0], at, by=by)
+        time.sleep(self.random.uniform(0, self.seconds[job]))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for path in files(at).values():
+            os.utime(path, (year := self.random.uniform(0, 4e9), year))
+        self.goes_on(job, at, f"{job}, a clock that jumps", by)
+
+
+def mount(at, options):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", at], check=True)
+
+
+def all_said(at, err="err"):
+    return pathlib.Path(f"{at}.{err}").read_text(errors="replace")
+
+
+def error_of(at, err="err"):
+    return all_said(at, err).strip().split("\n")[-1] or "(nothing)"
+
+
+def bad_error(status, at, err="err"):
+    """Unless a failure has its status and one line, the last, which says what is wrong."""
+    if status not in (1, 2):
+        return f"status {status}: {error_of(at, err)}"
+    lines = [line for line in all_said(at, err).split("\n") if line.startswith("poslab: ")]
+    if len(lines) > 1 or not re.match("poslab: |shard .* failed", error_of(at, err)):
+        return f"not one line: {all_said(at, err)}"
+    return None
+
+
+def can_mount(folder):
+    at = folder / "mount"
+    at.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "none", at], stderr=subprocess.DEVNULL).returncode:
+        return False
+    subprocess.run(["umount", at], check=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=3, help="of each job")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default=",".join(JOBS))
+    options = parser.parse_args()
+    jobs = options.only.split(",")
+    if unknown := [job for job in jobs if job not in JOBS]:
+        parser.error(f"no job {unknown[0]}; there are {', '.join(JOBS)}")
+    long = options.kills >= 20
+    with tempfile.TemporaryDirectory(prefix="poslab-torture-") as name:
+        folder = pathlib.Path(name)
+        torture = Torture(os.path.realpath(options.program), folder, options.seed)
+        disks = can_mount(folder)
+        if not disks:
+            print("full and read-only disks are left out: mounting a tmpfs takes root")
+        for job in jobs:
+            began, said = time.monotonic(), [f"{torture.kills(job, options.kills)} kills"]
+            for _ in range(10 if long else 1):
+                torture.folder_gone(job)
+                torture.two_at_once(job)
+                torture.permissions(job)
+                torture.clock_jumps(job)
+            if JOBS[job][1]:
+                torture.stands_still(job, 60 if long else 0.2)
+            if disks:
+                torture.read_only(job)
+                said.append(f"{torture.full_disk(job, 10**6 if long else 4)} full disks")
+            print(f"{job:<10} {', '.join(said)}; {time.monotonic() - began:.0f} s", flush=True)
+    print(f"[torture] test cases: {good + bad} | {good} passed | {bad} failed")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
