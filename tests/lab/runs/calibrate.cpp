@@ -5,6 +5,7 @@
 #include "experiment/attention_maps.h"
 #include "experiment/build.h"
 #include "experiment/calibrate.h"
+#include "experiment/dispersion.h"
 #include "experiment/evaluate.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/run_folder.h"
