@@ -19,7 +19,8 @@ inline int64_t first_outside(const Ids& numbers, int end) {
   return any ? std::find_if(at, at + n, outside) - at : -1;
 }
 
-// Returns its argument. Throws BadInput if it is absent.
+// Returns its argument, which is no temporary. Throws BadInput if it is absent.
+const Ids& present(Ids&&) = delete;
 inline const Ids& present(const Ids& numbers) {
   if (!numbers) bad_input("ids: absent ids have no values; pass some that were given a shape");
   return numbers;

@@ -71,7 +71,7 @@ Masks masks(const Scores& x, const Span& span) {
 // Every query head gets the key head that it reads.                    (B, T, G, D) -> (B, H, T, D)
 Tensor for_each_head(const Tensor& x, int heads) {
   const int B = x.dim(0), T = x.dim(1), G = x.dim(2), D = x.dim(3);
-  const Tensor by_head = permute(x, {0, 2, 1, 3});
+  Tensor by_head = permute(x, {0, 2, 1, 3});
   if (G == heads) return by_head;
   const Tensor ones = Tensor::full({1, 1, heads / G, 1, 1}, 1, x.device());
   return (by_head.reshape({B, G, 1, T, D}) * ones).reshape({B, heads, T, D});
@@ -150,7 +150,7 @@ Tensor scan(const Tensor& x, int axis, ScanOrder order) {
   std::vector<real> ones(size_t(n) * size_t(n));
   for (int k = 0; k < n; ++k)
     for (int j = 0; j < n; ++j)
-      ones[size_t(k * n + j)] = (order.reverse ? k > j : k < j) || (k == j && !order.exclusive);
+      ones[size_t(k) * size_t(n) + size_t(j)] = (order.reverse ? k > j : k < j) || (k == j && !order.exclusive);
   const Tensor rows = permute(x, exchange);
   const Tensor y = matmul(rows.reshape({-1, n}), Tensor::from({n, n}, ones).to(x.device()));
   return permute(y.reshape(rows.shape()), exchange);

@@ -10,7 +10,7 @@ namespace poslab {
 
 Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Activation gate) {
   const auto shape_of = [](const Tensor& t) { return t ? to_string(t.shape()) : "absent"; };
-  const auto is = [](const Tensor& t, Shape shape) { return t && t.shape() == shape; };
+  const auto is = [](const Tensor& t, const Shape& shape) { return t && t.shape() == shape; };
   const bool fits = w.w1 && w.w1.dims() == 2 && x.dim(-1) == w.w1.dim(0) && is(w.w3, w.w1.shape()) && w.w2 &&
                     w.w2.dims() == 2 && w.w2.dim(0) == w.w1.dim(1) && (!w.b1 || is(w.b1, {w.w1.dim(1)})) &&
                     (!w.b3 || is(w.b3, {w.w1.dim(1)})) && (!w.b2 || is(w.b2, {w.w2.dim(1)}));

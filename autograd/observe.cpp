@@ -31,7 +31,7 @@ Backward observe(const char* op, const std::vector<Tensor>& results, Inputs inpu
   if (debug) check_forward(op, results, read);
   if (!on_tape) return backward;
   if (innermost_watch) innermost_watch->recorded(at, op, results, read);
-  const auto run = [at, backward = std::move(backward)](const real* dy) {
+  auto run = [at, backward = std::move(backward)](const real* dy) {
     if (innermost_watch) innermost_watch->before_backward(at);
     backward(dy);
     if (innermost_watch) innermost_watch->after_backward(at);

@@ -89,7 +89,7 @@ MatmulPrecision::~MatmulPrecision() {
   const auto [how, by] = current[int(device_)] = before_;
   try {
     backend(device_).set_matmul(how, by);
-  } catch (const std::exception&) {}  // the next call to the device reports its error
+  } catch (const std::exception&) {}  // NOLINT(bugprone-empty-catch): the next call to the device reports its error
 }
 
 const Backend& backend(Device device) {

@@ -13,28 +13,28 @@
 namespace poslab {
 
 struct Backend {
-  std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"
-  double (*peak_flops)();                                        // multiply-adds count 2; 0 if it is not known
-  const Kernels& (*kernels)();
-  void* (*allocate)(size_t bytes);                               // aligned to 256 bytes; throws Failure if none is left
-  void (*write)(void* to, const void* from, size_t bytes);       // from the host
-  void (*fill)(real* to, real value, int64_t n);
+  std::string (*name)() = nullptr;                               // "NVIDIA H100 80GB HBM3, compute capability 9.0"
+  double (*peak_flops)() = nullptr;                              // multiply-adds count 2; 0 if it is not known
+  const Kernels& (*kernels)() = nullptr;
+  void* (*allocate)(size_t bytes) = nullptr;                     // aligned to 256 bytes; throws Failure if none is left
+  void (*write)(void* to, const void* from, size_t bytes) = nullptr;   // from the host
+  void (*fill)(real* to, real value, int64_t n) = nullptr;
   // Copies bytes to the host once all work started before is done. start_read() returns at once with a ticket;
   // read_result() waits. Each ticket is used once.
-  int (*start_read)(const void* from, size_t bytes);
-  void (*read_result)(int ticket, void* to);
+  int (*start_read)(const void* from, size_t bytes) = nullptr;
+  void (*read_result)(int ticket, void* to) = nullptr;
   // Copies values to memory that lasts until the end of the running step, and returns their address. Returns null
   // outside step(); the caller then calls write() with memory of the pool.
-  const void* (*upload)(const void* values, size_t bytes);
-  void (*wait)();                                                // until all that was started is done
+  const void* (*upload)(const void* values, size_t bytes) = nullptr;
+  void (*wait)() = nullptr;                                      // until all that was started is done
   // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
   // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
-  void (*step)(const std::function<void()>& work);
+  void (*step)(const std::function<void()>& work) = nullptr;
   // Sets how products of the calling thread's queue round, and on a GPU the engine that computes them;
   // `MatmulPrecision` below limits it to a scope. Throws BadInput for what this device does not support.
-  void (*set_matmul)(Matmul, Engine);
+  void (*set_matmul)(Matmul, Engine) = nullptr;
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
-  void (*leave_queue)();
+  void (*leave_queue)() = nullptr;
   // Called with each buffer that a tensor gets, new or reused. Null: not called.
   void (*on_allocate)(real* at, size_t bytes) = nullptr;
   double (*free_bytes)() = nullptr;                              // of device memory; null on the CPU

@@ -23,13 +23,13 @@ namespace poslab {
 struct StridedLoop {
   static constexpr int max_dims = 6;
   int dims = 0;
-  int64_t size[max_dims], y[max_dims], a[max_dims], b[max_dims];
+  int64_t size[max_dims] = {}, y[max_dims] = {}, a[max_dims] = {}, b[max_dims] = {};
   [[gnu::always_inline]] int64_t count() const {         // places
     int64_t n = 1;
     for (int d = 0; d < dims; ++d) n *= size[d];
     return n;
   }
-  friend auto fields(const StridedLoop& loop) {          // entries from `dims` on are not set
+  friend auto fields(const StridedLoop& loop) {          // without the entries from `dims` on
     const auto& [dims, size, y, a, b] = loop;
     const auto used = [&](const int64_t* values) { return std::span(values, size_t(dims)); };
     return std::tuple(dims, used(size), used(y), used(a), used(b));
@@ -40,7 +40,7 @@ struct StridedLoop {
 // b that all share.
 struct Product {
   int64_t batch = 1;
-  int m, n, k;               // a: (m, k)   b: (k, n)   c: (m, n)
+  int m = 0, n = 0, k = 0;   // a: (m, k)   b: (k, n)   c: (m, n)
   bool a_transposed = false;   // a is stored (k, m)
   bool b_transposed = false;   // b is stored (n, k)
   int64_t a_step = 0, b_step = 0, c_step = 0;
@@ -85,7 +85,8 @@ struct AttentionPiece {                // holds the pairs with from <= j - t < t
   FIELDS(AttentionPiece, q, k, from, to, first, end)
 };
 struct AttentionArgs {
-  int batch, queries, keys, heads, kv_heads, head_dim, value_dim;   // B Tq Tk H G D and the D of v
+  int batch = 0, queries = 0, keys = 0;                           // B Tq Tk
+  int heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0;       // H G D and the D of v
   bool causal = false;
   int offset = 0;                      // the slot of query 0
   real scale = 1;
@@ -173,9 +174,9 @@ struct ScanOrder {
 
 // One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1), or of AdamW (Loshchilov & Hutter 2019).
 struct AdamStep {
-  real lr, beta1, beta2, epsilon;
-  real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
-  real clip;                           // the gradient is scaled down to this norm if it has a larger one
+  real lr = 0, beta1 = 0, beta2 = 0, epsilon = 0;
+  real correction1 = 0, correction2 = 0;   // 1 - beta1^t, 1 - beta2^t
+  real clip = 0;                       // the gradient is scaled down to this norm if it has a larger one
   real keep = 1;                       // 1 - lr weight_decay
   FIELDS(AdamStep, lr, beta1, beta2, epsilon, correction1, correction2, clip, keep)
 };

@@ -56,7 +56,7 @@ constexpr size_t line = 64;  // a cache line, and the widest vector
 // tensor of one number that is kept for good does not hold megabytes.
 [[maybe_unused]] size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
-  return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;
+  return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;  // NOLINT(*-BitwiseShift): power >= 6
 }
 [[maybe_unused]] size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
 

@@ -39,7 +39,7 @@ AlignedLength read_length(const AlignedTemperatures& a, const std::string& word)
     made.tau.push_back(
         read_number("a temperature of " + word.substr(0, colon), tau, temperatures, to_string(temperatures)));
   const size_t n = made.tau.size();
-  if (n != 1 && (!a.layers || (n != size_t(a.layers) && n != size_t(a.layers * a.heads))))
+  if (n != 1 && (!a.layers || (n != size_t(a.layers) && n != size_t(a.layers) * size_t(a.heads))))
     bad_input(
         "aligned: {} temperatures for {:.0f} keys; give one, one for each layer, or one for each head of each "
         "layer of a model that is named",

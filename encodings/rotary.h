@@ -28,7 +28,7 @@ struct RotarySpectrum {
 
 class Rotary : public Encoding {
  public:
-  struct Group { RotarySpectrum spectrum; int heads; };   // neighbouring heads with the same spectrum
+  struct Group { RotarySpectrum spectrum; int heads = 0; };   // neighbouring heads with the same spectrum
   // name: the spelling of the scheme
   Rotary(std::string name, std::vector<double> frequencies, Pairing);
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);

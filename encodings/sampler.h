@@ -15,7 +15,7 @@ namespace poslab {
 enum class TokenClass { digit, sign, empty };
 
 struct Slots {                       // the slots that get positions
-  int sequences, time;               // draws: 1 that the batch shares, or one for each sequence
+  int sequences = 0, time = 0;       // draws: 1 that the batch shares, or one for each sequence
   Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
 };
 

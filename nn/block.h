@@ -15,7 +15,7 @@ struct LayerPass {
   const Temperature& temperature;
   const Positions& positions;
   Dropout dropout;       // after the first sub-layer; the second uses the next site
-  Trace* trace;          // or null
+  Trace* trace = nullptr;   // or null
   const PositionSample* documents = nullptr;   // of a sequence that has several; `positions` are then not read
   Dropout second_dropout() const {
     Dropout d = dropout;

@@ -51,8 +51,10 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
   double mass = 0;
   while (kept < p.size() && (kept == 0 || mass < choice.top_p * all)) mass += p[kept++];
   double left = uniform * mass;
-  for (size_t n = 0; n < kept; ++n)
-    if ((left -= p[n]) < 0) return order[n];
+  for (size_t n = 0; n < kept; ++n) {
+    left -= p[n];
+    if (left < 0) return order[n];
+  }
   return best;  // rounding errors alone lead here
 }
 

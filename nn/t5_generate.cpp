@@ -84,8 +84,8 @@ void log_softmax(real* z, int n) {
 constexpr double no_score = -1e9;  // of a beam that is no candidate
 
 struct Beam {
-  int from, token;
-  double score;
+  int from = 0, token = 0;
+  double score = 0;
   bool ends = false;
 };
 struct Finished {

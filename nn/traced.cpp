@@ -55,7 +55,7 @@ Tensor reweigh(Trace* trace, const std::string& name, const std::function<Tensor
 Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span,
               const std::optional<LayerTerms>& terms) {
   if (terms) return attention(scores_of(*terms, in.q, in.k), v, span, terms->add);
-  const Tensor heads = pass.encoding.attend(in, v, pass.positions, span);
+  Tensor heads = pass.encoding.attend(in, v, pass.positions, span);
   if (!pass.trace) return heads;
   const std::string of = name + ".attention.";
   look(of, *pass.trace, pass, in, span);

@@ -25,7 +25,7 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
 // A place of a loop, from the n-th on: its index and the offsets of its elements in y, a and b.
 struct Place {
   const StridedLoop& loop;
-  int64_t index[StridedLoop::max_dims], y = 0, a = 0, b = 0;
+  int64_t index[StridedLoop::max_dims] = {}, y = 0, a = 0, b = 0;
 
   Place(const StridedLoop& over, int64_t n) : loop(over) {
     for (int d = loop.dims; d-- > 0; n /= loop.size[d]) index[d] = n % loop.size[d], move(d, index[d]);

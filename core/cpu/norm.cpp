@@ -165,6 +165,7 @@ void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulato
           else layer_row_backward(own, sums, dy + i * n, s + i * n, gain, n, form.epsilon);
           d = own;
         }
+        if (!d) __builtin_unreachable();      // ds or dy is given
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
         if (!dz) continue;
         const real* fi = f ? f + (i - from) * n : nullptr;

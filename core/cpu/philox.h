@@ -42,7 +42,7 @@ constexpr int philox_blocks = chains * blocks_per_vector;
 inline void philox_words(uint16_t* out, uint64_t index, Stream s) {
   Lanes64 c0[chains], c1[chains], c2[chains], c3[chains];
   for (int u = 0; u < chains; ++u) {
-    for (int i = 0; i < blocks_per_vector; ++i) c0[u][i] = uint64_t(u * blocks_per_vector + i);
+    for (int i = 0; i < blocks_per_vector; ++i) c0[u][i] = uint64_t(u) * blocks_per_vector + uint64_t(i);
     c0[u] += index;
     c1[u] = c0[u] >> 32, c2[u] = Lanes64{} + s.step, c3[u] = Lanes64{} + s.site;
   }

@@ -25,8 +25,8 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
 }
 
 struct Right {          // the factor b: b_pj = at[p row + j]
-  const real* at;
-  ptrdiff_t row;
+  const real* at = nullptr;
+  ptrdiff_t row = 0;
   bool packed = false;  // packed by Multiply: a row here is two rows of b as pairs, or one rounded
 };
 

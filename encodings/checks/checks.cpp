@@ -223,7 +223,7 @@ Positions first_slots(const Positions& p, int time) {
 }
 
 // The last queries against the first slots, for each number of slots up to `slots`.
-Outcomes decoded(const Setup& setup, int slots, std::vector<int> queries) {
+Outcomes decoded(const Setup& setup, int slots, const std::vector<int>& queries) {
   if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
     return {{}, "offsets of each sequence's own are not a table to cut"};
   const Model model(setup);

@@ -27,8 +27,8 @@ struct TableGrads { real *r = nullptr, *gain = nullptr, *bias = nullptr; };
 struct Unit {
   const AttentionArgs& x;
   const AttentionGrads& d;
-  const real *d_o, *o, *stats;
-  real* dtemperature;  // (batch, heads, queries), or null
+  const real *d_o = nullptr, *o = nullptr, *stats = nullptr;
+  real* dtemperature = nullptr;  // (batch, heads, queries), or null
   TableGrads sum, of_tile = {};
 
   void begin(const Tile&);

@@ -73,7 +73,7 @@ struct Tiling {
 };
 
 // One head of one call: the indices of its rows of q, o and q_rel, of k and v, and of r, gain and bias.
-struct Head {
+struct Head {  // NOLINT(*-member-init): the reference asks for a value, so every field gets one
   const AttentionArgs& x;
   const int head;
   const int kv_head = head / (x.heads / x.kv_heads);

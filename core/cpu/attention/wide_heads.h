@@ -46,7 +46,7 @@ inline real* copy_rows(real* to, const real* from, ptrdiff_t step, int m, int n,
 
 // Arrays of one head of one sequence, (keys, channels): k of each piece and v, or the sums of their gradients.
 struct KeyRows {
-  real *k[max_pieces], *v;
+  real *k[max_pieces] = {}, *v;
 
   KeyRows(const AttentionArgs& x, int buffer) {
     const int64_t of_k = int64_t(x.keys) * x.head_dim, of_v = int64_t(x.keys) * x.value_dim;
@@ -66,7 +66,7 @@ struct ScaleAndAdd {
 
 // Queries i0 .. i0 + m - 1 of one head of one sequence, and its keys. Arrays of a block of pairs are
 // (keys, block_queries): their columns are queries, counted from i0.
-struct QueryBlock {
+struct QueryBlock {  // NOLINT(*-member-init): the references ask for values, so every field gets one
   const Head& h;
   const KeyRows& rows;
   const int b, i0;
@@ -191,7 +191,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   for (int p = 0; p < x.pieces; ++p)
     q[p] = of.columns(panels + int64_t(p) * D * block_queries, of.q(p), ptrdiff_t(x.heads) * D, D, x.scale);
   __builtin_memset(total, 0, size_t(block_queries) * size_t(Dv) * sizeof(real));
-  PerQuery top, sum{}, fade;
+  PerQuery top{}, sum{}, fade{};
   for (real& m : top.at) m = neg_infinity;
   for_pair_blocks(of, [&](const PairBlock& block) {
     const QueryRange c = block.all;

@@ -36,7 +36,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = copy_rows(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
   // after the last query the shift is infinite, and no key has a weight
-  PerQuery shift, inverse{}, delta{};
+  PerQuery shift{}, inverse{}, delta{};
   const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
   for (real& m : shift.at) m = std::numeric_limits<real>::infinity();
   for (int i = 0; i < of.m; ++i, kept += 2) {
