@@ -91,6 +91,8 @@ short() {   # the README: 200 lines of 120 columns
   [[ $(wc -l < "$source/README.md") -le 200 ]] && ! LC_ALL=C.UTF-8 grep -nE '^.{121}' "$source/README.md"
 }
 
+release_notes() { [[ $(wc -l < "$source/CHANGELOG.md") -le 60 || $(git -C "$source" tag) ]]; }
+
 one_version() {   # CMake's is the newest of the changelog
   local newest
   newest=$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$source/CHANGELOG.md" | head -n 1)
@@ -157,6 +159,7 @@ check 'tables between marks are those of the data' python3 "$source/results/read
 check 'no line of a page is a comment to the site' shown
 check 'README.md has at most 200 lines of 120 columns' short
 check 'docs/own_scheme.md works as it stands' "$source/tests/tools/own_scheme.sh" "$(dirname "$program")"
+check 'CHANGELOG.md has at most 60 lines before the first tag' release_notes
 check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
 
 PATH=$(dirname "$program"):$PATH
