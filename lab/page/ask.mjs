@@ -1,30 +1,10 @@
 // What only `poslab ask -o` draws: each question's string, and its attention with one choice of layer and head for all.
-import {choice, count, element} from './element.mjs';
-import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
-import {escape} from './text.mjs';
-import {draw} from './theme.mjs';
-
-const chosen = {head: 0}, cards = [];  // head 0: the maximum over heads
-const redraw = () => cards.forEach(card => card());
-
-// {layers, heads}
-export function choices({layers, heads}) {
-  chosen.layer = layers - 1;
-  draw(redraw);
-  return element(
-      'div', {id: 'choices'}, choice('layer', count(layers), chosen, 'layer', redraw),
-      choice('head', ['max', ...count(heads)], chosen, 'head', redraw));
-}
+import {answered, element} from './element.mjs';
+import {draw_shared, map_card, shared, tell_slots} from './matrix.mjs';
 
 // {input, correct: as texts, expected, said: symbols, words: of each that is said, scored}
 export function strings({input, correct, expected, said, words, scored}) {
-  const answer = said.map((symbol, o) => {
-    const word = escape(words[o]);
-    return o >= scored ? `<span class="uncounted">${word}</span>` : symbol === expected[o] ? word : `<s>${word}</s>`;
-  });
-  const rows = [['input', escape(input)], ['correct', escape(correct)], ['answer', answer.join('')]];
-  const lines = rows.map(([name, text]) => `<div><dt>${name}</dt><dd>${text}</dd></div>`);
-  return `<dl class="strings">${lines.join('')}</dl>`;
+  return answered(input, ['correct', correct], words.map((word, o) => [word, said[o] === expected[o]]), scored);
 }
 
 // {input, expected, said, block, layers: [[matrix, ...], ...]}: of a layer the maximum and then each head
@@ -35,17 +15,14 @@ export function question({input, expected, said, block, layers}) {
       `slot ${slot + 1} (${input[slot]})` :
       `answer slot ${slot - n + 1} (correct ${expected[slot - n]}, says ${said[slot - n]})`;
   const tell = tell_slots({block, slots, name});
-  cards.push(() => {
-    const line = element(
-        'p', {class: 'said', 'aria-live': 'polite'},
-        block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '');
-    const matrix = layers[chosen.layer][chosen.head];
+  draw_shared(() => {
+    const {layer, head} = shared;
+    const about = block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '';
     const label =
-        `Attention of layer ${chosen.layer + 1}, ${chosen.head ? `head ${chosen.head}` : 'maximum over heads'}`;
-    place.replaceChildren(element(
-        'div', {class: 'card'}, element('p', {class: 'said'}, `${label}.`),
-        draw_map(matrix, {label, said: line, tell, block, part: n, symbols}), scale_bar(matrix), line));
+        `Attention of layer ${layer + 1}, ${head ? `head ${head}` : 'maximum over heads'}`;
+    place.replaceChildren(map_card(
+        element('p', {class: 'said'}, `${label}.`), layers[layer][head],
+        {label, about, tell, block, part: n, symbols}));
   });
-  cards.at(-1)();
   return place;
 }

@@ -124,12 +124,21 @@ function frame_sized(chart, narrow) {
   return frame_in(chart, {left: 48, right: width - margin, top: 30, bottom: height - 48, ticks});
 }
 
+// The ends of each curve, for a reader who does not see them.
+function in_words({unit, percent: of_100, curves}) {
+  const at = ([x, y]) => `${of_100 ? percent(y) : short(y)} at ${unit} ${number(x)}`;
+  return curves.map(({name, points}) => {
+    const seen = points.filter(([, y]) => y !== null);
+    return seen.length ? `${name}: ${at(seen[0])}, ${at(seen.at(-1))}.` : '';
+  }).join(' ');
+}
+
 export function chart_svg(chart, narrow) {
   const {width, height} = sizes(narrow), frame = frame_sized(chart, narrow);
   const key = escape(`${chart.id}-${narrow ? 'narrow' : 'wide'}`);
   return `<svg class="chart ${narrow ? 'narrow' : 'wide'}" viewBox="0 0 ${width} ${height}" width="${width}" ` +
       `height="${height}" role="img" aria-labelledby="${key}-t ${key}-d"><title id="${key}-t">` +
-      `${escape(chart.title)}</title><desc id="${key}-d">${escape(chart.description ?? '')}</desc>` +
+      `${escape(chart.title)}</title><desc id="${key}-d">${escape(in_words(chart))}</desc>` +
       shapes_of(chart, frame, look_of(chart)) + (narrow ? '' : direct_labels(chart, frame)) +
       '<g class="readout"></g></svg>';
 }

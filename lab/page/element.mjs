@@ -40,6 +40,17 @@ export function choice(legend, texts, chosen, key, redraw) {
   return element('fieldset', {class: 'choice'}, element('legend', {}, legend), ...labels);
 }
 
+// An input, the right answer, and what a model says: symbols that are wrong are struck, those from `scored` on count
+// for nothing. Texts of symbols, which `gap` parts.
+export function answered(input, [name, expected], said, scored, gap = '') {
+  const row = (name, ...content) => element('div', {}, element('dt', {}, name), element('dd', {}, ...content));
+  const answer = said.map(([symbol, right], n) =>
+    n >= scored ? element('span', {class: 'uncounted'}, symbol) : right ? symbol : element('s', {}, symbol));
+  return element(
+      'dl', {class: 'strings'}, row('input', input), row(name, expected),
+      row('answer', ...answer.flatMap((symbol, n) => n && gap ? [gap, symbol] : [symbol])));
+}
+
 let plays = 0;
 // A slider over the texts of `marks`, with a button that plays it from where it stands to its end, or anew from
 // there; show(n) draws what mark n stands for, and may be a promise, for which the next one waits. Any touch stops it.

@@ -1,6 +1,6 @@
 // What only `poslab inspect` draws: clouds of points, and attention with a choice of layer and head.
 import {choice, count, element, from_html} from './element.mjs';
-import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
+import {map_card, tell_slots} from './matrix.mjs';
 import {escape, prose} from './text.mjs';
 import {draw} from './theme.mjs';
 
@@ -44,10 +44,7 @@ export function maps({title: run, maps: all, caption}) {
     const tokens = symbols?.length ? symbols : null;
     const named = slot => tokens ? `token ${slot + 1} (${tokens[slot]})` : `slot ${slot + 1}`;
     const tell = tell_slots({block, slots, name: named});
-    const said = element('p', {class: 'said', 'aria-live': 'polite'}, title);
-    return element(
-        'div', {class: 'card'}, draw_map(matrix, {label: `${run}, ${title}`, said, tell, block, part, symbols: tokens}),
-        scale_bar(matrix), said);
+    return map_card('', matrix, {label: `${run}, ${title}`, about: title, tell, block, part, symbols: tokens});
   }
   const redraw = () =>
       drawn.replaceChildren(...all.filter(({layer}) => !chosen.layer || layer === chosen.layer).map(card));

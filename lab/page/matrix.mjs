@@ -1,31 +1,34 @@
-// Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low);
-// some bring their values along.
-import {element} from './element.mjs';
+// Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low).
+// Some have values, of which one that is no number leaves its cell empty.
+import {choice, count, element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {short} from './text.mjs';
-import {ramp} from './theme.mjs';
+import {draw, ramp} from './theme.mjs';
 
 const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
-const value = (matrix, i, j) => matrix.values?.[i * matrix.cols + j] ??
-    matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
-const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
+const value = (matrix, n) => matrix.values?.[n] ??
+    matrix.low + cells(matrix)[n] / 255 * (matrix.high - matrix.low);
+const two_sided = matrix => matrix.two_sided ?? (matrix.low < 0 && matrix.high > 0);
+// The numbers at the ends of the colors; of two sides, 0 is in the middle.
+function ends_of(matrix) {
+  const reach = Math.max(-matrix.low, matrix.high);
+  return two_sided(matrix) ? [-reach, reach] : [matrix.low, matrix.high];
+}
 
 function image_of(matrix) {
   const canvas = element('canvas', {width: matrix.cols, height: matrix.rows}), context = canvas.getContext('2d');
   const pixels = context.createImageData(matrix.cols, matrix.rows),
-        colors = ramp(two_sided(matrix) ? '--diverging' : '--sequential');
-  const reach = Math.max(-matrix.low, matrix.high);
-  cells(matrix).forEach((cell, n) => {
-    const v = matrix.low + cell / 255 * (matrix.high - matrix.low);
-    const color = colors[two_sided(matrix) ? Math.round((v / reach + 1) / 2 * 255) : cell];
-    pixels.data.set([...color, 255], 4 * n);
-  });
+        colors = ramp(two_sided(matrix) ? '--diverging' : '--sequential'), [low, high] = ends_of(matrix);
+  for (let n = 0; n < matrix.rows * matrix.cols; ++n) {
+    const share = high > low ? (value(matrix, n) - low) / (high - low) : 0;
+    if (Number.isFinite(share)) pixels.data.set([...colors[Math.round(255 * share)], 255], 4 * n);
+  }
   context.putImageData(pixels, 0, 0);
   return canvas.toDataURL();
 }
 
 // A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer
-// or the arrow keys.
+// or the arrow keys, which with Shift go ten cells; `moved` gets that cell, or none. show(i, j) and hide() do the same.
 export function draw_map(matrix, {
   label,
   said,
@@ -36,7 +39,8 @@ export function draw_map(matrix, {
   symbols = null,
   row = 'query slot',
   col = 'key slot',
-  first = 1
+  first = 1,
+  moved = () => {}
 }) {
   const side = 400, left = 40, top = 34, cell = side / Math.max(matrix.cols, matrix.rows);
   const width = cell * matrix.cols, height = cell * matrix.rows;
@@ -80,30 +84,34 @@ export function draw_map(matrix, {
     here.setAttribute('x', left + at[1] * cell);
     here.setAttribute('y', top + at[0] * cell);
     here.setAttribute('visibility', 'visible');
-    said.textContent = tell(at[0], at[1], value(matrix, ...at));
+    said.textContent = tell(at[0], at[1], value(matrix, at[0] * matrix.cols + at[1]));
   }
-  const hide = () => {
+  function hide() {
     here.setAttribute('visibility', 'hidden');
     said.textContent = rest;
-  };
-  picture.addEventListener('pointermove', event => {
+  }
+  const leave = () => (hide(), moved());
+  function point(event) {
     const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
     const j = Math.floor(((event.clientX - box.left) / unit - left) / cell),
           i = Math.floor(((event.clientY - box.top) / unit - top) / cell);
     if (i < 0 || j < 0 || i >= matrix.rows || j >= matrix.cols)
-      hide();
+      leave();
     else
-      show(i, j);
-  });
-  picture.addEventListener('pointerleave', hide);
-  picture.addEventListener('blur', hide);
+      show(i, j), moved(i, j);
+  }
+  picture.addEventListener('pointerdown', point);
+  picture.addEventListener('pointermove', point);
+  picture.addEventListener('pointerleave', leave);
+  picture.addEventListener('blur', leave);
   picture.addEventListener('keydown', event => {
     const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
     if (!step) return;
     event.preventDefault();
-    show(at[0] + step[0], at[1] + step[1]);
+    show(...at.map((place, k) => place + step[k] * (event.shiftKey ? 10 : 1)));
+    moved(...at);
   });
-  return picture;
+  return Object.assign(picture, {show, hide});
 }
 
 // What draw_map says of a cell of attention; one stands for `block` by `block` slots, rows from slot `first_row`.
@@ -115,9 +123,29 @@ export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${
   return `From ${names(i, first_row)} to ${names(j, 0)}: ${short(v)}${block > 1 ? ' at most' : ''}.`;
 };
 
-export function scale_bar(matrix) {
-  const reach = Math.max(-matrix.low, matrix.high), two = two_sided(matrix);
+// A matrix between what is written above it and `below`, with the sentence `about` until a cell is read.
+export function map_card(above, matrix, {about = '', ...drawn}, ...below) {
+  const said = element('p', {class: 'said', 'aria-live': 'polite'}, about);
+  return element('div', {class: 'card'}, above, draw_map(matrix, {said, ...drawn}), scale_bar(matrix), said, ...below);
+}
+// Pictures of a page that share one choice of layer and head.
+export const shared = {layer: 0, head: 0, pictures: []};
+export function draw_shared(picture) {
+  shared.pictures.push(picture);
+  picture();
+}
+// {layers, heads}; with layers, head 0 is the maximum over all heads.
+export function choices({layers = 0, heads}) {
+  const redraw = () => shared.pictures.forEach(picture => picture());
+  shared.layer = layers - 1;
+  draw(redraw);
   return element(
-      'div', {class: 'scale'}, element('span', {}, short(two ? -reach : matrix.low)),
-      element('i', {class: two ? 'diverging' : 'sequential'}), element('span', {}, short(two ? reach : matrix.high)));
+      'div', {id: 'choices'}, choice('layer', count(layers), shared, 'layer', redraw),
+      choice('head', [...layers ? ['max'] : [], ...count(heads)], shared, 'head', redraw));
+}
+export function scale_bar(matrix) {
+  const [low, high] = ends_of(matrix).map(short);
+  return element(
+      'div', {class: 'scale'}, element('span', {}, low),
+      element('i', {class: two_sided(matrix) ? 'diverging' : 'sequential'}), element('span', {}, high));
 }

@@ -1,13 +1,12 @@
 // What only the report draws: position matrices, and attention maps with a choice of layer and head.
-import {choice, count, element} from './element.mjs';
-import {draw_map, scale_bar, tell_slots} from './matrix.mjs';
+import {answered, choice, count, element} from './element.mjs';
+import {map_card, tell_slots} from './matrix.mjs';
 import {short} from './text.mjs';
 import {draw} from './theme.mjs';
 
 const heading = ({name, color}) =>
     element('h3', {}, element('i', {class: `mark ${color}`, 'aria-hidden': 'true'}), name);
 const without = ({folder}) => element('p', {class: 'note'}, `${folder} has no pictures.json.`);
-const live = text => element('p', {class: 'said', 'aria-live': 'polite'}, text);
 
 // {runs: [{name, color, folder, positions}]}: one choice of layer, head and time for all runs. Where all layers or
 // heads of a run are alike, it has one for all of them.
@@ -24,11 +23,9 @@ export function positions({runs}) {
       ...(now.length > 1 ? [`layer ${shown.layer + 1}`] : []), ...(heads.length > 1 ? [`head ${shown.head + 1}`] : []),
       ...(before ? [shown.time ? 'before training' : 'after training'] : [])
     ].join(', ');
-    const said = live((which ? `${which[0].toUpperCase()}${which.slice(1)}. ` : '') + reading);
+    const about = (which ? `${which[0].toUpperCase()}${which.slice(1)}. ` : '') + reading;
     const tell = (i, j, v) => `Query slot ${i + 1}, key slot ${j + 1}: ${short(v)}.`;
-    return element(
-        'div', {class: 'card'}, heading(run),
-        draw_map(matrix, {label: `Position matrix of ${run.name} ${which}`, said, tell}), scale_bar(matrix), said);
+    return map_card(heading(run), matrix, {label: `Position matrix of ${run.name} ${which}`, about, tell});
   }
   const redraw = () => matrices.replaceChildren(...runs.map(card));
   const heads = Math.max(...runs.flatMap(run => layers_of(run).map(layer => layer.length)));
@@ -42,14 +39,9 @@ export function positions({runs}) {
 }
 
 function string_rows({input, expected, predicted, counted}) {
-  const row = (name, ...content) => element('div', {}, element('dt', {}, name), element('dd', {}, ...content));
-  const answer = predicted.map(
-      (symbol, o) => o >= counted   ? element('span', {class: 'uncounted'}, symbol) :
-          symbol === expected[o] ? symbol : element('s', {}, symbol));
   const gap = [...input, ...expected].some(symbol => symbol.length > 1) ? ' ' : '';
-  return element(
-      'dl', {class: 'strings'}, row('input', input.join(gap)), row('expected', expected.join(gap)),
-      row('answer', ...answer.flatMap((symbol, o) => o ? [gap, symbol] : [symbol])));
+  const said = predicted.map((symbol, o) => [symbol, symbol === expected[o]]);
+  return answered(input.join(gap), ['expected', expected.join(gap)], said, counted, gap);
 }
 
 // A string's attention in one layer; head 0: the maximum over heads.
@@ -67,12 +59,10 @@ function example_card(run, example, chosen) {
       `slot ${slot + 1} (${symbols[slot]})` :
       `answer slot ${slot - n + 1} (expected ${expected[slot - n]}, says ${predicted[slot - n]})`;
   const tell = tell_slots({first_row, block, slots, name});
-  const said = live(block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '');
+  const about = block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : '';
   const head = chosen.head ? `head ${chosen.head}` : 'maximum over heads';
   const label = `Attention of ${run.name} at length ${example.length}, layer ${chosen.layer + 1}, ${head}`;
-  return element(
-      'div', {class: 'card'}, title, draw_map(matrix, {label, said, tell, first_row, block, part: n, symbols}),
-      scale_bar(matrix), said, string_rows(example));
+  return map_card(title, matrix, {label, about, tell, first_row, block, part: n, symbols}, string_rows(example));
 }
 
 // {runs: [{name, color, folder, examples}]}: one choice of layer and head for all runs and lengths.

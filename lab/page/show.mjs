@@ -1,35 +1,23 @@
 // What only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of channels
 // as clock hands that turn with it.
-import {choice, count, element, player} from './element.mjs';
-import {draw_map, scale_bar} from './matrix.mjs';
+import {element, player} from './element.mjs';
+import {draw_shared, map_card, shared} from './matrix.mjs';
 import {short} from './text.mjs';
-import {draw} from './theme.mjs';
-
-const chosen = {head: 0}, views = [];
-const redraw = () => views.forEach(view => view());
-
-// {heads}: the most that a matrix of the page has
-export function choices({heads}) {
-  draw(redraw);
-  return element('div', {id: 'choices'}, choice('head', count(heads), chosen, 'head', redraw));
-}
 
 // {row, col, first_row, matrices: [{of, block, heads}]}
 export function matrices({row, col, first_row, matrices: all}) {
   const place = element('div', {class: 'grid'});
-  views.push(() => place.replaceChildren(...all.map(({of, block, heads}) => {
-    const at = Math.min(chosen.head, heads.length - 1), matrix = heads[at];
+  draw_shared(() => place.replaceChildren(...all.map(({of, block, heads}) => {
+    const at = Math.min(shared.head, heads.length - 1), matrix = heads[at];
     const title = `${of}${heads.length > 1 ? `, head ${at + 1}` : ''}`;
     const name = n => block > 1 ? `${n * block} to ${n * block + block - 1}` : String(n);
     const tell = (i, j, v) =>
         `${row} ${name(i + first_row)}, ${col} ${name(j)}: ${short(v)}${block > 1 ? ' on average' : ''}.`;
-    const said = element(
-        'p', {class: 'said', 'aria-live': 'polite'}, block > 1 ? `A cell is the mean of ${block} by ${block}.` : '');
-    return element(
-        'div', {class: 'card'}, element('p', {class: 'said'}, title),
-        draw_map(matrix, {label: title, said, tell, block, first: 0, first_row, row, col}), scale_bar(matrix), said);
+    const about = block > 1 ? `A cell is the mean of ${block} by ${block}.` : '';
+    return map_card(
+        element('p', {class: 'said'}, title), matrix,
+        {label: title, about, tell, block, first: 0, first_row, row, col});
   })));
-  views.at(-1)();
   return place;
 }
 

@@ -36,7 +36,8 @@ export function tape({title, nodes}) {
   const columns = [
     words('module', (node, n) => begins[n] === false ? '' : node.module, 'module'),
     words('ops', node => cut(node.name)), words('reads', node => cut(node.reads), 'faded'),
-    words('result', node => node.shape), time('forward'), time('backward'), right('bytes', node => bytes(node.bytes), 112),
+    words('result', node => node.shape), time('forward'), time('backward'),
+    right('bytes', node => bytes(node.bytes), 112),
     right('gradient norm', ({gradient}) => gradient === null ? '' : String(Number(gradient.toPrecision(2))), 82)
   ];
   const text = ({at}, y, style, words) =>
@@ -61,8 +62,8 @@ export function tape({title, nodes}) {
   const foot = summed.map(one => text(one, end, one.style, one.of(all)));
   const joins = nodes.flatMap(({from}, n) => from.map(source => arc(start, source, n)));
   const circles = nodes.map((_, n) => `<circle cx="${start}" cy="${y_of(n)}" r="3.5"/>`);
-  return scrolled(title, `<svg class="tape" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-    `aria-labelledby="tape-t tape-d"><title id="tape-t">${escape(title)}</title><desc id="tape-d">The tape, from its ` +
-    `first op to the loss: ${nodes.length} rows of module, op, parameters, shape, time, bytes, gradient norm.</desc>` +
+  return scrolled(title, `<svg class="tape" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
+    `role="img" aria-labelledby="tape-t tape-d"><title id="tape-t">${escape(title)}</title><desc id="tape-d">The tape, from ` +
+    `its first op to the loss: ${nodes.length} rows of module, op, parameters, shape, time, bytes, gradient norm.</desc>` +
     `${[...rows, '<g class="joins">', ...joins, '</g>', ...circles, ...head, ...foot].join('')}</svg>`);
 }

@@ -46,7 +46,7 @@ test('ticks are 1, 2 or 5 times a power of ten apart, and whole for whole things
 
 const flat = [[0, .5], [4, .5]];
 const chart = more => ({
-  id: 'a&b', title: 'A <title>', description: 'in words', x: 'length', y: 'share', unit: 'length', x_low: 0, x_high: 4,
+  id: 'a&b', title: 'A <title>', x: 'length', y: 'share', unit: 'length', x_low: 0, x_high: 4,
   y_low: 0, y_high: 1, percent: false, log: false, doubling: false, shaded: 0,
   curves: [{name: 'one', color: 'c0', points: flat}], ...more
 });
@@ -54,7 +54,7 @@ test('a chart has its title, its axes, its curves and their names', () => {
   const wide = chart_svg(chart({}), false), narrow = chart_svg(chart({}), true);
   assert.match(wide,
     /role="img" aria-labelledby="a&amp;b-wide-t a&amp;b-wide-d"><title id="a&amp;b-wide-t">A &lt;title&gt;</);
-  assert.match(wide, /<desc id="a&amp;b-wide-d">in words</);
+  assert.match(wide, /<desc id="a&amp;b-wide-d">one: 0.5 at length 0, 0.5 at length 4\.</);
   assert.match(wide, /<path class="line c0" d="M48 191L[\d.]+ 191"\/>/);
   assert.match(wide, />length<.*>share<.*class="name c0"[^>]*>one</s);
   assert.equal(count(narrow, 'class="name'), 0);

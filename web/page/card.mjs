@@ -6,29 +6,17 @@ import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, SIGNS, strip_shape
 
 const WIDTH = 300, HEIGHT = 190,
       STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
-export const colour_of = lane => `var(--c${lane.number})`;
-
 // The line that a lane has in every chart.
-export const line_of = (lane, points) => ({
-  name: lane.name,
-  colour: colour_of(lane),
-  dash: DASHES[lane.number % 4],
-  mark: MARKS[lane.number % 4],
-  points
-});
+export const line_of = ({name, number}, points) =>
+    ({name, colour: `var(--c${number})`, dash: DASHES[number % 4], mark: MARKS[number % 4], points});
 export const legend_of = ({name, number}) =>
     element('span', {class: `c${number} tag`}, `${SIGNS[number % 4]} ${name} `);
 export function curves_of(lane, limit = Infinity) {
-  const curve = line_of(lane, lane.curve.filter(([length]) => length <= limit));
+  const within = ({curve}) => curve.filter(([length]) => length <= limit), curve = line_of(lane, within(lane));
   /** @type {any[]} */
   const all = baseline_curves(lane.baselines);
   if (lane.before)
-    all.push({
-      name: `before: ${lane.before.name}`,
-      colour: 'var(--soft)',
-      thin: true,
-      points: lane.before.curve.filter(([length]) => length <= limit)
-    });
+    all.push({name: `before: ${lane.before.name}`, colour: 'var(--soft)', thin: true, points: within(lane.before)});
   return curve.points.length ? [...all, curve] : all;
 }
 // chance, majority and content_only by length, as grey lines; and what they are, a line of each beside its words.
@@ -76,7 +64,8 @@ export class Card {
       return {key, words, picture, said, row: element('div', {class: 'strip-row', hidden: true}, head, picture)};
     });
     const symbol = element('span', {class: 'symbol', 'aria-hidden': 'true'});
-    symbol.innerHTML = `<svg viewBox="0 0 16 16">${mark(MARKS[lane.number % 4], 8, 8, 5.5, colour_of(lane))}</svg>`;
+    const sign = mark(MARKS[lane.number % 4], 8, 8, 5.5, `var(--c${lane.number})`);
+    symbol.innerHTML = `<svg viewBox="0 0 16 16">${sign}</svg>`;
     this.node = element(
         'article', {class: 'lane', 'aria-labelledby': this.title.id}, element('header', {}, symbol, this.title),
         this.about, settings, element('p', {class: 'now'}, this.score, this.asked), this.chart,
@@ -102,17 +91,8 @@ export class Card {
   // The length to which its model was trained, whatever is set by now.
   #edge() { return this.lane.edge(this.view().edge); }
   #chart(longest, edge, more = {}) {
-    return {
-      width: WIDTH,
-      height: HEIGHT,
-      x: [0, longest],
-      y: [0, 1],
-      percent: true,
-      x_label: 'length',
-      shaded: edge,
-      curves: [],
-      ...more
-    };
+    const size = {width: WIDTH, height: HEIGHT};
+    return {...size, x: [0, longest], y: [0, 1], percent: true, x_label: 'length', shaded: edge, curves: [], ...more};
   }
   draw(important = false) {
     if (important) this.#announce();

@@ -1,8 +1,9 @@
 // Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
 import {element} from '../../lab/page/element.mjs';
-import {button, draw_svg, field, is_narrow, number, say} from './dom.mjs';
+import {button, draw_svg, field, is_narrow, number, say, slider} from './dom.mjs';
 import {short} from '../../lab/page/text.mjs';
-import {DASHES, MARKS, SIGNS, chart_shapes, percent} from './figures.mjs';
+import {line_of} from './card.mjs';
+import {SIGNS, chart_shapes, percent} from './figures.mjs';
 import {model_picker} from './models.mjs';
 
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
@@ -12,13 +13,9 @@ export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy o
 export function dispersion_chart(holder, measure, curves, edge, shape = size()) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
-  const lines = curves.map((curve, n) => ({
-                             name: curve.name,
-                             colour: `var(--c${curve.colour ?? n})`,
-                             dash: DASHES[n % 4],
-                             mark: MARKS[n % 4],
-                             points: curve.rows.map(row => [row.length, row[measure]])
-                           }));
+  const lines = curves.map(({name, rows, colour}, n) => ({
+    ...line_of({name, number: n}, rows.map(row => [row.length, row[measure]])), colour: `var(--c${colour ?? n})`
+  }));
   const chart = {x: [0, longest], y: [0, high], x_label: 'length', shaded: edge, curves: lines, ...shape};
   const ends = ({name, rows}) => `${name}: ${short(rows[0][measure])} to ${short(rows.at(-1)[measure])}`;
   draw_svg(
@@ -34,17 +31,11 @@ export function dispersion_view(app) {
   const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
   const said = element('p', {class: 'verdict', 'aria-live': 'polite'}), legend = element('p', {class: 'note'});
   const shown = element('output', {}, '1.00');
-  const slider = element('input', {
-    type: 'range',
-    min: 30,
-    max: 150,
-    value: 100,
-    oninput: () => {
-      tau = Number(slider.value) / 100;
-      shown.textContent = tau.toFixed(2);
-    },
-    onchange: () => measure(`temperature ${tau.toFixed(2)}`, tau)
-  });
+  const set_tau = value => {
+    tau = value / 100;
+    shown.textContent = tau.toFixed(2);
+  };
+  const sharper = slider(100, 30, 150, set_tau, {onchange: () => measure(`temperature ${tau.toFixed(2)}`, tau)});
   const edge = () => Number(lane.about.config.train_length);
   const length = number(60, 2, 150, () => {});
 
@@ -96,9 +87,7 @@ export function dispersion_view(app) {
           (await lane_then.engine.call('test', {lengths: [long], strings: 32, temperature}))[0].accuracy;
       const [before, after] = [await test(1), await test(found.temperature)];
       if (lane !== lane_then) return;
-      slider.value = Math.round(100 * found.temperature);
-      tau = found.temperature;
-      shown.textContent = tau.toFixed(2);
+      set_tau(sharper.value = Math.round(100 * found.temperature));
       await measure(`aligned at ${long}: ${found.temperature.toFixed(2)}`, found.temperature);
       if (lane !== lane_then) return;
       said.textContent =
@@ -118,7 +107,7 @@ export function dispersion_view(app) {
           element('figure', {}, element('figcaption', {}, MEASURES.entropy), entropy)),
       legend,
       element(
-          'div', {class: 'settings row'}, field('temperature', slider, 'below 1 attention is sharper'), shown,
+          'div', {class: 'settings row'}, field('temperature', sharper, 'below 1 attention is sharper'), shown,
           field('align at length', length), button('Align', align, {class: 'main'})));
   const picker = model_picker(app, chosen => {
     lane = chosen;

@@ -39,6 +39,16 @@ export function number(value, low, high, change, attributes = {}) {
     });
     return input;
 }
+// change: called with the number while it moves.
+export function slider(value, low, high, change, attributes = {}) {
+  const oninput = event => change(Number(event.target.value));
+  return element('input', {type: 'range', min: low, max: high, value, oninput, ...attributes});
+}
+// change: called with the text and its field, once it is another one.
+export function text_line(value, change, attributes = {}) {
+  const onchange = ({target}) => change(target.value.trim(), target);
+  return element('input', {type: 'text', value, spellcheck: 'false', onchange, ...attributes});
+}
 // On or off, as a switch with its words.
 export function toggle(words, on, change) {
   const made = button(words, () => {

@@ -80,51 +80,37 @@ export function take_home(app, lanes_of) {
     'aria-label': 'A checkpoint',
     onchange: () => file.files[0] && take_checkpoint(app, lanes_of(), file.files[0])
   });
+  const copy_link = () => {
+    const {link, left_out} = link_and_rest(state), many = left_out.length;
+    return copy(
+        location.href.split('#')[0] + link,
+        many ? `The link, without ${many} of the lanes, whose names are too long for one,` :
+               'The link, which has all that is set but no trained model,');
+  };
+  const copy_lines = () =>
+      copy(commands_of(lanes_of()), 'What trains the same with the program, a line for each lane,');
+  const save_checkpoint = async lane => {
+    const name = file_name([lane.name], 'safetensors');
+    save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
+    say(`Saved as ${name}: the model of lane ${lanes_of().indexOf(lane) + 1}, ${lane.name}.`);
+  };
+  const save_picture = () => {
+    const {text, width, height} = drawn();
+    return save_png(name('png'), text, width, height);
+  };
+  const labelled = (words, act, label) => button(words, act, {'aria-label': label});
   const section = element(
       'section', {class: 'take'}, element('h2', {}, 'Take it home'),
       element(
-          'div', {class: 'buttons'},
-          button(
-              'Copy a link',
-              () => {
-                const {link, left_out} = link_and_rest(state), many = left_out.length;
-                return copy(
-                    location.href.split('#')[0] + link,
-                    many ? `The link, without ${many} of the lanes, whose names are too long for one,` :
-                           'The link, which has all that is set but no trained model,');
-              }),
-          button(
-              'Copy the command lines',
-              with_model(
-                  () => copy(commands_of(lanes_of()), 'What trains the same with the program, a line for each lane,'))),
-          button(
-              'Checkpoint',
-              with_model(
-                  async lane => {
-                    const name = file_name([lane.name], 'safetensors');
-                    save(name, await lane.engine.call('checkpoint'), 'application/octet-stream');
-                    say(`Saved as ${name}: the model of lane ${lanes_of().indexOf(lane) + 1}, ${lane.name}.`);
-                  }),
-              {'aria-label': 'Save a checkpoint'}),
-          button(
-              'SVG', () => save(name('svg'), drawn().text, 'image/svg+xml'), {'aria-label': 'Save the curves as SVG'}),
-          button(
-              'PNG',
-              () => {
-                const {text, width, height} = drawn();
-                return save_png(name('png'), text, width, height);
-              },
-              {'aria-label': 'Save the curves as PNG'}),
-          button(
-              'CSV',
-              () => save(
-                  name('csv'),
-                  table_of(lanes_of(), state.task),
-                  'text/csv'),
-              {'aria-label': 'Save the curves as CSV'}),
-          button(
-              'BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'What to cite'),
-              {'aria-label': 'Copy what to cite as BibTeX'})),
+          'div', {class: 'buttons'}, button('Copy a link', copy_link),
+          button('Copy the command lines', with_model(copy_lines)),
+          labelled('Checkpoint', with_model(save_checkpoint), 'Save a checkpoint'),
+          labelled('SVG', () => save(name('svg'), drawn().text, 'image/svg+xml'), 'Save the curves as SVG'),
+          labelled('PNG', save_picture, 'Save the curves as PNG'),
+          labelled('CSV', () => save(name('csv'), table_of(lanes_of(), state.task), 'text/csv'),
+                   'Save the curves as CSV'),
+          labelled('BibTeX', () => copy(bibtex(app.catalog.version, sources()), 'What to cite'),
+                   'Copy what to cite as BibTeX')),
       element(
           'label', {class: 'drop'},
           'A checkpoint of poslab: choose it here, or drop it anywhere on this page. It goes ' +

@@ -1,9 +1,9 @@
 // Look inside: one's own string, answered slot by slot; where a head looked; what happens without that head, or when
 // tokens carry other positions.
 import {element} from '../../lab/page/element.mjs';
-import {button, field, number, say} from './dom.mjs';
+import {button, field, number, say, slider, text_line} from './dom.mjs';
 import {percent} from './figures.mjs';
-import {Matrix} from './matrix.mjs';
+import {Matrix} from './pairs.mjs';
 import {model_picker} from './models.mjs';
 import {task_words} from './take.mjs';
 
@@ -14,28 +14,14 @@ export function inside_view(app) {
   const map = new Matrix('Attention of one head: each row looks at the columns (• is a slot of the answer)');
   const table = element('div', {class: 'scroll'});
   const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'}), heads = element('div', {class: 'heads'});
-  const line = element('input', {
-    type: 'text',
-    value: state.string,
-    maxlength: 200,
-    spellcheck: 'false',
-    size: 30,
-    onchange: () => {
-      state.string = line.value.trim();
-      begin_anew();
-      app.changed();
-      ask();
-    }
-  });
-  const where = element('input', {
-    type: 'text',
-    class: 'wide',
-    spellcheck: 'false',
-    placeholder: 'as the test draws them',
-    onchange: () => read_positions(where.value)
-  });
-  const stretch =
-      element('input', {type: 'range', min: 0, max: 64, value: 0, oninput: () => set_gap(Number(stretch.value))});
+  const line = text_line(state.string, text => {
+    state.string = text;
+    begin_anew();
+    app.changed();
+    ask();
+  }, {maxlength: 200, size: 30});
+  const where = text_line('', read_positions, {class: 'wide', placeholder: 'as the test draws them'});
+  const stretch = slider(0, 0, 64, set_gap);
   const stretched = element('output', {}, 'as drawn');
   const token = number(1, 1, 400, () => {}), moved = number(0, 0, 100000, () => {});
 

@@ -73,6 +73,9 @@ export function tell_apart(lanes) {
   });
 }
 
+// What a lane has heard before its model says anything. replayed: index into tests, where an earlier one is looked at.
+const NOTHING = () => ({run: null, log: [], tests: [], counted: null, error: '', replayed: null});
+
 export class Lane {
   #times = [];      // [milliseconds, step], of the last seconds of training
   #opening = null;  // the promise of an engine
@@ -97,6 +100,7 @@ export class Lane {
   changed = () => {};
 
   constructor(spec, number) {
+    Object.assign(this, NOTHING());
     this.spec = spec;
     this.number = number;
   }
@@ -166,19 +170,8 @@ export class Lane {
   async train(state, {compare = false} = {}) {
     const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
-    Object.assign(this, {
-      run: null,
-      made: {...this.spec},
-      log: [],
-      tests: [],
-      counted: null,
-      error: '',
-      replayed: null,
-      status: 'starting',
-      about: null,
-      speed: 0,
-      plan: null
-    });
+    Object.assign(
+        this, NOTHING(), {made: {...this.spec}, status: 'starting', about: null, speed: 0, plan: null});
     this.changed();
     try {
       const engine = await this.open();
@@ -275,18 +268,8 @@ export class Lane {
     const about = await engine.call('load', bytes, name);
     this.#beginning = {};  // a training that was about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
-    Object.assign(this, {
-      about,
-      made: lane_of(about.config),
-      run: null,
-      log: [],
-      tests: [],
-      counted: null,
-      status: 'paused',
-      error: '',
-      replayed: null,
-      plan: {until: about.done, every: EVERY, lengths, strings: STRINGS}
-    });
+    const plan = {until: about.done, every: EVERY, lengths, strings: STRINGS};
+    Object.assign(this, NOTHING(), {about, made: lane_of(about.config), status: 'paused', plan});
     this.baselines = by_name(await engine.call('baselines', lengths));
     await this.resume();
   }

@@ -29,6 +29,12 @@ function first_pair(T, heads, wrong) {
   return '';
 }
 
+// A list of findings, and what adds one.
+function findings() {
+  const found = [];
+  return [found, (law, holds, words) => found.push({law, holds, words})];
+}
+
 // `trained` slots are those of the longest string of training; `tested` those of a longer one.
 export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4} = {}) {
   const at = (i, j, h, n) => expression({i, j, h, n});
@@ -36,45 +42,33 @@ export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4}
     const b = at(i, j, h, tested);
     return Number.isFinite(b) || b === -Infinity ? '' : `it is ${b} at i = ${i}, j = ${j}, h = ${h}`;
   });
-  const found =
-      [{law: 'Every value is a number', holds: !infinite, words: infinite || 'or minus infinity, which masks'}];
+  const [found, add] = findings();
+  add('Every value is a number', !infinite, infinite || 'or minus infinity, which masks');
   if (infinite) return found;
-  const shifted = first_pair(
-      trained - 1, heads,
-      (h, i, j) => near(at(i, j, h, trained), at(i + 1, j + 1, h, trained)) ?
-          '' :
-          `b(${i}, ${j}) is ${shown(at(i, j, h, trained))}, b(${i + 1}, ${j + 1}) is ${
-              shown(at(i + 1, j + 1, h, trained))}`);
-  found.push(
-      {law: 'Only the distance counts (Toeplitz)', holds: !shifted, words: shifted || 'the same along diagonals'});
+  const shifted = first_pair(trained - 1, heads, (h, i, j) => {
+    const b = at(i, j, h, trained), next = at(i + 1, j + 1, h, trained);
+    return near(b, next) ? '' : `b(${i}, ${j}) is ${shown(b)}, b(${i + 1}, ${j + 1}) is ${shown(next)}`;
+  });
+  add('Only the distance counts (Toeplitz)', !shifted, shifted || 'the same along diagonals');
   const differing =
       first_pair(trained, heads, (h, i, j) => near(at(i, j, h, trained), at(i, 0, h, trained)) ? '' : 'keys differ');
-  found.push({
-    law: 'It tells keys apart',
-    holds: Boolean(differing),
-    words: differing                             ? 'some row has more than one value' :
-        at(0, 0, 0, trained) === -Infinity ? 'each row has one value; where that is minus infinity, no key is left' :
-                                             'each row has one value, which softmax cancels: it does nothing'
-  });
+  add('It tells keys apart', Boolean(differing),
+      differing                          ? 'some row has more than one value' :
+      at(0, 0, 0, trained) === -Infinity ? 'each row has one value; where that is minus infinity, no key is left' :
+                                           'each row has one value, which softmax cancels: it does nothing');
   if (!differing) return found;
-  const sided = first_pair(
-      trained, heads,
-      (h, i, j) => near(at(i, j, h, trained), at(j, i, h, trained)) ?
-          '' :
-          `b(${i}, ${j}) is not b(${j}, ${i}): it tells left from right`);
-  found.push({law: 'Both sides look alike', holds: null, words: sided || 'yes: alone it cannot tell left from right'});
+  const sided = first_pair(trained, heads, (h, i, j) => near(at(i, j, h, trained), at(j, i, h, trained)) ?
+    '' : `b(${i}, ${j}) is not b(${j}, ${i}): it tells left from right`);
+  add('Both sides look alike', null, sided || 'yes: alone it cannot tell left from right');
   const grows = first_pair(trained, heads, (h, i, j) => {
     const outer = j > i ? j + 1 : j - 1;
     return i === j || outer < 0 || outer >= trained || at(i, outer, h, trained) <= at(i, j, h, trained) + 1e-9 ?
-        '' :
-        `head ${h + 1} rises from key ${j} to key ${outer} of query ${i}`;
+        '' : `head ${h + 1} rises from key ${j} to key ${outer} of query ${i}`;
   });
-  found.push({law: 'It falls with the distance', holds: null, words: grows || 'yes, for every head'});
-  const length = first_pair(
-      trained, heads,
-      (h, i, j) =>
-          near(at(i, j, h, trained), at(i, j, h, tested)) ? '' : `b(${i}, ${j}) changes when the string gets longer`);
-  found.push({law: 'Longer strings leave it as it is', holds: !length, words: length || 'no pair changes'});
+  add('It falls with the distance', null, grows || 'yes, for every head');
+  const length = first_pair(trained, heads, (h, i, j) => near(at(i, j, h, trained), at(i, j, h, tested)) ?
+    '' : `b(${i}, ${j}) changes when the string gets longer`);
+  add('Longer strings leave it as it is', !length, length || 'no pair changes');
   const range = n => {
     let low = Infinity, high = -Infinity;
     first_pair(n, heads, (h, i, j) => {
@@ -84,69 +78,40 @@ export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4}
     });
     return [low, high];
   };
-  const [low, high] = range(trained), [least, most] = range(tested),
-              inside = least >= low - 1e-6 && most <= high + 1e-6;
-  found.push({
-    law: 'Beyond the edge it stays in the range of training',
-    holds: inside,
-    words: `${shown(low)} to ${shown(high)} at ${trained} slots, ${shown(least)} to ${shown(most)} at ${tested}`
-  });
+  const [low, high] = range(trained), [least, most] = range(tested);
+  add('Beyond the edge it stays in the range of training', least >= low - 1e-6 && most <= high + 1e-6,
+      `${shown(low)} to ${shown(high)} at ${trained} slots, ${shown(least)} to ${shown(most)} at ${tested}`);
   return found;
 }
 
 export function laws_of_positions(expression, {trained = 40, tested = 120} = {}) {
   const list = n => Array.from({length: n}, (_, i) => expression({i, n}));
   const [short, long] = [list(trained), list(tested)];
-  const wrong = long.findIndex(p => !Number.isFinite(p));
-  const found = [{
-    law: 'Every position is a number',
-    holds: wrong < 0,
-    words: wrong < 0 ? `the first are ${long.slice(0, 4).map(shown).join(', ')}` : `token ${wrong} has ${long[wrong]}`
-  }];
+  const wrong = long.findIndex(p => !Number.isFinite(p)), [found, add] = findings();
+  add('Every position is a number', wrong < 0,
+      wrong < 0 ? `the first are ${long.slice(0, 4).map(shown).join(', ')}` : `token ${wrong} has ${long[wrong]}`);
   if (wrong >= 0) return found;
   const falls = long.findIndex((p, i) => i && p <= long[i - 1]);
-  found.push({
-    law: 'Later tokens have larger positions',
-    holds: falls < 0,
-    words: falls < 0 ? 'so the order can be read' :
-                       `token ${falls} has ${shown(long[falls])} after ${shown(long[falls - 1])}`
-  });
+  add('Later tokens have larger positions', falls < 0, falls < 0 ?
+    'so the order can be read' : `token ${falls} has ${shown(long[falls])} after ${shown(long[falls - 1])}`);
   const unlike = (a, b) => a.filter(p => !b.some(q => near(p, q))).length;
   const gaps = all => all.slice(1).map((p, i) => p - all[i]);
   const [new_positions, new_gaps] = [unlike(long, short), unlike(gaps(long), gaps(short))];
-  found.push({
-    law: 'Beyond the edge all positions were met',
-    holds: !new_positions,
-    words: `${tested - new_positions} of ${tested} occur in a string of ${trained} slots`
-  });
-  found.push({
-    law: 'Beyond the edge all gaps were met',
-    holds: !new_gaps,
-    words: `${tested - 1 - new_gaps} of ${tested - 1} gaps between neighbours occur there`
-  });
+  add('Beyond the edge all positions were met', !new_positions,
+      `${tested - new_positions} of ${tested} occur in a string of ${trained} slots`);
+  add('Beyond the edge all gaps were met', !new_gaps,
+      `${tested - 1 - new_gaps} of ${tested - 1} gaps between neighbours occur there`);
   return found;
 }
 
 export function laws_of_frequencies(list, {trained = 40} = {}) {
   const turns = list.map(f => f * trained / (2 * Math.PI)), whole = turns.filter(t => t >= 1).length;
   const rises = list.findIndex((f, m) => m && f > list[m - 1]);
-  const fast = list.findIndex(f => f > Math.PI);
-  return [
-    {
-      law: 'From fast to slow',
-      holds: rises < 0,
-      words: rises < 0 ? 'as in RoPE' : `pair ${rises + 1} is faster than pair ${rises}`
-    },
-    {
-      law: 'No pair turns more than half a circle a position',
-      holds: fast < 0,
-      words: fast < 0 ? 'so no pair is mistaken for a slower one' : `pair ${fast + 1} does, and looks like a slower one`
-    },
-    {
-      law: 'Pairs that come round in training',
-      holds: null,
-      words:
-          `${whole} of ${list.length}; the others have shown a part of their circle only, and longer strings show more`
-    },
-  ];
+  const fast = list.findIndex(f => f > Math.PI), [found, add] = findings();
+  add('From fast to slow', rises < 0, rises < 0 ? 'as in RoPE' : `pair ${rises + 1} is faster than pair ${rises}`);
+  add('No pair turns more than half a circle a position', fast < 0, fast < 0 ?
+    'so no pair is mistaken for a slower one' : `pair ${fast + 1} does, and looks like a slower one`);
+  add('Pairs that come round in training', null,
+      `${whole} of ${list.length}; the others have shown a part of their circle only, and longer strings show more`);
+  return found;
 }

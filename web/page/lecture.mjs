@@ -3,7 +3,7 @@
 import {baseline_curves, curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {button, draw_svg, is_narrow, tell} from './dom.mjs';
+import {button, draw_svg, is_narrow, slider, tell} from './dom.mjs';
 import {escape} from '../../lab/page/text.mjs';
 import {chart_shapes, percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
@@ -92,17 +92,9 @@ function lane_chart(app, pick, at) {
   const lanes = app.snapshots.lanes.map((record, n) => Lane.recorded(record.spec, n, record)).filter(pick);
   const shown = element('output', {for: 'scene-length'}, String(at));
   const said = element('p', {class: 'verdict', 'aria-live': 'polite'});
-  const slider = element('input', {
-    type: 'range',
-    id: 'scene-length',
-    min: 1,
-    max: 5 * edge,
-    value: at,
-    'aria-label': 'Length',
-    oninput: () => again()
-  });
+  const by_length = slider(at, 1, 5 * edge, () => again(), {id: 'scene-length', 'aria-label': 'Length'});
   const {holder, again} = filling((holder, {width, height}) => {
-    const length = Number(slider.value);
+    const length = Number(by_length.value);
     shown.textContent = length;
     // What needs no understanding is drawn once, as one line of the three that the first screen has.
     const plain = baseline_curves({majority: lanes[0].baselines.majority});
@@ -110,17 +102,8 @@ function lane_chart(app, pick, at) {
         lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length))));
     draw_svg(
         holder, chart_shapes({
-          width,
-          height,
-          x: [0, 5 * edge],
-          y: [0, 1],
-          percent: true,
-          x_label: 'length',
-          y_label: '% of digits right',
-          shaded: edge,
-          at: length,
-          large: true,
-          curves
+          width, height, x: [0, 5 * edge], y: [0, 1], percent: true, x_label: 'length', y_label: '% of digits right',
+          shaded: edge, at: length, large: true, curves
         }),
         width, height, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
     said.replaceChildren(
@@ -129,7 +112,7 @@ function lane_chart(app, pick, at) {
             'span', {class: 'quiet'},
             `┄ each place’s most frequent digit ${percent(lanes[0].at(length, lanes[0].baselines.majority))}`));
   });
-  return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), slider, shown), said];
+  return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), by_length, shown), said];
 }
 
 // Of strings, the positions of their tokens: what they are called above, and a bar for each.
@@ -164,14 +147,8 @@ function scene_gap(app) {
       gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', ');
   const {holder} = filling((holder, {width, height}) => {
     const chart = {
-      width,
-      height,
-      x: [0, gaps.at(-1)[0]],
-      y: [0, 1],
-      percent: true,
-      x_label: 'distance between neighbours',
-      y_label: '% right',
-      large: true,
+      width, height, x: [0, gaps.at(-1)[0]], y: [0, 1], percent: true, x_label: 'distance between neighbours',
+      y_label: '% right', large: true,
       curves: [{name: 'rope, randomized', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
     };
     draw_svg(holder, chart_shapes(chart), width, height, said);
@@ -300,7 +277,7 @@ export function lecture_view(app) {
   // The arrow keys of a control are its own. Page up and down, which remote controls send, always move.
   const keys = event => {
     const page = {PageDown: 1, PageUp: -1}[event.key], arrow = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-    if (event.altKey || event.ctrlKey || event.metaKey || arrow && event.target.closest('input, canvas')) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || arrow && event.target.closest('input')) return;
     const by = page ?? arrow;
     if (by) event.preventDefault(), move(by);
     if (event.key === 'n') notes.open = !notes.open;

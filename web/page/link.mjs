@@ -7,26 +7,17 @@ import {read_expression} from './expression.mjs';
 // What a link may set: a name, how it is read, and what it is without a link. Numbers have a range.
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
 const NUMBERS = {
-  length: [1, 500, 20],
-  steps: [1, 100000, 1200],
-  layers: [1, 8, 2],
-  heads: [1, 16, 4],
-  d_model: [4, 256, 64],
-  batch: [1, 256, 32],
-  train_length: [1, 100, 20],
-  scene: [1, 6, 1],
-  layer: [1, 8, 1],
-  head: [1, 16, 1],
-  time: [2, 512, 64],
+  length: [1, 500, 20], steps: [1, 100000, 1200], layers: [1, 8, 2], heads: [1, 16, 4], d_model: [4, 256, 64],
+  batch: [1, 256, 32], train_length: [1, 100, 20], scene: [1, 6, 1], layer: [1, 8, 1], head: [1, 16, 1],
+  time: [2, 512, 64]
 };
 const TEXTS = ['task', 'string', 'matrix', 'beside', 'own', 'expression', 'guess', 'lr', 'max_position'];
 const LONGEST_LINK = 8000, LONGEST_TEXT = 600, MOST_LANES = 4;
 
+const first_lane = (encoding, positions) => ({encoding, positions, temperature: 'none', seed: 1});
 export const FIRST_LANES = [
-  {encoding: 'learned', positions: 'sequential', temperature: 'none', seed: 1},
-  {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1},
-  {encoding: 'alibi', positions: 'sequential', temperature: 'none', seed: 1},
-  {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1},
+  first_lane('learned', 'sequential'), first_lane('rope', 'sequential'), first_lane('alibi', 'sequential'),
+  first_lane('rope', 'randomized')
 ];
 
 let of_runs = {};
@@ -35,18 +26,8 @@ export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {
   const state = {
-    view: 'start',
-    embed: false,
-    lanes: FIRST_LANES.map(lane => ({...lane})),
-    lr: '0.001',
-    max_position: '400',
-    task: 'bucket_sort',
-    string: '',
-    matrix: 'alibi',
-    beside: '',
-    own: 'bias',
-    expression: '',
-    guess: ''
+    view: 'start', embed: false, lanes: FIRST_LANES.map(lane => ({...lane})), lr: '0.001', max_position: '400',
+    task: 'bucket_sort', string: '', matrix: 'alibi', beside: '', own: 'bias', expression: '', guess: ''
   };
   for (const [name, [, , standard]] of Object.entries(NUMBERS)) state[name] = standard;
   return Object.assign(state, structuredClone(of_runs));

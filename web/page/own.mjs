@@ -6,7 +6,7 @@ import {button, draw_svg, field, is_narrow, pills, say} from './dom.mjs';
 import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
 import {chart_shapes} from './figures.mjs';
 import {bias_matrix, laws_of_bias, laws_of_frequencies, laws_of_positions} from './laws.mjs';
-import {Matrix} from './matrix.mjs';
+import {Matrix} from './pairs.mjs';
 
 const FIRST = {
   bias: '-abs(i - j) / 2^(2*h + 2)',
@@ -19,6 +19,10 @@ const HELP = {
   positions: 'The position of token i of n. It is given to RoPE when it races.',
   frequencies: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …',
 };
+
+const VERDICTS = new Map([
+  [null, [{class: 'quiet'}, '–']], [true, [{class: 'good'}, '✓ holds']], [false, [{class: 'bad'}, '✗ broken']]
+]);
 
 // How the program spells it, or why it cannot.
 // text: of a bias; sizes: layers, heads and train_length of its model.
@@ -111,20 +115,9 @@ export function own_view(app) {
             `At ${extent().trained} slots, the longest string of training with its answer, and at ${
                 extent().tested}. ` +
                 '– is neither good nor bad.'),
-        element(
-            'tbody', {},
-            laws.map(
-                ({law, holds, words}) => element(
-                    'tr', {},
-                    element(
-                        'td',
-                        {class: holds === null ? 'quiet' :
-                             holds             ? 'good' :
-                                                 'bad'},
-                        holds === null ? '–' :
-                            holds      ? '✓ holds' :
-                                         '✗ broken'),
-                    element('th', {scope: 'row'}, law), element('td', {}, words))))));
+        element('tbody', {}, laws.map(({law, holds, words}) => element(
+            'tr', {}, element('td', ...VERDICTS.get(holds)), element('th', {scope: 'row'}, law),
+            element('td', {}, words))))));
     draw();
   }
   function draw() {
@@ -133,7 +126,7 @@ export function own_view(app) {
     picture.hidden = state.own === 'bias';
     if (state.own === 'bias') {
       const T = Math.min(tested, 96), values = bias_matrix(read, T, 1);
-      map.node.querySelector('figcaption').textContent = `The bias of the first head (h = 0), ${T} slots`;
+      map.caption.textContent = `The bias of the first head (h = 0), ${T} slots`;
       return map.draw({size: T, values, two_sided: values.some(v => v > 0) && values.some(v => v < 0)});
     }
     const points = state.own === 'positions' ? Array.from({length: tested}, (_, i) => [i, read({i, n: tested})]) :
@@ -142,15 +135,9 @@ export function own_view(app) {
     const waves = state.own === 'frequencies', width = is_narrow() ? 320 : 520;
     draw_svg(
         picture, chart_shapes({
-          width,
-          height: 260,
-          x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
-          y: waves ? [1, high * 1.2] : [low, high],
-          log_y: waves,
-          x_label: waves ? 'pair of channels' : 'token',
-          y_label: waves ? 'positions a turn' : 'position',
-          whole_x: waves,
-          shaded: waves ? 0 : trained,
+          width, height: 260, x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
+          y: waves ? [1, high * 1.2] : [low, high], log_y: waves, x_label: waves ? 'pair of channels' : 'token',
+          y_label: waves ? 'positions a turn' : 'position', shaded: waves ? 0 : trained,
           curves: [{name: 'yours', colour: 'var(--c0)', points}]
         }),
         width, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');

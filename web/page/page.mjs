@@ -32,17 +32,8 @@ if (runs.length)
   begin_with({...state_of(runs[0].config), view: 'race', lanes: runs.map(run => lane_of(run.config))});
 const {state, problems} = read_link(location.hash);
 const app = {
-  state,
-  catalog: null,
-  snapshots: JSON.parse(document.getElementById('snapshots').textContent),
-  start_lanes: null,
-  race_lanes: null,
-  shown: null,
-  changed,
-  redraw,
-  go,
-  recorded_state,
-  summary
+  state, catalog: null, snapshots: JSON.parse(document.getElementById('snapshots').textContent), start_lanes: null,
+  race_lanes: null, shown: null, changed, redraw, go, recorded_state, summary
 };
 let write_soon;
 

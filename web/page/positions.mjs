@@ -1,10 +1,10 @@
 // Position matrices: what a scheme makes of every pair of slots, a second one beside it, and their difference; and the
 // wavelengths of rotations beside the trained length.
 import {element} from '../../lab/page/element.mjs';
-import {draw_svg, field, is_narrow, number} from './dom.mjs';
+import {draw_svg, field, is_narrow, number, slider, text_line} from './dom.mjs';
 import {ask_desk} from './engine.mjs';
 import {escape, short} from '../../lab/page/text.mjs';
-import {Matrix} from './matrix.mjs';
+import {Matrix} from './pairs.mjs';
 
 // The formula of a scheme with the positions of one pair in it, where they are the slots' numbers.
 export function with_numbers(formula, i, j) {
@@ -27,43 +27,22 @@ export function positions_view(app) {
   const wrong = element('p', {class: 'bad', role: 'status'});
   const options = {head: 0, causal: false, positions: 'sequential', heads: 4, d_model: 64};
   let late = 0;
-  for (const one of all)
-    one.moved = (i, j) => all.forEach(other => other !== one && other.drawn && other.read(i, j, false));
+  for (const one of all) one.beside = all.filter(other => other !== one);
 
   const names = element(
       'datalist', {id: 'all-encodings'}, catalog.encodings.map(e => element('option', {value: e.name}, e.summary)));
-  const name_field = (words, key, may_be_empty) => {
-    const input = element('input', {
-      type: 'text',
-      list: 'all-encodings',
-      value: state[key],
-      spellcheck: 'false',
-      placeholder: may_be_empty ? 'none beside it' : '',
-      onchange: () => {
-        state[key] = input.value.trim() || (may_be_empty ? '' : state[key]);
-        app.changed();
-        draw();
-      }
-    });
-    return field(words, input);
+  const set = (key, value) => {
+    state[key] = value;
+    app.changed();
+    draw();
   };
-  const slots = element('input', {
-    type: 'range',
-    min: 8,
-    max: 512,
-    step: 8,
-    value: state.time,
-    oninput: () => {
-      shown.textContent = slots.value;
-    },
-    onchange: () => {
-      state.time = Number(slots.value);
-      app.changed();
-      draw();
-    }
-  });
+  const name_field = (words, key, placeholder) => field(words, text_line(
+      state[key], text => set(key, text || (placeholder ? '' : state[key])), {list: 'all-encodings', placeholder}));
+  const slots = slider(state.time, 8, 512, value => { shown.textContent = value; },
+                       {step: 8, onchange: () => set('time', Number(slots.value))});
   const shown = element('output', {}, String(state.time));
 
+  const note = (...words) => element('p', {class: 'note'}, words);
   async function draw() {
     const mine = ++late;
     try {
@@ -77,28 +56,24 @@ export function positions_view(app) {
       if (mine !== late) return;
       wrong.textContent = '';
       for (const old of [matrices, about, turns]) old.classList.remove('stale');
-      // Two sides, where the smaller is at least a twentieth of the larger: 0.1 above zero needs no colour.
-      const signed = values => {
-        const finite = values.filter(Number.isFinite), high = finite.reduce((a, b) => Math.max(a, b), 0);
-        const low = finite.reduce((a, b) => Math.min(a, b), 0);
-        return Math.min(high, -low) > .05 * Math.max(high, -low);
+      const ends = values => {
+        const finite = values.filter(Number.isFinite);
+        return [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
       };
-      const two_sided = drawn.some(d => signed(d.values));
+      // Two sides, where the smaller is at least a twentieth of the larger: 0.1 above zero needs no colour.
+      const signed = ([low, high]) => Math.min(high, -low) > .05 * Math.max(high, -low);
+      const two_sided = drawn.some(d => signed(ends(d.values)));
       // Two of one kind have one scale, so that a colour means the same in both.
       const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
-      const shared = alike ? drawn.map(d => [...d.values].filter(Number.isFinite)).flat() : [];
-      const range = shared.length ? {
-        least: shared.reduce((a, b) => Math.min(a, b), Infinity),
-        most: shared.reduce((a, b) => Math.max(a, b), -Infinity)
-      } : {};
+      const [least, most] = alike ? ends(drawn.flatMap(d => ends(d.values))) : [];
       drawn.forEach(({name, values, said}, n) => {
-        all[n].title = name;
-        all[n].node.querySelector('figcaption').textContent = `${name}: ${said.quantity}`;
+        all[n].caption.textContent = `${name}: ${said.quantity}`;
         all[n].draw({
           size: T,
           values,
           two_sided,
-          ...range,
+          least,
+          most,
           title: name,
           words: (i, j, value) =>
               `query ${i}, key ${j}, distance ${j - i}: ${Number.isNaN(value) ? 'masked' : short(value)}` +
@@ -110,7 +85,7 @@ export function positions_view(app) {
       if (b && !alike)
         difference.node.hidden = true;
       else if (b) {
-        difference.node.querySelector('figcaption').textContent = `${a.name} minus ${b.name}`;
+        difference.caption.textContent = `${a.name} minus ${b.name}`;
         difference.draw({
           size: T,
           values: a.values.map((v, n) => v - b.values[n]),
@@ -120,20 +95,14 @@ export function positions_view(app) {
         });
       }
       about.replaceChildren(
-          ...drawn.map(
-              ({name, said}) => element(
-                  'div', {}, element('h3', {}, name), element('p', {}, said.about),
-                  element('p', {class: 'formula'}, said.formula || 'no formula: content alone decides'),
-                  element(
-                      'p', {class: 'note'}, said.shows, said.causal_only ? ` ${said.causal_only}` : '',
-                      ` (${said.source})`),
-                  spelled_options(name, catalog.encodings)
-                      .map(
-                          ([option, words]) => element('p', {class: 'note'}, element('b', {}, option), `: ${words}`)))),
-          b && !alike ? element(
-                            'p', {class: 'note'},
-                            `No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) :
-                        '');
+          ...drawn.map(({name, said}) => element(
+              'div', {}, element('h3', {}, name), element('p', {}, said.about),
+              element('p', {class: 'formula'}, said.formula || 'no formula: content alone decides'),
+              note(said.shows, said.causal_only ? ` ${said.causal_only}` : '', ` (${said.source})`),
+              spelled_options(name, catalog.encodings).map(
+                  ([option, words]) => note(element('b', {}, option), `: ${words}`)))),
+          b && !alike ?
+              note(`No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) : '');
       draw_waves(drawn);
     } catch (problem) {
       if (mine !== late) return;
@@ -146,24 +115,19 @@ export function positions_view(app) {
     const with_waves = drawn.filter(({said}) => said.frequencies.some(f => f > 0)), edge = 2 * state.train_length;
     turns.hidden = !with_waves.length;
     if (turns.hidden) return;
-    const rows = with_waves.flatMap(
-        ({name, said}, n) =>
-            said.frequencies.map((f, pair) => ({name, pair, n, length: f > 0 ? 2 * Math.PI / f : Infinity})));
+    const rows = with_waves.flatMap(({name, said}) => said.frequencies.map(
+        (f, pair) => ({name, pair, length: f > 0 ? 2 * Math.PI / f : Infinity})));
     const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5);
     const narrow = is_narrow(), width = narrow ? 340 : 640, from = narrow ? 118 : 150;
     const px = v => from + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - from - 80);
     const shapes = rows.map((row, k) => {
-                         const y = 30 + 22 * k, fits = row.length <= edge,
-                               end = Number.isFinite(row.length) ? row.length : 10 ** most;
-                         return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);` +
-                             `font-size:12px">${escape(row.name.slice(0, narrow ? 9 : 14))} ` +
-                             `pair ${row.pair + 1}</text>` +
-                             `<path d="M${from} ${y}H${px(end)}" style="stroke:var(--${
-                                    fits ? 'met' : 'unmet'});stroke-width:9"/>` +
-                             `<text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
-                             `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
-                       })
-                       .join('');
+      const y = 30 + 22 * k, end = Number.isFinite(row.length) ? row.length : 10 ** most;
+      return `<text x="${from - 6}" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">` +
+          `${escape(row.name.slice(0, narrow ? 9 : 14))} pair ${row.pair + 1}</text>` +
+          `<path d="M${from} ${y}H${px(end)}" style="stroke:var(--${row.length <= edge ? 'met' : 'unmet'});` +
+          `stroke-width:9"/><text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
+          `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
+    }).join('');
     const height = 40 + 22 * rows.length;
     draw_svg(
         waves,
@@ -191,8 +155,8 @@ export function positions_view(app) {
       element('p', {class: 'lead'}, 'What a scheme makes of each query (row) and key (column), before any training.'),
       names,
       element(
-          'div', {class: 'settings row'}, name_field('scheme', 'matrix', false),
-          name_field('beside it', 'beside', true), field('slots', slots), shown,
+          'div', {class: 'settings row'}, name_field('scheme', 'matrix', ''),
+          name_field('beside it', 'beside', 'none beside it'), field('slots', slots), shown,
           field('head', number(1, 1, 4, value => (options.head = value - 1, draw()))), field('positions', sampler),
           field('causal mask', causal)),
       wrong, matrices, about, turns);

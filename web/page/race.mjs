@@ -2,7 +2,7 @@
 import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {button, choices, draw_svg, field, is_narrow, number, say} from './dom.mjs';
+import {button, choices, draw_svg, field, is_narrow, number, say, slider, text_line} from './dom.mjs';
 import {short} from '../../lab/page/text.mjs';
 import {chart_shapes} from './figures.mjs';
 import {Lane, tell_apart} from './lane.mjs';
@@ -15,18 +15,11 @@ const MOST = 4;
 
 // A text field with the program's names to choose from, as options of schemes and compositions are spelled out.
 function spelled(app, kind, list, value, change) {
-  const input = element('input', {
-    type: 'text',
-    value,
-    list: `names-${kind}`,
-    spellcheck: 'false',
-    autocomplete: 'off',
-    onchange: () => change(input.value.trim() || value, input)
-  });
   if (!document.getElementById(`names-${kind}`))
     document.body.append(element(
         'datalist', {id: `names-${kind}`}, list.map(({name, summary}) => element('option', {value: name}, summary))));
-  return input;
+  return text_line(
+      value, (text, input) => change(text || value, input), {list: `names-${kind}`, autocomplete: 'off'});
 }
 
 export function race_view(app) {
@@ -35,33 +28,24 @@ export function race_view(app) {
   let cards = [], limit = Infinity;
   const longest = () => 5 * state.train_length;
   const view = () => ({
-    length: Math.min(state.length, longest()),
-    limit,
-    edge: state.train_length,
-    longest: longest(),
-    task: state.task,
-    drag: set_length,
-    about
+    length: Math.min(state.length, longest()), limit, edge: state.train_length, longest: longest(), task: state.task,
+    drag: set_length, about
   });
   // What the encoding is, and what else the model has that no field shows.
   function about(lane) {
     const more = more_words(lane.shown, catalog.options);
     return app.summary(lane.shown) + (more ? `; with ${more}, as its checkpoint` : '');
   }
-  const slider = element(
-      'input',
-      {type: 'range', min: 1, max: longest(), value: state.length, oninput: () => set_length(Number(slider.value))});
+  const by_length = slider(state.length, 1, longest(), set_length);
   const shown = element('output');
   const picture = element('div', {class: 'picture'}), task_about = element('p', {class: 'note'});
-  const holder = element('div', {class: 'lanes'}),
-        replay =
-            element('input', {type: 'range', min: 0, max: 0, value: 0, oninput: () => look_back(Number(replay.value))});
+  const holder = element('div', {class: 'lanes'}), replay = slider(0, 0, 0, look_back);
   const legend = element('p', {class: 'note'}), legend_of_strips = element('div');
   let measure = 'accuracy', due = false;
 
   function set_length(length) {
     state.length = length;
-    slider.value = length;
+    by_length.value = length;
     shown.textContent = length;
     for (const card of cards) card.draw();
     app.changed();
@@ -90,14 +74,8 @@ export function race_view(app) {
     const low = Math.min(...values), high = Math.max(...values);
     const width = is_narrow() ? 400 : 900, height = 220;
     const chart = {
-      width,
-      height,
-      x: [0, last],
-      y: share ? [0, 1] : [Math.max(low, 1e-6) / 1.2, high * 1.2],
-      percent: share,
-      log_y: !share,
-      x_label: 'step',
-      y_label: {accuracy: '% right', loss: 'loss'}[measure] ?? 'norm',
+      width, height, x: [0, last], y: share ? [0, 1] : [Math.max(low, 1e-6) / 1.2, high * 1.2], percent: share,
+      log_y: !share, x_label: 'step', y_label: {accuracy: '% right', loss: 'loss'}[measure] ?? 'norm',
       curves: curves.filter(curve => curve.points.length)
     };
     picture.hidden = !values.length;
@@ -202,24 +180,17 @@ export function race_view(app) {
   });
   const size = (words, name, low, high) => field(words, number(state[name], low, high, value => {
                                                    state[name] = value;
-                                                   slider.max = longest();
+                                                   by_length.max = longest();
                                                    app.changed();
                                                    legend_of_strips.replaceChildren(lanes_legend(state.train_length));
                                                    for (const card of cards) card.draw();
                                                  }));
-  const lr = element('input', {
-    type: 'text',
-    value: state.lr,
-    inputmode: 'decimal',
-    onchange: () => {
-      if (is_rate(lr.value.trim()))
-        state.lr = lr.value.trim();
-      else
-        say(`“${lr.value}” is no learning rate: it takes a number above 0, at most 1, such as 0.001 or 1e-3.`);
-      lr.value = state.lr;
-      app.changed();
-    }
-  });
+  const lr = text_line(state.lr, text => {
+    if (is_rate(text)) state.lr = text;
+    else say(`“${text}” is no learning rate: it takes a number above 0, at most 1, such as 0.001 or 1e-3.`);
+    lr.value = state.lr;
+    app.changed();
+  }, {inputmode: 'decimal'});
   const about_task = () => {
     const task = catalog.tasks.find(t => t.name === state.task.split(':')[0]);
     task_about.textContent = task ? task_words(task) : '';
@@ -249,7 +220,7 @@ export function race_view(app) {
           'div', {class: 'buttons'},
           button('Train all', () => lanes.forEach(lane => lane.train(state)), {class: 'main'}),
           button('Pause all', () => every('pause')), button('Go on', () => every('resume')), add),
-      element('div', {class: 'drag-line'}, field('Tested at length', slider), shown), holder, legend_of_strips,
+      element('div', {class: 'drag-line'}, field('Tested at length', by_length), shown), holder, legend_of_strips,
       element('h2', {}, 'While they train'),
       element(
           'p', {class: 'note'},

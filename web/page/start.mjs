@@ -2,7 +2,7 @@
 // before one's eyes.
 import {Card, lanes_legend} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
-import {pills, say, tell, toggle, write} from './dom.mjs';
+import {pills, say, slider, tell, toggle, write} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
@@ -52,15 +52,7 @@ export function start_view(app) {
     ];
   }
 
-  const slider = element('input', {
-    type: 'range',
-    id: 'length',
-    min: 1,
-    max: longest,
-    value: state.length,
-    'aria-describedby': 'drag-help',
-    oninput: () => set_length(Number(slider.value))
-  });
+  const by_length = slider(state.length, 1, longest, set_length, {id: 'length', 'aria-describedby': 'drag-help'});
   const shown = element('output', {for: 'length'});
   const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'});
   const help = element('p', {id: 'drag-help', class: 'note'});
@@ -68,8 +60,8 @@ export function start_view(app) {
   function set_length(length) {
     state.length = length;
     limit = Math.max(limit, length);
-    slider.value = length;
-    slider.setAttribute('aria-valuetext', `length ${length}, ${length > edge ? 'past' : 'within'} the edge`);
+    by_length.value = length;
+    by_length.setAttribute('aria-valuetext', `length ${length}, ${length > edge ? 'past' : 'within'} the edge`);
     shown.textContent = length;
     for (const card of cards) card.draw();
     judge();
@@ -142,7 +134,7 @@ export function start_view(app) {
               {for: 'length'
               },
               'Length of the strings'),
-          slider, shown),
+          by_length, shown),
       element('div', {class: 'lanes'}, cards.map(card => card.node)), lanes_legend(edge));
   set_length(Math.min(state.length, longest));
   // A checkpoint that is dropped here is none of the four.

@@ -1,0 +1,30 @@
+// A matrix of queries and keys that is drawn again and again.
+import {element} from '../../lab/page/element.mjs';
+import {draw_map, scale_bar} from '../../lab/page/matrix.mjs';
+import {short} from '../../lab/page/text.mjs';
+
+export class Matrix {
+  constructor(title) {
+    this.caption = element('figcaption', {}, title);
+    this.picture = element('div');
+    this.said = element('p', {class: 'said', 'aria-live': 'polite'});
+    this.node = element('figure', {class: 'matrix-card'}, this.caption, this.picture, this.said);
+    this.beside = [];  // others, which show the same cell
+  }
+  // {size, values: Float32Array (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of
+  // the values unless it is given; names: of the slots, written along both sides while there is room.
+  draw({size, values, two_sided = false, words, title = this.caption.textContent, least, most, names}) {
+    const finite = values.filter(Number.isFinite), low = least ?? finite.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = most ?? finite.reduce((a, b) => Math.max(a, b), -Infinity);
+    const matrix = {rows: size, cols: size, low, high, values, two_sided};
+    const range = finite.length ? `${short(low)} to ${short(high)}` : 'no cell has a number';
+    this.said.textContent = 'Point at a cell, or use the arrow keys.';
+    this.map = draw_map(matrix, {
+      label: `${title}: ${size} rows of query, ${size} columns of key, ${range}. Arrow keys read a cell.`,
+      said: this.said, row: 'query', col: 'key', first: 0, symbols: names,
+      tell: words ?? ((i, j, value) => `query ${i}, key ${j}: ${short(value)}`),
+      moved: (...at) => this.beside.forEach(({map}) => at.length ? map?.show(...at) : map?.hide())
+    });
+    this.picture.replaceChildren(this.map, high > low ? scale_bar(matrix) : element('p', {class: 'scale'}, range));
+  }
+}
