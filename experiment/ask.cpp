@@ -133,9 +133,9 @@ Tensor without_heads(const Tensor& x, const std::vector<int>& heads) {
 void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
   std::map<int, std::vector<int>> heads;                       // by layer
   for (const auto& [layer, head] : how.silenced) {
-    if (layer < 0 || layer >= m.layers || head < 0 || head >= m.heads)
+    if (layer < 0 || layer >= m.blocks() || head < 0 || head >= m.heads)
       bad_input("head {} of layer {}, counted from 0, of a model of {} layers with {} heads; name one that it has",
-                head, layer, m.layers, m.heads);
+                head, layer, m.blocks(), m.heads);
     heads[layer].push_back(head);
   }
   for (const auto& [layer, those] : heads)
@@ -162,7 +162,7 @@ Looked ask(const State& state, const Tokens& input, const Asking& how) {
   l.answer.accuracy_per_draw = l.answer.accuracy();
   const Positions& first = positions.at_layer(0);
   if (!first.only_offsets()) l.positions = first.tokens("ask");
-  for (int layer = 0; layer < net.spec().layers; ++layer) {
+  for (int layer = 0; layer < net.spec().blocks(); ++layer) {
     const std::vector<real> a = trace.captured.at(fmt::format("block{}.attention.weights", layer)).values();
     l.attention.insert(l.attention.end(), a.begin(), a.end());
   }

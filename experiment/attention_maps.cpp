@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "experiment/lengths.h"
 
@@ -17,7 +18,7 @@ AttentionMaps at_length(const State& state, int length) {
   const PositionSample positions = test_draw(state.config, length, 0, 1, T, batch.tokens);
   AttentionMaps maps{length, T, batch.outputs, {}, {}};
   // A pass for each layer: a trace of all would hold them twice, which at length 500 is hundreds of megabytes.
-  for (int layer = 0; layer < state.config.whole("layers"); ++layer)
+  for (int layer = 0; layer < blocks(state.config); ++layer)
     maps.add(attention_of(state, batch, positions, layer));
   return maps;
 }

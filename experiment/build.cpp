@@ -24,6 +24,8 @@ const std::vector<Word<Resample>>& all_resamplings() {
 
 Device device(const Choices& c) { return find("device", all_devices(), c["device"]).value; }
 
+int blocks(const Choices& c) { return c.whole("layers") * (c.has("loops") ? c.whole("loops") : 1); }
+
 TransformerSpec transformer_spec(const RunSpec& c) {
   const Task& what = task(c["task"]);
   TransformerSpec s;
@@ -31,7 +33,7 @@ TransformerSpec transformer_spec(const RunSpec& c) {
   s.symbols_out = what.symbols_out;
   s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"),
   s.ffn_multiplier = c.whole("ffn_multiplier");
-  s.causal = c.on("causal");
+  s.loops = c.whole("loops"), s.causal = c.on("causal");
   s.pool = c.whole("max_position"), s.first = c.whole("first_position");
   s.encoding = c.scheme, s.temperature = c.temperature;
   return s;

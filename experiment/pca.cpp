@@ -23,8 +23,8 @@ Activations activations(const State& state, int length, int from, int samples) {
   const MatmulPrecision as_this_run = precision(state.config);
   const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
-  for (int layer = 0; layer < c.whole("layers"); ++layer) names.push_back(output_of(layer));
-  Activations all{0, std::vector<std::vector<double>>(size_t(c.whole("layers")))};
+  for (int layer = 0; layer < blocks(c); ++layer) names.push_back(output_of(layer));
+  Activations all{0, std::vector<std::vector<double>>(size_t(blocks(c)))};
   for (int first = from; first < from + samples; first += cut) {
     const int count = std::min(cut, from + samples - first);
     const Batch batch = test_batch(c, length, first, count);
@@ -34,7 +34,7 @@ Activations activations(const State& state, int length, int from, int samples) {
     const Tensor logits = state.test_net()(batch.tokens, T, {positions, {}, &trace});
     const Score s = score(slice(logits, 1, T - O, T).values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
-    for (int layer = 0; layer < c.whole("layers"); ++layer) {
+    for (int layer = 0; layer < blocks(c); ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)
       for (int b = 0; b < count; ++b)
         all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.begin() + (int64_t(b + 1) * T - O) * C,

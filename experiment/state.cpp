@@ -14,8 +14,9 @@ State::State(const RunSpec& c)
 }
 
 Transformer State::test_net() const {
-  if (config["test_temperature"] == "same") return net;
-  Transformer made = net.at_temperature(config.test_temperature);
+  const Transformer own = net.with_loops(config.whole("loops"));
+  if (config["test_temperature"] == "same") return own;
+  Transformer made = own.at_temperature(config.test_temperature);
   check_aligned(config.test_temperature, params);
   return made;
 }

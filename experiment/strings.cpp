@@ -40,7 +40,8 @@ const Kind& strings_kind() {
       .format = state_format,
       .checkpoints_are_read = "a task; `poslab resume`, eval and ask read",
       .report = "tasks",
-      .tested = {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout", "matmul"},
+      .tested = {"loops", "eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout",
+                 "matmul"},
       .table = all_choices,
       .configure = configure,
       .check = check,
@@ -96,7 +97,7 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
   check_lengths(c, {length}, "view");
   const Batch batch = test_batch(c, length, first, 1);
   const int T = batch.tokens.shape()[1];
-  Sample s{.layers = c.whole("layers"),
+  Sample s{.layers = blocks(c),
            .heads = c.whole("heads"),
            .matrices = matrices_of(c.scheme, transformer_spec(c).shape()),
            .outputs = batch.outputs,

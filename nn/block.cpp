@@ -14,7 +14,7 @@ Tensor draw_weights(const Params& p, const char* name, int in, int out) {
 
 }  // namespace
 
-EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
+EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
   w_.query = draw_weights(a, "query", C, C), w_.key = draw_weights(a, "key", C, C);
@@ -28,7 +28,7 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
 Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass) const {
   const int B = in.x.dim(0), T = in.x.dim(1), H = spec_.heads, D = spec_.d_model / H;
   const auto heads_of = [&](const char* part, const Tensor& z) {
-    return expose(pass.trace, name_, part, z.reshape({B, z.dim(1), H, D}));
+    return expose(pass.trace, name(pass), part, z.reshape({B, z.dim(1), H, D}));
   };
   const auto attended = [&]() -> Attended {
     const Tensor x = num_queries == T ? in.x : slice(in.x, 1, T - num_queries, T);
@@ -37,7 +37,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
     const Tensor v = heads_of(".attention.value", in.project(w_.value));
     const Span span{.causal = spec_.causal, .offset = T - num_queries};
     const Heads heads = pass.temperature({q, k, x, in.x}, pass.positions, span);
-    return {x, attend(name_, pass, heads, v, span, in.terms).reshape(x.shape())};
+    return {x, attend(name(pass), pass, heads, v, span, in.terms).reshape(x.shape())};
   };
   if (const Tensor y = fused_block(in, w_, {H, num_queries, spec_.causal}, pass, attended)) return y;
   const auto [x, mixed] = attended();
@@ -46,7 +46,9 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
 
 Tensor EncoderBlock::after_attention(const Tensor& x, const Tensor& mixed, const LayerPass& pass) const {
   const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
-  const auto activation = [&](const char* part, Tensor z) { return expose(pass.trace, name_, part, std::move(z)); };
+  const auto activation = [&](const char* part, Tensor z) {
+    return expose(pass.trace, name(pass), part, std::move(z));
+  };
   const Tensor a = activation(".attention.added", linear(mixed, w_.output));
   const Tensor h = activation(".attention.out", residual_norm(x, a, w_.gain1, w_.bias1, drop1));
   const Tensor f = activation(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));

@@ -17,6 +17,7 @@ struct LayerPass {
   Dropout dropout;       // after the first sub-layer; the second uses the next site
   Trace* trace = nullptr;   // or null
   const PositionSample* documents = nullptr;   // of a sequence that has several; `positions` are then not read
+  int earlier = 0;       // blocks of the loops before this one, after which a trace counts on
   Dropout second_dropout() const {
     Dropout d = dropout;
     ++d.stream.site;
@@ -35,8 +36,9 @@ class EncoderBlock {                               // poslab::Block is a piece o
   // x, mixed: as in Attended (nn/fused.h)
   Tensor after_attention(const Tensor& x, const Tensor& mixed, const LayerPass&) const;
 
+  std::string name(const LayerPass& pass) const { return "block" + std::to_string(spec_.layer + pass.earlier); }
+
   BlockSpec spec_;
-  std::string name_;                              // "block2"
   BlockWeights w_;                                // matrices are stored (in, out)
 };
 

@@ -8,9 +8,9 @@ namespace poslab {
 namespace {
 
 TransformerSpec require_valid(TransformerSpec s) {
-  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1)
-    bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}; all must be at least 1", s.layers,
-              s.heads, s.d_model, s.ffn_multiplier);
+  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1 || s.loops < 1)
+    bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}, loops {}; all must be at least 1",
+              s.layers, s.heads, s.d_model, s.ffn_multiplier, s.loops);
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
@@ -46,14 +46,20 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const std::vector<std::optional<LayerTerms>> terms =
       fused_terms(*encoding_, temperature_, pass.positions,
                   {spec_.heads, spec_.d_model / spec_.heads, rows.device()}, pass.trace);
-  for (const EncoderBlock& block : blocks_) {
-    const int layer = int(&block - blocks_.data());
-    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
-    const int queries = layer + 1 == spec_.layers ? outputs : T;        // nothing reads the last block's other slots
-    const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
-                             pass.positions.at_layer(layer), drop, pass.trace};
+  const Tensor input = in.x;
+  for (int n = 0; n < spec_.blocks(); ++n) {
+    const int layer = n % spec_.layers;
+    if (n > 0 && layer == 0) in = {in.x + input};
+    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(n);     // a block draws twice
+    const int queries = n + 1 == spec_.blocks() ? outputs : T;        // nothing reads the last block's other slots
+    const LayerPass of_layer{.encoding = *encoding_->layers[size_t(layer)],
+                             .temperature = temperature_[size_t(layer)],
+                             .positions = pass.positions.at_layer(layer),
+                             .dropout = drop,
+                             .trace = pass.trace,
+                             .earlier = n - layer};
     in.terms = terms[size_t(layer)];
-    in = {block(in, queries, of_layer)};
+    in = {blocks_[size_t(layer)](in, queries, of_layer)};
   }
   return expose(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }

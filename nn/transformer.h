@@ -13,12 +13,14 @@ struct TransformerSpec {
   int symbols_in = 3;        // embedding rows, "empty" included
   int symbols_out = 2;
   int layers = 5, heads = 8, d_model = 64;
+  int loops = 1;                   // how often the layers are passed, with the same weights
   int ffn_multiplier = 4;          // d_ff / d_model
   bool causal = false;
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1
   Chosen<Scheme> encoding;                       // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature;         // none, unless another is given
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
+  int blocks() const { return layers * loops; }   // of a pass: block0 ... in a trace
 };
 
 // The arguments of a forward pass besides tokens: positions, dropout, and a Trace if activations are to be seen.
@@ -32,11 +34,14 @@ class Transformer {
  public:
   Transformer(Params, TransformerSpec);
   // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out). The last block computes no others.
+  // With loops the layers are passed several times, and the embedding is added before each time:
+  //   h <- layers(h + embedding),  h = 0 at first                        (Dehghani et al. 2019; Fan et al. 2024)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with other layers of positions, one for each block.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
+  Transformer with_loops(int) const;   // passes its layers so often, its weights shared
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 

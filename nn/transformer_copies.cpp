@@ -1,4 +1,5 @@
-// Copies of a transformer that share its weights: with another temperature, or other layers of positions.
+// Copies of a transformer that share its weights: with another temperature, other layers of positions, or another
+// number of loops.
 #include "core/error.h"
 #include "nn/transformer.h"
 
@@ -11,6 +12,13 @@ Transformer Transformer::at_temperature(const Chosen<TemperaturePolicy>& policy)
   Transformer other = *this;
   other.spec_.temperature = policy;
   other.temperature_ = temperature_layers(Params(0), policy, spec_.shape());
+  return other;
+}
+
+Transformer Transformer::with_loops(int loops) const {
+  Transformer other = *this;
+  if (loops < 1) bad_input("transformer: loops {}; it must be at least 1", loops);
+  other.spec_.loops = loops;
   return other;
 }
 

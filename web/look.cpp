@@ -89,7 +89,7 @@ Response ask_it(Request& request) {
                         {"input", Json::list(symbols)},
                         {"positions", Json::list(l.positions)},
                         {"accuracy", a.accuracy()},
-                        {"layers", s.config.whole("layers")},
+                        {"layers", blocks(s.config)},
                         {"heads", s.config.whole("heads")},
                         {"time", l.time}}),
           {l.attention.begin(), l.attention.end()}};

@@ -128,10 +128,10 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
     the test.
 
-    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, matmul, threads, device. force: even if
-    it seems too large for this machine's memory, or to take more than a month."""
+    Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device. force:
+    even if it seems too large for this machine's memory, or to take more than a month."""
     path = os.fsdecode(run)
-    texts = _texts(options, (*_testing, "test_dropout", "matmul", "threads", "device", *_testing.values()))
+    texts = _texts(options, (*_testing, "loops", "test_dropout", "matmul", "threads", "device", *_testing.values()))
     named = [(_testing.get(option, option), text) for option, text in texts]
     return Run(path, test=_as_written(options, lambda: _inside.test_run(path, named, name, force, progress)))
 

@@ -19,7 +19,7 @@ namespace {
 
 // Schemes meet the kinds in the same code, so that three steps of one kind are enough; the others take a step, whose
 // update the test shows.
-void trained_alike(const std::string& name, int steps) {
+void trained_alike(const std::string& name, int steps, const Settings& more = {}) {
   const OneThread one;
   const Quick quick;
   const std::vector<SmallKind> all = small_kinds();
@@ -28,9 +28,12 @@ void trained_alike(const std::string& name, int steps) {
   for (const Scheme& scheme : all_encodings()) {
     INFO(name << " " << scheme.name);
     std::unique_ptr<Learner> cpu, gpu;
-    const std::string refused = refusal([&] { cpu = learner_of(k, {{"encoding", scheme.name}}); });
+    Settings own = {{"encoding", scheme.name}};
+    own.insert(own.end(), more.begin(), more.end());
+    const std::string refused = refusal([&] { cpu = learner_of(k, own); });
     if (!refused.empty()) continue;  // such as causal ones in a T5
-    gpu = learner_of(k, {{"encoding", scheme.name}, {"device", "cuda"}});
+    own.emplace_back("device", "cuda");
+    gpu = learner_of(k, own);
     CHECK(gpu->params().device() == Device::cuda);
     for (int n = 0; n < steps; ++n) {
       const StepResult a = step(*cpu), b = step(*gpu);
@@ -49,6 +52,12 @@ void trained_alike(const std::string& name, int steps) {
 }  // namespace
 
 TEST_CASE("cuda: three steps of a LLaMA with every scheme, as on the CPU") { trained_alike("llama", 3); }
+TEST_CASE("cuda: two steps of packed documents with every scheme, as on the CPU") {
+  trained_alike("llama", 2, {{"documents", "packed"}});
+}
+TEST_CASE("cuda: a step of a looped model with every scheme, as on the CPU") {
+  trained_alike("strings", 1, {{"loops", "2"}, {"dropout", "0"}});
+}
 TEST_CASE("cuda: a step of gated attention units with every scheme, as on the CPU") { trained_alike("gau", 1); }
 TEST_CASE("cuda: a step of a T5 with every scheme, as on the CPU") { trained_alike("t5", 1); }
 TEST_CASE("cuda: a step of a decoder of a task with every scheme, as on the CPU") { trained_alike("decoder", 1); }

@@ -99,7 +99,7 @@ TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
   CHECK(footprint(small).bytes() < 1e8);
   CHECK(memory().bytes_in_use == before);
   for (const auto& [name, value] :
-       {std::pair{"layers", "3"}, {"d_model", "128"}, {"batch", "64"}, {"train_length", "30"}}) {
+       {std::pair{"layers", "3"}, {"loops", "2"}, {"d_model", "128"}, {"batch", "64"}, {"train_length", "30"}}) {
     RunSpec larger(small);
     larger.set(name, value);
     CHECK(footprint(larger).bytes() > footprint(small).bytes());

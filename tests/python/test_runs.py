@@ -53,10 +53,12 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert list(again.lengths["length"]) == [2, 3, 4] and list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6]
     assert again.result["test"]["test_positions"] == "sequential" and "test" not in run.result
     assert pl.evaluate(run, samples=16, progress=False).test == ""
+    twice = pl.evaluate(run, loops=2, name="twice", progress=False)
+    assert twice.result["test"] == {"loops": "2"} and list(twice.lengths["loss"]) != list(run.lengths["loss"])
     with pytest.raises(ValueError, match=r"eval_lengths = \(1, 3\) is not a range of lengths; it takes FROM:TO"):
         pl.evaluate(run, lengths=(1, 3), progress=False)
     pl.evaluate(run, lengths="1:2", name="short", progress=False)
-    assert list(run.tests) == [again.test, "short"] and len(run.tests["short"].lengths) == 2
+    assert list(run.tests) == [again.test, "short", "twice"] and len(run.tests["short"].lengths) == 2
     with pytest.raises(ValueError, match="eval_lengths = 1:2 and eval_lengths = 1:3 contradict each other"):
         pl.evaluate(run, lengths="1:2", eval_lengths="1:3", progress=False)
     rounded = pl.evaluate(run, matmul="bf16", progress=False)

@@ -107,7 +107,7 @@ export function options_of(state, lane) {
 // encoding or its positions, and go with them.
 const OF_FIELD = {positions: ['first_position', 'resample']};
 const UNSHOWN =
-    [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'causal', 'dropout', 'clip', 'curriculum', 'warmup',
+    [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'loops', 'causal', 'dropout', 'clip', 'curriculum', 'warmup',
      'cooling', 'schedule', 'lr_floor', 'weight_decay'];
 export function set_field(lane, field, value) {
   const gone = OF_FIELD[field] ?? [];

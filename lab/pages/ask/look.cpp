@@ -18,7 +18,7 @@ constexpr size_t most_columns = 160;
 }  // namespace
 
 Look read_look(const std::string& text, const RunSpec& c) {
-  if (text == "max") return {c.whole("layers"), 0};
+  if (text == "max") return {blocks(c), 0};
   const size_t dot = text.find('.');
   if (dot == std::string::npos)
     bad_input(
@@ -30,7 +30,7 @@ Look read_look(const std::string& text, const RunSpec& c) {
     return int(read_whole(fmt::format("--attention {}: {}", text, what), part, range, to_string(range)));
   };
   const std::string head = text.substr(dot + 1);
-  return {read("layer", text.substr(0, dot), c.whole("layers")),
+  return {read("layer", text.substr(0, dot), blocks(c)),
           head == "max" ? 0 : read("head", head, c.whole("heads"))};
 }
 

@@ -1,0 +1,122 @@
+// A model that passes its layers several times: what each loop computes, what it takes, and a test with other loops.
+#include <doctest/doctest.h>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "encodings/checks/setup.h"
+#include "experiment/evaluate.h"
+#include "experiment/footprint.h"
+#include "experiment/step.h"
+#include "tests/lab_helpers.h"
+
+namespace poslab::test {
+namespace {
+
+RunSpec looped(const Settings& more) {
+  const Settings all = {{"task", "parity_check"}, {"encoding", "rope"}, {"layers", "1"}, {"heads", "2"}, {"d_model", "16"},
+                  {"batch", "4"}, {"train_length", "6"}, {"eval_lengths", "1:12"}, {"eval_samples", "8"},
+                  {"steps", "20"}};
+  return RunSpec(configure(overlaid(all_choices(), all, more)));
+}
+
+}  // namespace
+
+TEST_CASE("loops: each begins with the last one's states and the embedding, for every scheme") {
+  const NoGrad still;
+  int held = 0;
+  for (const Scheme& scheme : all_encodings()) {
+    INFO(scheme.name);
+    Params params(5);
+    TransformerSpec spec;
+    spec.layers = 2, spec.heads = 4, spec.d_model = 32, spec.loops = 3;
+    spec.encoding = choose_encoding(scheme.name, trained_on(1024));
+    spec.causal = !scheme.causal_only(spec.encoding.choices).empty();
+    const Transformer model(params, spec);
+    params.pack();
+    const Ids tokens({2, 6}, {0, 1, 1, 0, 2, 2, 1, 0, 1, 0, 2, 2});
+    const Chosen<Sampler> counted = sampler_for(spec.encoding, choose_sampler("sequential"));
+    const PositionSample draw(counted, Resample::per_forward, {}, 1, 6);
+    Trace all({"embedding", "block*.out"});   // attention's, too
+    const Tensor logits = model(tokens, 6, {draw, {}, &all});
+    CHECK(all.captured.size() == 13);
+    CHECK(all.captured.count("block5.out"));
+    const Tensor input = all.captured.at("embedding");
+    for (int loop = 1; loop < 3; ++loop) {
+      const Tensor begin = all.captured.at(fmt::format("block{}.out", 2 * loop - 1)) + input;
+      Trace one({"block*.out"});
+      one.replace("embedding", [&](const std::string&, const Tensor&) { return begin; });
+      const Tensor again = model.with_loops(1)(tokens, 6, {draw, {}, &one});
+      CHECK(checks::difference(one.captured.at("block1.out"),
+                               all.captured.at(fmt::format("block{}.out", 2 * loop + 1))) < 1e-5);
+      if (loop == 2) CHECK(checks::difference(again, logits) < 1e-5);
+    }
+    CHECK(checks::difference(model(tokens, 2, {draw, {}}), slice(logits, 1, 4, 6)) < 1e-5);   // without a trace
+    ++held;
+  }
+  CHECK(held == int(all_encodings().size()));
+}
+
+TEST_CASE("loops: they add no parameter, train, and may be others at test") {
+  State one(looped({})), three(looped({{"loops", "3"}}));
+  CHECK(one.params.count() == three.params.count());
+  const double first = finish_step(one.config, start_step(one, draw_step(one.config, 0))).loss,
+               other = finish_step(three.config, start_step(three, draw_step(three.config, 0))).loss;
+  CHECK(first != other);
+  const double trained = test_at(three, 12, 8).loss;
+  three.config.set("loops", "5");
+  CHECK(test_at(three, 12, 8).loss != trained);
+  three.config.set("loops", "3");
+  CHECK(test_at(three, 12, 8).loss == trained);
+  CHECK(refusal([] { check(looped({{"loops", "200"}, {"layers", "2"}})); }) ==
+        "2: loops = 200 of layers = 2 are 400 blocks; take at most 256");
+  CHECK_THROWS_AS(one.net.with_loops(0), BadInput);
+}
+
+TEST_CASE("loops: dropout draws anew in each, and gradients are those of differences") {
+  State s(looped({{"loops", "4"}, {"dropout", "0.5"}}));
+  const StepInputs in = draw_step(s.config, 0);
+  const auto logits = [&](real rate) {
+    return s.net(in.batch.tokens, 1, {in.positions, {rate, stream(1, Purpose::dropout, 0)}});
+  };
+  CHECK(checks::difference(logits(real(0.5)), logits(0)) > 1e-3);
+  if (sizeof(real) == 4) return;   // the rest needs the digits of double
+  const auto loss = [&] { return cross_entropy(logits(0), in.batch.targets); };
+  s.params.clear_grads();
+  backward(loss());
+  const Params::Entry& e = s.params.entries()[0];
+  for (int64_t i = 0; i < std::min<int64_t>(8, e.tensor.size()); ++i) {
+    const real was = e.tensor.data()[i], step = real(1e-5);
+    const NoGrad still;
+    e.tensor.data()[i] = was + step;
+    const double above = double(loss().item());
+    e.tensor.data()[i] = was - step;
+    const double below = double(loss().item());
+    e.tensor.data()[i] = was;
+    CHECK((above - below) / (2 * double(step)) == doctest::Approx(double(s.params.grads()[i])).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("loops: the estimate of memory and time knows them") {
+  for (const char* encoding : {"rope", "relative", "cope"}) {
+    const RunSpec c(looped({{"encoding", encoding}, {"loops", "6"}, {"d_model", "64"}, {"batch", "32"},
+                            {"causal", "on"}, {"train_length", "40"}}));
+    const int64_t before = memory().bytes_requested;
+    State state(c);
+    const StepInputs in = draw_step(c, 0, 40);
+    const Tensor logits = state.net(in.batch.tokens, in.batch.outputs, {in.positions, {real(0.1), {}}});
+    const Tensor loss = cross_entropy(logits, in.batch.targets);
+    const double used = double(memory().bytes_requested - before);
+    backward(loss);
+    const Footprint f = footprint(c);
+    INFO(encoding << " " << (f.state + f.step) / used);
+    CHECK((f.state + f.step) / used > 0.7);
+    CHECK((f.state + f.step) / used < 2);
+    RunSpec once = c;
+    once.set("loops", "1");
+    CHECK(footprint(c).step > 4 * footprint(once).step);
+    CHECK(work(c).step > 5 * work(once).step);
+  }
+}
+
+}  // namespace poslab::test
