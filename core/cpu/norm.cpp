@@ -11,6 +11,8 @@ namespace {
 
 constexpr int row_block = 32;          // rows of one piece of work
 constexpr int max_partial_sums = 16;   // of dgain and dbias, whatever the number of threads
+using Rms = std::integral_constant<NormKind, NormKind::rms>;
+using Layer = std::integral_constant<NormKind, NormKind::layer>;
 
 // Mean and 1 / std of a row: h = (s - mean) inverse.
 template <NormKind kind>
@@ -50,8 +52,8 @@ template <NormKind kind>
 // d = the gradient of s through the norm; in rms plus ds, unless that is null. Adds this row's dgain and dbias to
 // `sums` (2, n). Each kind has its own loops: in a joint loop the compiler would fuse other multiply-adds, and round
 // otherwise.
-[[gnu::always_inline]] inline void rms_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
-                                                    const real* gain, int n, real epsilon) {
+[[gnu::always_inline]] inline void norm_row_backward(Rms, real* d, real* sums, const real* ds, const real* dy,
+                                                     const real* s, const real* gain, int n, real epsilon) {
   const real inverse = Moments<NormKind::rms>(s, n, epsilon).inverse;
   Vec total{};
   for_vectors(n, [&](int j, int count) {
@@ -66,8 +68,8 @@ template <NormKind kind>
     return ds ? load_some(ds + j, count) + dj : dj;
   });
 }
-[[gnu::always_inline]] inline void layer_row_backward(real* d, real* sums, const real* dy, const real* s,
-                                                      const real* gain, int n, real epsilon) {
+[[gnu::always_inline]] inline void norm_row_backward(Layer, real* d, real* sums, const real*, const real* dy,
+                                                     const real* s, const real* gain, int n, real epsilon) {
   const Moments<NormKind::layer> m(s, n, epsilon);
   Vec g_total{}, gh_total{};
   for_vectors(n, [&](int j, int count) {
@@ -88,8 +90,7 @@ template <NormKind kind>
 template <class Work>
 void with_form(const NormForm& form, const Work& work) {
   with_width(form.n, [&](auto n) {
-    if (form.kind == NormKind::rms) work(std::integral_constant<NormKind, NormKind::rms>(), n);
-    else work(std::integral_constant<NormKind, NormKind::layer>(), n);
+    form.kind == NormKind::rms ? work(Rms(), n) : work(Layer(), n);
   });
 }
 
@@ -159,12 +160,7 @@ void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulato
       const real* f = dz ? dropout_factors(from, to, n, form.dropout) : nullptr;
       for (int64_t i = from; i < to; ++i) {
         const real* d = ds ? ds + i * n : nullptr;
-        if (dy) {
-          if constexpr (kind() == NormKind::rms)
-            rms_row_backward(own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon);
-          else layer_row_backward(own, sums, dy + i * n, s + i * n, gain, n, form.epsilon);
-          d = own;
-        }
+        if (dy) norm_row_backward(kind, own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon), d = own;
         if (!d) __builtin_unreachable();      // ds or dy is given
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
         if (!dz) continue;

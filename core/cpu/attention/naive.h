@@ -96,27 +96,17 @@ inline std::vector<double> values_backward(const AttentionGrads& d, const Row& r
 
 // ds_ij = a_ij (da_ij - sum_k a_ik da_ik)
 inline std::vector<double> weights_backward(const std::vector<double>& a, const std::vector<double>& da) {
+  std::vector<double> ds(a.size());
   double along = 0;
   for (size_t j = 0; j < a.size(); ++j) along += a[j] * da[j];
-  std::vector<double> ds(a.size());
   for (size_t j = 0; j < a.size(); ++j) ds[j] = a[j] * (da[j] - along);
   return ds;
-}
-
-// dq_rel_i += dx r[pair], dr[pair] += dx q_rel_i
-inline void relative_backward(const AttentionGrads& d, const Row& row, int i, int j, double dx) {
-  const AttentionArgs& x = row.x;
-  for (int c = 0; x.r && c < x.rel_dim; ++c) {
-    const int64_t q = row.query(i, x.rel_dim, c), r = (row.pair(i, j) * x.heads + row.h) * x.rel_dim + c;
-    d.q_rel.at[q] += real(dx * double(x.r[r])), d.r.at[r] += real(dx * double(x.q_rel[q]));
-  }
 }
 
 // dq_i += dx k_j, dk_j += dx q_i for dx = scale dproduct; number: of the piece that holds the pair
 inline void product_backward(const AttentionGrads& d, const Row& row, int number, int i, int j, double dproduct) {
   const AttentionPiece& p = row.x.piece[number];
   const double dx = double(row.x.scale) * dproduct;
-  relative_backward(d, row, i, j, dx);
   for (int c = 0; c < row.x.head_dim; ++c) {
     const int64_t q = row.query(i, row.x.head_dim, c), k = row.key(j, row.x.head_dim, c);
     d.q[number].at[q] += real(dx * double(p.k[k])), d.k[number].at[k] += real(dx * double(p.q[q]));
@@ -131,13 +121,18 @@ inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, 
     for (int j = 0; j < x.keys; ++j) {
       const AttentionPiece* p = row.piece(i, j);
       if (!p) continue;
-      const double gain = row.gain(i, j), product = row.product(*p, i, j), du = t * ds[size_t(j)];
-      const int64_t pair = x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
+      const double gain = row.gain(i, j), product = row.product(*p, i, j), du = t * ds[size_t(j)], dproduct = gain * du;
+      const int64_t pair = x.r || x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
       if (x.temperature)
         d.temperature.at[row.temperature(i)] += real(ds[size_t(j)] * (gain * product + row.bias(i, j)));
       if (x.gain) d.gain.at[pair] += real(du * product);
       if (x.bias) d.bias.at[pair] += real(du);
-      product_backward(d, row, int(p - x.piece), i, j, gain * du);
+      product_backward(d, row, int(p - x.piece), i, j, dproduct);
+      for (int c = 0; x.r && c < x.rel_dim; ++c) {
+        const int64_t q = row.query(i, x.rel_dim, c), r = pair * x.rel_dim + c;
+        const double dx = double(x.scale) * dproduct;
+        d.q_rel.at[q] += real(dx * double(x.r[r])), d.r.at[r] += real(dx * double(x.q_rel[q]));
+      }
     }
   });
 }
