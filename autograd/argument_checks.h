@@ -32,7 +32,7 @@ inline void check_rate(const Dropout& how) {
     bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);
 }
 
-// n: Span::key_lengths. Throws BadInput unless it is absent, or (batch) with numbers in 0 .. keys.
+// Throws BadInput unless n, the Span's key_lengths, is absent, or of shape (batch) with numbers 0 .. keys.
 inline void check_key_lengths(const Ids& n, int batch, int keys) {
   if (!n) return;
   if (n.shape() != Shape{batch})

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// The result points into the tensors, which must live as long. v: (B, Tk, G, Dv), or absent where only the weights are
+// The result points into the tensors, which must outlive it. v: (B, Tk, G, Dv), or absent where only the weights are
 // computed.
 AttentionArgs attention_arguments(const Scores&, const Tensor& v, const Span&);
 // Throws BadInput unless v is present and the biases have the shapes of q and q_rel.

@@ -25,7 +25,7 @@ Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q: of
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
-// The half after attention: x and its result `mixed`, (..., C) each -> (..., C). Unused: weights of query, key, value.
+// The half after attention, from x and attention's result `mixed`: (..., C) -> (..., C). Unused: query, key, value.
 bool encoder_tail_fits(const Tensor& x, int rows, const BlockWeights&);   // whether a kernel takes `rows` rows of C
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
                     Dropout after_ffn);

@@ -67,7 +67,7 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
-// (..., C), gain and bias (C). Squares overflow: in float a row with a number above 1e19 counts as 0, as in PyTorch.
+// (..., C), gain and bias (C). In float a number above 1e19 has no square: its row is normalized to 0, as in PyTorch.
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);          // x_e keep_e / (1 - rate): Dropout in core/kernels.h
@@ -106,8 +106,10 @@ struct Scores {
   Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): relative logits, both or neither
   Tensor gain{}, bias{};                   // (N, H): a factor and a logit for each row and head
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)
-  Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
-};                                      // absent: j - t + slots - 1, slots = max(offset + Tq, Tk), N = slots - 1 + Tk
+  // (1 or B, Tq, Tk): the row of r, gain and bias that a pair reads; absent: row j - t + slots - 1 of
+  // N = slots - 1 + Tk rows, slots = max(offset + Tq, Tk)
+  Ids pairs{};
+};
 // The keys that a query may see: keys of its own sequence, with a causal mask none after its slot, and with a sliding
 // window none too far before it.
 struct Span {
@@ -123,8 +125,8 @@ struct QueryBiases {
 // A query that sees no key has weights 0 and result 0.            (B, Tk, G, Dv) -> (B, Tq, H, Dv)
 Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
-// For each row: its largest weight, the entropy of the weights in nats, and the largest logit, mean and variance of the
-// logits of the keys seen. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
+// For each row: the largest weight, the entropy of the weights in nats, and of the logits of the keys seen the largest,
+// mean and variance. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
 // Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);   // (..., Tq, Tk), (..., Tq, 2: right, left) -> z's

@@ -41,7 +41,7 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs, Backw
 // For an op whose result never has a gradient: returns y. Nothing is recorded; POSLAB_DEBUG (core/debug.h) sees the op.
 Tensor without_gradient(const char* op, Tensor y, Inputs);
 
-void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);   // of grad_accumulators()
+void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);   // for the next function
 
 // Accumulators for a kernel that gives the gradients of several inputs, in any order. Where two inputs are one tensor,
 // its gradient is set to 0 first, and both add to it.
@@ -67,6 +67,6 @@ class NoGrad {
 };
 bool recording();        // no NoGrad lives on this thread
 size_t tape_length();    // ops on this thread's tape
-void clear_tape();   // drops a forward pass that will have no backward pass
+void clear_tape();       // drops a forward pass that will have no backward pass
 
 }  // namespace poslab

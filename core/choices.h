@@ -42,11 +42,11 @@ struct Option {
   Kind kind;
   std::vector<std::string> words = {};   // none: any text
   Range range = {0, 0};
-  // For an option whose text is a spelling, such as "alibi:symmetric" (its words are the names): all settings that the
-  // text makes, this option's among them, each in canonical form. Throws BadInput. Null: this option's alone.
+  // For an option whose words are names of things with options of their own: the settings that a text such as
+  // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: this option's alone.
   Settings (*sets)(const std::string& text) = nullptr;
-  // The parsed value, for RunSpec::value (experiment/run_spec.h), where that is not a number or word; else null. Throws
-  // BadInput.
+  // Parses a value that is neither a number nor a word, for RunSpec::value (experiment/run_spec.h). Throws BadInput.
+  // Null: the value is one of these.
   std::any (*read)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
@@ -72,7 +72,7 @@ struct Spelling {
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
-// The parts of a composition, "rope|none". The + of an exponent, as in 1e+16, does not separate.
+// The parts of a composition, "rope|none", between the separators `at`. The + of 1e+16 is none.
 std::vector<std::string> split(const std::string& text, char at);
 
 // The options of a thing, each with a value.
@@ -128,8 +128,8 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // a run's own options, for options that a spelling leaves out
-RunValues trained_on(int64_t slots);                     // the trained length, which shares such as 0.5L refer to
+using RunValues = std::map<std::string, std::string>;   // of a run's options, for those that a spelling leaves out
+RunValues trained_on(int64_t slots);                     // the trained length alone, which shares like 0.5L refer to
 
 // All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
 // become numbers. Throws BadInput.

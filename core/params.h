@@ -15,8 +15,8 @@ namespace poslab {
 class Params {
  public:
   explicit Params(uint64_t seed);
-  // Weights of an external checkpoint: a module gets the stored matrix with a parameter's full name, and makes no
-  // parameter. A vector is a matrix of one row. There are then no entries and no gradients.
+  // For the weights of an external checkpoint: modules read its matrices, found by the full names of parameters, and
+  // make none. A vector is a matrix of one row. entries() is then empty, and nothing has a gradient.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights);
   // The stored matrix of that name under this path; empty unless constructed with StoredWeights.
@@ -25,7 +25,8 @@ class Params {
   // The same path for parameters that several modules share: the first request makes the tensor, later ones return it.
   Params shared() const;
 
-  // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
+  // A new parameter, drawn from a stream of its own, (seed, init, its index in entries()). Throws BadInput for a name
+  // that is taken, and after pack().
   Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std times N(0, 1), cut off at 2
   Tensor normal(const std::string& name, Shape, double std) const;
   Tensor uniform(const std::string& name, Shape, double low, double high) const;   // low <= value < high
@@ -48,7 +49,7 @@ class Params {
   struct Store;
   Tensor make(const std::string& name, Shape) const;
   template <class Draw>
-  Tensor request(const std::string& name, Shape, const Draw&) const;     // of values draw(rng), draw(rng), ..., if new
+  Tensor request(const std::string& name, Shape, const Draw&) const;     // if new, of values draw(rng), ...
   std::shared_ptr<Store> store_;
   std::string path_;
   bool shared_ = false;

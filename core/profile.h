@@ -40,7 +40,7 @@ void clear_profile_totals();
 // The calls since the latest call of this function, "linear 0.213 ms 197 GFLOP/s, ..."; empty below POSLAB_DEBUG=3.
 std::string latest_calls();
 
-// The table at the end of a run, per step.   seconds: of the whole run, in kernels or not   unit: "step"   units: steps
+// The table at the end of a run, per unit.   what: "training"   unit: "step"   units: steps   seconds: of the whole run
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 

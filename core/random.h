@@ -11,7 +11,7 @@ namespace poslab {
 enum class Purpose : uint32_t { init, length, tokens, positions, dropout, test_tokens, test_positions, test_dropout,
                                 align_tokens };
 
-// One use of random numbers: the key and the upper half of Philox's counter. The lower half is the index of a block.
+// One use of random numbers: Philox's key and the upper half of its counter, whose lower half is the index of a block.
 struct Stream {
   uint64_t seed = 0;
   uint32_t step = 0;

@@ -20,10 +20,10 @@ int64_t size_of(const Shape&);        // number of elements
 class Tensor {
  public:
   Tensor() = default;
-  explicit Tensor(Shape shape, Device device = Device::cpu);            // uninitialized; BadInput for a size below 1
+  explicit Tensor(Shape shape, Device device = Device::cpu);            // not initialized; BadInput for sizes below 1
   static Tensor full(Shape shape, real value, Device device = Device::cpu);
   template <class T>
-  static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; rounds to real
+  static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; BadInput unless they fill it
   // A tensor on existing values, dense and row-major on the host; `keep` owns their memory.
   static Tensor wrap(Shape shape, real* values, std::shared_ptr<const void> keep);
   Tensor to(Device) const;          // itself if it is on that device already; else a copy, without gradient
@@ -39,18 +39,19 @@ class Tensor {
   real* data() const;
   std::vector<real> values() const; // a copy on the host
   void set(const real* values) const;   // size() of them, from the host
-  real item() const;                // the only element
+  real item() const;                // the only element; BadInput if there are others
 
   bool requires_grad() const;
   Tensor& require_grad();              // marks a leaf, or the result of a recorded op
   // For backward functions: where to add d loss / d this; null if it is not needed. From then on has_grad() is true.
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
-  Tensor take_grad() const;         // grad(), moved out without a copy where this tensor owns the memory; then cleared
+  Tensor take_grad() const;         // grad(), whose memory it takes over if this tensor owns it; then clear_grad()
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;          // grad() is zero again
 
-  Tensor reshape(Shape) const;      // same buffer and same gradient, so nothing is recorded; one size may be -1
+  // Same buffer and same gradient, so nothing is recorded. One size may be -1. BadInput unless there are size() values.
+  Tensor reshape(Shape) const;
   Tensor detach() const;            // same buffer, no gradient
   Tensor first(int n) const;        // indices 0 .. n-1 of axis 0: same buffer, no gradient. Failure for another n
   explicit operator bool() const { return storage_ != nullptr; }
@@ -70,7 +71,7 @@ class Tensor {
 class Ids {
  public:
   Ids() = default;
-  Ids(Shape shape, std::vector<int> values);
+  Ids(Shape shape, std::vector<int> values);   // throws BadInput unless the values fill the shape
   const Shape& shape() const { return shape_; }
   int64_t size() const { return values_ ? int64_t(values_->size()) : 0; }
   const int* data() const { return values_ ? values_->data() : nullptr; }   // on the host

@@ -10,7 +10,7 @@ namespace poslab {
 struct Adam {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8, clip = 1.0;  // clip: the largest norm; infinity for none
-  double decay = 0;          // lr times so much of each matrix goes in a step
+  double decay = 0;          // a step first multiplies each matrix by 1 - lr decay
   Tensor m, v;               // (count) each: first and second moments
   Tensor squares;            // of the latest gradient, their sum: one double in the memory of reals
   int64_t step = 0;          // updates done; counted by the caller

@@ -14,13 +14,13 @@ struct FeedForwardSpec {
   int d_model, d_ff;
   bool gated;
   Activation activation;
-  double output_scale = 1;                              // of w2's initial standard deviation, 1 / sqrt(d_ff)
+  double output_scale = 1;                              // factor on w2's initial standard deviation
 };
 
 class FeedForward {
  public:
   FeedForward() = default;
-  // Parameters w1, w3 if it is gated, and w2: N(0, 1 / in), cut off at two standard deviations.
+  // Parameters w1, w3 if it is gated, and w2: N(0, 1 / in), cut off at two standard deviations; in: rows of the matrix.
   FeedForward(const Params&, FeedForwardSpec);
   Tensor operator()(const Tensor& x) const;
 

@@ -7,7 +7,7 @@
 //   x <- rms_norm(alpha x + dropout(o)),   alpha = layers^(1/4)
 //
 // DeepNorm counts two sub-layers to a layer, and a unit is one: its (2 layers)^(1/4) and (8 layers)^(-1/4) become
-// layers^(1/4), and (4 layers)^(-1/4) for the first size of wu, wv and wo.
+// layers^(1/4), and (4 layers)^(-1/4) for the initial size of wu, wv and wo.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"

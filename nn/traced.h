@@ -19,8 +19,8 @@ Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Ten
 using Mix = std::function<Tensor(const Heads&, const Tensor& v, const LayerPass&)>;
 Tensor mix_documents(const std::string& name, int layer, const LayerPass&, const Heads&, const Tensor& v, const Mix&);
 
-// `heads` (B, Tq, H, Dv), but sum_j a_ij v_j for queries whose weights a_ij (B, H, Tq, Tk) the trace changes under
-// `name`: gradients then flow to v, and to new weights that require one, but not to logits. `weights` is called only if
+// Returns heads (B, Tq, H, Dv), with sum_j a_ij v_j for queries whose weights a_ij (B, H, Tq, Tk) the trace changes
+// under `name`; their gradients go to v, and to weights that require some, not to logits. `weights` is called only if
 // the trace reads them. Throws BadInput for a change if heads are not weights times v alone, as in Shaw's scheme.
 Tensor reweigh(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);

@@ -6,8 +6,8 @@
 namespace poslab {
 
 struct Weight {
-  Tensor own{};                                  // a parameter, (in, out); or a table, (rows, columns)
-  StoredMatrix stored{};                         // instead of one, (out, in); or a table, (rows, columns)
+  Tensor own{};                                  // the parameter, (in, out); of a table (rows, columns)
+  StoredMatrix stored{};                         // or the stored matrix, (out, in); of a table (rows, columns)
 };
 
 // The parameter `name` from N(0, std^2), cut off at two standard deviations; or the matrix if `p` has stored weights.

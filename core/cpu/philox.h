@@ -35,7 +35,7 @@ inline void interleave(Lanes64* out, Lanes64 a, Lanes64 b, std::integer_sequence
   out[1] = __builtin_shufflevector(a, b, (n / 2 + i / 2 + i % 2 * n)...);
 }
 
-// The 16-bit words of blocks index .. index + blocks - 1, eight a block, in the order in which elements read them (on a
+// The 16-bit words of philox_blocks blocks from `index` on, eight each, in the order in which elements read them (on a
 // little-endian machine: every machine with one of these vector units).
 constexpr int chains = 2;   // ten rounds are one long dependency; two of them side by side hide its latency
 constexpr int philox_blocks = chains * blocks_per_vector;

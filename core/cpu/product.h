@@ -27,7 +27,7 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
 struct Right {          // the factor b: b_pj = at[p row + j]
   const real* at = nullptr;
   ptrdiff_t row = 0;
-  bool packed = false;  // packed by Multiply: a row here is two rows of b as pairs, or one rounded
+  bool packed = false;  // by Multiply: each row then holds two rows of b as pairs, or a rounded one
 };
 
 // With fewer rows of a, a copy of b would take as long as the product.

@@ -114,7 +114,7 @@ inline bool any(LaneMask m) {
 #endif
 }
 
-// The larger and the smaller; where one is NaN, the second.
+// The larger and the smaller; b where a or b is NaN.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec max(Vec a, Vec b) {
   return _mm512_maskz_max_ps(0xFFFF, a, b);

@@ -4,7 +4,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-// Rows into columns, W at a time: each round of interleaving halves brings one bit of a row's number to its column's.
+// W rows of W into columns. Each round interleaves the halves: one bit of a row's number goes to the column's number.
 template <int W, int... i>
 inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   for (int round = 1; round < W; round *= 2) {

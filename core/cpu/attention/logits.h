@@ -125,7 +125,7 @@ struct Tile {
   // The sequences of a group are a little more than a tile apart, so that they do not share lines of the cache.
   const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
-  int pieces = 0, piece[max_pieces] = {};                                        // of them: with a pair in this tile
+  int pieces = 0, piece[max_pieces] = {};  // the pieces that hold a pair of this tile, by their numbers
   bool leading = true;  // every row sees the keys from j0 up to an end of its own, all in one piece, so that the mask
                         // of a row is a number of columns; and s = scale q.k + bias
 
@@ -152,7 +152,8 @@ struct Tile {
   Seen seen(int b) const { return {first_row_end_, smaller(row_limit_, keys_of(b))}; }
 
   int table_column(int i) const { return m - 1 - i; }
-  // Where query row i begins: in tables of `size` reals, or of `size` rows with columns `step` reals apart.
+  // Where query row i begins in the tables. With `pairs`, table i, `size` reals long; else its column of the one table,
+  // whose columns are `step` reals apart.
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }

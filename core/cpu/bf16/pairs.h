@@ -136,7 +136,7 @@ struct InstructionPairs {
 };
 using Pairs = InstructionPairs;
 using Packed = InstructionPairs;          // the form of packed factors
-inline constexpr int reals_per_pair = 1;  // of packed factors, and as many products: one instruction reads both numbers
+inline constexpr int reals_per_pair = 1;  // of packed factors; one instruction multiplies both numbers
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -205,7 +205,7 @@ struct Split : Reals {
   }
 };
 using Packed = Split;                     // the form of packed factors
-inline constexpr int reals_per_pair = 2;  // of packed factors, and as many products: an FMA for each number
+inline constexpr int reals_per_pair = 2;  // of packed factors; an FMA multiplies each number
 #endif
 
 // Pairs of a b that is not packed, made from two of its rows at each read. With few rows of a this costs less than
