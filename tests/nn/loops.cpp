@@ -8,7 +8,7 @@
 #include "experiment/evaluate.h"
 #include "experiment/footprint.h"
 #include "experiment/step.h"
-#include "tests/lab_helpers.h"
+#include "tests/lab/helpers.h"
 
 namespace poslab::test {
 namespace {
