@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with a
 # trap in place of every package manager. Needs root and debootstrap; the mirror and the way to it are this machine's.
-# usage: tests/tools/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare if not given
+# usage: tests/tools/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source=$PWD

@@ -133,4 +133,4 @@ expect '[[ $(cat "a copy/.venv-x/pyvenv.cfg") == *" $PWD/a copy/.venv-x" ]]'
 eval "$(sed -n '/^present() {/,/^}/p' "$source/tools/setup.sh")"
 expect 'PATH=$PWD/bin present ldconfig'           # of /sbin, where the PATH of a user does not look
 expect '! PATH=$PWD/bin present no-such-command'
-echo 'tests/tools/dev.sh: without root the build goes on, slips of the keyboard get a guess, a copied tree is built, bash 3.2'
+echo 'tests/tools/dev.sh: a build without root, slips of the keyboard, a copied tree, bash 3.2'

@@ -104,7 +104,8 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     portable) tests/tools/portable/run.sh build/portable/poslab build/release/poslab ;;
     portable-wheel) tests/tools/portable/wheel.sh build/wheel-portable/*.whl ;;
     macos) tests/tools/macos.sh build/release ;;
-    portable-arm) tests/tools/portable/arm.sh build/portable-arm/poslab build/release/poslab build/wheel-portable-arm/*.whl ;;
+    portable-arm)
+      tests/tools/portable/arm.sh build/portable-arm/poslab build/release/poslab build/wheel-portable-arm/*.whl ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;

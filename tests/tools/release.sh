@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What tools/release has made, tried as those do who get it: the sums, the wheels in empty environments, those for other
-# systems and the programs on them or near them (tests/tools/portable/), the Debian package in a bare Debian (as root, where
+# systems and the programs on or near them (tests/tools/portable/), the Debian package in a bare Debian (as root, where
 # debootstrap is there), the sdist built by pip, the sources, page and site.
 # usage: tests/tools/release.sh FOLDER     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
@@ -32,8 +32,8 @@ check 'the wheel for GPUs, where none is' "$source/tests/python/wheel.sh" "$whee
 check 'the program for older systems' "$source/tests/tools/portable/run.sh" "$program-$(uname -m)" \
   "$source/build/release/poslab"
 check 'the wheel for older systems' "$source/tests/tools/portable/wheel.sh" "$wheel-${portable}_$(uname -m).whl"
-check 'program and wheel for ARM' "$source/tests/tools/portable/arm.sh" "$program-aarch64" "$source/build/release/poslab" \
-  "$wheel-${portable}_aarch64.whl"
+check 'program and wheel for ARM' "$source/tests/tools/portable/arm.sh" "$program-aarch64" \
+  "$source/build/release/poslab" "$wheel-${portable}_aarch64.whl"
 
 takes() {   # WHEEL [PLATFORM]: that one of them all, for a system of that name or for this one
   rm -rf taken

@@ -14,7 +14,7 @@ cp "$source"/tests/tools/{venv,venv_here}.sh tests/tools
 cp "$source"/tests/tools/lint/{requirements.txt,tsconfig.json,browser.d.ts} tests/tools/lint
 cp "$source/cmake/commit.cmake" cmake
 ln -s "$source/.venv-lint" .venv-lint
-for file in results bench docs/site course cuda cmake/portable tests/tools/mutate tests/web tests/tools/fuzz web python/poslab; do
+for file in results bench docs/site course cuda cmake/portable web python/poslab tests/web tests/tools/{mutate,fuzz}; do
   mkdir -p "$file" && touch "$file/__init__.py"
 done
 echo 'int size() { return 1; }' > core/size.cpp

@@ -2,7 +2,7 @@
 # The program that ./dev build portable links: it asks for no symbol of a glibc later than 2.28 and for no library but
 # those of each system, has the bits of the other one, and runs in a bare Debian 11, whose glibc is 2.31 (as root, where
 # debootstrap is there; no mirror has an older Debian).
-# usage: tests/tools/portable/run.sh PROGRAM NATIVE_PROGRAM   Ends with a line in doctest's form, which ./dev test adds up.
+# usage: tests/tools/portable/run.sh PROGRAM NATIVE_PROGRAM   Ends with a line that ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.
 [[ $(id -u) != 0 || ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The wheel that tools/wheel portable makes: nothing in it asks for a glibc later than 2.28, and where glibc is older
 # than here it is installed, imported, and trains with the same bits. That is a bare Debian 11, with glibc 2.31, and its
-# Python is 3.9, older than what the wheel takes: it gets Debian 12's, linked for glibc 2.28 (tests/tools/portable/python.c).
+# Python is 3.9, older than what the wheel takes: it gets Debian 12's, linked for glibc 2.28 (portable/python.c).
 # usage: tests/tools/portable/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 # In a mount namespace of our own: what is mounted for a chroot goes with it.
@@ -24,7 +24,8 @@ version=$(/usr/bin/python3 -c 'import sys; print("python{}.{}".format(*sys.versi
 for_older() {   # PROGRAM: Python
   local archive=(/usr/lib/"$version"/config-*/lib"$version".a)
   "$source/.venv-portable/bin/python" -m ziglang cc -target "$(uname -m)-linux-gnu.2.28" -fno-sanitize=all -s \
-    -rdynamic -o "$1" "$source/tests/tools/portable/python.c" -Wl,--whole-archive "${archive[0]}" -Wl,--no-whole-archive \
+    -rdynamic -o "$1" "$source/tests/tools/portable/python.c" \
+    -Wl,--whole-archive "${archive[0]}" -Wl,--no-whole-archive \
     "$(gcc -print-file-name=libexpat.a)" "$(gcc -print-file-name=libz.a)" \
     -Wl,--allow-shlib-undefined -lpthread -ldl -lm -lutil
 }
