@@ -325,9 +325,9 @@ Row scores(const Choices& c, const Results& all) {
 }
 
 std::string shown(const Choices& c, const Results& all) {
-  const int trained = c.whole("train_length");
+  const auto [shortest, trained] = trained_lengths(c);
   std::string text = shown_by_length(c, all) + "\naccuracy is by slot, each read from what the model has said before";
-  for (const auto& [share, where] : {std::pair{exact_match(all, 1, trained), "trained lengths"},
+  for (const auto& [share, where] : {std::pair{exact_match(all, shortest, trained), "trained lengths"},
                                      {exact_match(all, trained + 1, all.back().length()), "longer ones"}})
     if (!std::isnan(share)) text += fmt::format("\nwhole answers: {:.1f} % at {}", 100 * share, where);
   return text + "\n";

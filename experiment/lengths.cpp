@@ -1,12 +1,35 @@
 #include "experiment/lengths.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "core/error.h"
 #include "experiment/build.h"
+#include "tasks/curriculum.h"
 
 namespace poslab {
+
+Lengths trained_lengths(const Choices& c) {
+  const int longest = c.whole("train_length");
+  const bool one = c.has("curriculum") && find("curriculum", all_curricula(), c["curriculum"]).longest_alone;
+  return {one ? longest : 1, longest};
+}
+
+std::string in_words(const Lengths& l) {
+  return l.from == l.to ? fmt::format("length {}", l.to) : fmt::format("lengths {} to {}", l.from, l.to);
+}
+
+std::string after_origin(const Choices& c) {
+  return c["from"].empty() ? "" : fmt::format(", after the training of {}", c["from"]);
+}
+
+std::string familiarity(const Choices& c, int length) {
+  const Lengths trained = trained_lengths(c);
+  if (trained.from <= length && length <= trained.to) return "trained";
+  return c["from"].empty() ? "unseen" : "unseen in this run";
+}
 
 std::vector<int> paper_lengths(const RunSpec& c) { return {c.whole("train_length"), c.whole("train_length") * 15 / 4}; }
 

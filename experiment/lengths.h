@@ -7,6 +7,13 @@
 
 namespace poslab {
 
+// The lengths that a run's own training draws from: those of its curriculum; of a text, the parts of its windows.
+Lengths trained_lengths(const Choices&);
+// "lengths 1 to 20", or "length 20"; ", after the training of RUN" of one that began with another, whose lengths are not
+// known here.
+std::string in_words(const Lengths&), after_origin(const Choices&);
+// "trained", "unseen", or "unseen in this run" where an origin may have met it.
+std::string familiarity(const Choices&, int length);
 // The longest trained one and 15/4 times that: the paper's 40 and 150.
 std::vector<int> paper_lengths(const RunSpec&);
 // All of eval_lengths = FROM:TO.

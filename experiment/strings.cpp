@@ -199,17 +199,20 @@ std::string shown_by_length(const Choices& c, const Results& rows) {
   text += "\n\n";
   text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "chance", "majority",
                       "content only");
+  const Lengths trained = trained_lengths(c);
   const int each = (int(all.size()) + 9) / 10, last = all.back().length;
   for (int from = all.front().length, to; from <= last; from = to + 1) {
-    const bool trained = from <= c.whole("train_length");
-    to = std::min({from + each - 1, last, trained ? c.whole("train_length") : last});  // no row mixes trained and new
+    const bool shorter = from < trained.from, longer = from > trained.to;              // no row mixes trained and new
+    to = std::min({from + each - 1, last, shorter ? trained.from - 1 : longer ? last : trained.to});
     const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
-    text += shown_mean(trained ? "as in training" : "longer",
+    text += shown_mean(shorter ? "shorter" : longer ? "longer" : "as in training",
                        *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));
   }
   text += '\n';
   if (const auto m = paper_score(c, all)) text += shown_mean("paper score", *m);
   if (const auto m = released_score(c, all)) text += shown_mean("released score", *m);
+  if (const std::string after = after_origin(c); !after.empty())
+    text += fmt::format("\nas in training: {}{}, whose own lengths are not counted\n", in_words(trained), after);
   if (paper_score(c, all))
     text +=
         "\npaper score: the mean over all lengths beyond the trained ones; released score: without the first of "

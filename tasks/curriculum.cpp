@@ -38,7 +38,7 @@ struct Entry {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> list = {
       {{"uniform", "all lengths equally often"}, uniform},
-      {{"fixed", "always the longest"}, fixed},
+      {{"fixed", "always the longest", true}, fixed},
       {{"increasing", "from 1 to the longest, each for an equal part of the run"}, increasing},
       {{"reverse_exponential", "each length 0.9 times as often as the one below"}, reverse_exponential},
   };

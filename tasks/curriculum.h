@@ -12,7 +12,7 @@ struct CurriculumSpec {
   int64_t steps = 10001;           // of the whole run, for curricula that change over time
 };
 int training_length(const CurriculumSpec&, uint64_t seed, int64_t step);
-struct Curriculum { std::string name, summary; };
+struct Curriculum { std::string name, summary; bool longest_alone = false; };
 const std::vector<Curriculum>& all_curricula();
 
 }  // namespace poslab

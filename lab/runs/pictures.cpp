@@ -11,6 +11,7 @@
 #include "encodings/picture.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "experiment/lengths.h"
 #include "lab/files/files.h"
 #include "lab/files/matrix.h"
 
@@ -136,7 +137,7 @@ json example(const State& state, int length) {
     layers.push_back(layer_maps(weights, block));
   }
   return {{"length", length},
-          {"trained", length <= c.whole("train_length")},
+          {"trained", familiarity(c, length) == "trained"},
           {"input", input_symbols(task(c["task"]), batch.tokens.data(), T - batch.outputs)},
           {"expected", symbols(batch.targets.data(), batch.outputs)},
           {"predicted", symbols(predicted.data(), batch.outputs)},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiment/lengths.h"
 #include "lab/files/files.h"
 #include "lab/files/printable.h"
 #include "lab/pages/ask/page.h"
@@ -36,8 +37,8 @@ Session::Session(std::string run, Respondent respondent, const Options& options)
 std::string Session::heading() const {
   const Respondent& r = respondent_;
   const RunSpec& c = r.config;
-  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c["task"], c.scheme.spelled(),
-                                 c["positions"], r.steps, c.whole("train_length"));
+  std::string text = fmt::format("{}: {}, {} ({}), {} steps on {}{}\n", run_, c["task"], c.scheme.spelled(),
+                                 c["positions"], r.steps, in_words(trained_lengths(c)), after_origin(c));
   text += fmt::format("asked under {} positions", r.positions.spelled());
   if (!r.random)
     text += "; nothing is random";

@@ -6,6 +6,7 @@
 
 #include "core/ascii.h"
 #include "experiment/build.h"
+#include "experiment/lengths.h"
 #include "lab/pages/page/page.h"
 
 namespace poslab::asking {
@@ -77,10 +78,10 @@ std::string verdict(const Respondent& asked, const Exchange& exchange) {
   const Answer& a = exchange.answer;
   using page::percent;
   return fmt::format(
-      "{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
+      "{} of {} slots right: {}. At length {} ({}), guessing reaches {}, the most frequent symbol of each slot {}, "
       "the same answer in every slot, from how many of each symbol there are, {}.{}",
       a.right(), a.scored, percent(a.accuracy()), a.input.size(),
-      int(a.input.size()) <= asked.config.whole("train_length") ? "which was trained" : "which was not trained",
+      familiarity(asked.config, int(a.input.size())),
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),
       percent(exchange.baselines.content_only),
       a.draws > 1 ? fmt::format(" The answer is the mean over {} draws of positions; a single draw has {} right on "

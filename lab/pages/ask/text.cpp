@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "experiment/lengths.h"
+
 namespace poslab::asking {
 namespace {
 
@@ -64,7 +66,7 @@ std::string text_of(const Respondent& asked, const Exchange& exchange) {
   text += fmt::format("  right    {} of {} slots, {:.1f} %", a.right(), a.scored, 100 * a.accuracy());
   if (a.draws > 1) text += fmt::format("; a single draw of positions: {:.1f} % on average", 100 * a.accuracy_per_draw);
   return text + fmt::format("\n  at length {} ({}): chance {:.1f} %, majority {:.1f} %, content only {:.1f} %\n",
-                            a.input.size(), int(a.input.size()) <= c.whole("train_length") ? "trained" : "unseen",
+                            a.input.size(), familiarity(c, int(a.input.size())),
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
 }
 

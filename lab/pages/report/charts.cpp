@@ -11,6 +11,30 @@ namespace poslab::report {
 namespace {
 
 using namespace page;
+// What the lines were trained on; several pairs: they share no range.
+std::set<std::pair<int, int>> trained_by(const Group& g) {
+  std::set<std::pair<int, int>> all;
+  for (const Line& line : g.lines) all.emplace(line.first().shortest_trained, line.train_length());
+  return all;
+}
+
+// The lengths that lie shaded, and of runs that began with others that theirs do not count.
+std::string about_training(const Group& g) {
+  const std::set<std::pair<int, int>> trained = trained_by(g);
+  const auto [from, to] = *trained.begin();
+  std::string text = trained.size() > 1 ? "The runs were trained on different ranges of lengths, so none is shaded. "
+                     : from > 1         ? fmt::format("Length {} alone was trained on, so none is shaded. ", to)
+                                        : fmt::format("The shaded lengths, 1 to {}, were trained on. ", to);
+  std::set<std::string> origins;
+  for (const Line& line : g.lines)
+    if (const auto said = line.first().config.find("from"); said != line.first().config.end())
+      origins.insert(said->second);
+  origins.erase("");
+  for (const std::string& run : origins)
+    text += fmt::format("The lengths that {} was trained on before are not counted. ", literal(run));
+  return text;
+}
+
 // The three baselines as curves; baselines that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Line& line) {
   const std::pair<const char*, const char*> kinds[] = {
@@ -85,7 +109,6 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
           .y_label = "accuracy"};
   c.x_low = c.x_high = c.y_low = c.y_high = 1, c.percent = true;
   double lowest = 1, x_low = 1e9;
-  std::set<int> trained;
   for (const Line& line : g.lines) {
     const auto points = [](const Results& tested) {
       std::vector<Point> all;
@@ -97,7 +120,6 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
       for (const Point p : all)
         if (std::isfinite(p.y)) lowest = std::min(lowest, p.y);
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
-    trained.insert(line.train_length());
     c.description +=
         fmt::format("{}: {:.1f} % at length {}, {:.1f} % at length {}. ", curve.name, 100 * curve.points.front().y,
                     curve.points.front().x, 100 * curve.points.back().y, curve.points.back().x);
@@ -111,26 +133,21 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
   }
   c.x_low = std::min(x_low, c.x_high - 1);
   c.y_low = std::max(0., std::floor(10 * lowest - .5) / 10);
-  c.shaded = trained.size() == 1 ? *trained.begin() : 0;  // runs trained on different lengths share no range
+  const std::set<std::pair<int, int>> trained = trained_by(g);
+  c.shaded = trained.size() == 1 && trained.begin()->first == 1 ? trained.begin()->second : 0;
   return c;
 }
 
 std::string accuracy_caption(const Group& g) {
   int fewest = int(g.lines[0].tested[0]["samples"]);
-  std::set<int> trained;
-  for (const Line& line : g.lines) {
+  for (const Line& line : g.lines)
     for (const Row& row : line.tested) fewest = std::min(fewest, int(row["samples"]));
-    trained.insert(line.train_length());
-  }
-  const std::string range = trained.size() == 1
-                                ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
-                                : "The runs were trained on different ranges of lengths, so none is shaded. ";
   return fmt::format(
       "**{}.** Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
       "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: what uniform guessing, the "
       "most frequent symbol of each slot (majority), and the same answer in every slot, from how many of each symbol "
       "there are (content only), reach.",
-      heading(g), range,
+      heading(g), about_training(g),
       g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
                       "highest. "
                     : "",

@@ -19,6 +19,7 @@ struct Line {
   int longest() const { return tested.back().length(); }
   // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
   double accuracy(int low, int high) const;
+  double trained() const { return accuracy(first().shortest_trained, train_length()); }
   double unseen() const { return accuracy(train_length() + 1, longest()); }
   std::string seeds() const;        // "seeds 0 to 9"
 };

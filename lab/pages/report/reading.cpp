@@ -21,7 +21,7 @@ struct Standing {
 };
 
 Standing standing(const Line& line) {
-  Standing s{colored(line), line.accuracy(1, line.train_length()), line.unseen(), best_baseline(line), 0,
+  Standing s{colored(line), line.trained(), line.unseen(), best_baseline(line), 0,
              line.longest()};
   for (const Row& row : line.tested)
     if (row.length() > line.train_length() && !s.from) s.from = row.length();

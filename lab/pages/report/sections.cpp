@@ -111,7 +111,7 @@ json table(const std::vector<Group>& groups) {
     for (const Line& line : g.lines) {
       json row = row_of(line, groups.size() > 1 ? &g : nullptr);
       append(row, {mean_of(line, [](const RunRecord& r) { return r.steps; }),
-                   mean_of(line, [](auto& r) { return r.steps_per_second; }), line.accuracy(1, line.train_length()),
+                   mean_of(line, [](auto& r) { return r.steps_per_second; }), line.trained(),
                    score_of(line), mean_of(line, [](auto& r) { return r.released_score; }),
                    mean_beyond(line, "chance"), mean_beyond(line, "majority"), mean_beyond(line, "content_only"),
                    best_baseline(line)});

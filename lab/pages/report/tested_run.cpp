@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "experiment/build.h"
+#include "experiment/lengths.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
@@ -66,6 +67,7 @@ void read_config(TestedRun& run) {
   run.setting = run.config;
   try {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
+    run.shortest_trained = trained_lengths(c).from;
     if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
   } catch (const BadInput&) {  // of a class that this process lacks: as in the file

@@ -22,7 +22,7 @@ struct TestedRun {
   std::string folder;
   std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (other_test.h); or ""
   std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
-  int train_length = 0;
+  int shortest_trained = 1, train_length = 0;
   int64_t seed = 0;
   Values config;           // config.toml's values as shown, and the test's; switches are on or off
   Values retested;         // options of the test that are not as config.toml has them

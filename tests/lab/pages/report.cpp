@@ -131,6 +131,17 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(best.get<double>() == doctest::Approx(.6));
 }
 
+TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with another") {
+  const Folder folder;
+  const std::string uniform = page_of(folder, {make_run(folder, "uniform", "randomized", .7)});
+  CHECK(holds(uniform, "The shaded lengths, 1 to 4, were trained on. "));
+  CHECK_FALSE(holds(uniform, "was trained on before"));
+  const std::string fixed =
+      page_of(folder, {make_run(folder, "fixed", "randomized", .7, "curriculum = \"fixed\"\nfrom = \"runs/a\"\n")});
+  CHECK(holds(fixed, "Length 4 alone was trained on, so none is shaded. The lengths that runs/a was trained on before "
+                     "are not counted. "));
+}
+
 TEST_CASE("report: where no line is above the baselines, that comes first; picked lines have no interval") {
   const Folder folder;
   std::vector<std::string> near, far;   // around the best baseline of 60 %, within and beyond noise

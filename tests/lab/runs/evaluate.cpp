@@ -1,4 +1,6 @@
 // The two scores, the inputs that decide a test string, and the switches of evaluation.
+#include "experiment/lengths.h"
+#include "tasks/curriculum.h"
 #include "tests/lab/helpers.h"
 #include "tests/lab/learners.h"
 
@@ -95,4 +97,29 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   paper score      10 .. 22        64.0     50.0      25.0          16.0
   released score   11 .. 22        66.0     50.0      25.0          16.5
 )"));
+  CHECK(text.find("after the training of") == text.npos);
+  c.set("curriculum", "fixed"), c.set("from", "runs/a");   // the longest alone is trained, after other lengths
+  const std::string fixed = shown_by_length(c, rows);
+  CHECK(fixed.find("  shorter           7 .. 8 ") != fixed.npos);
+  CHECK(fixed.find("  as in training    9 .. 9 ") != fixed.npos);
+  CHECK(fixed.find("as in training: length 9, after the training of runs/a, whose own lengths") != fixed.npos);
+}
+
+TEST_CASE("lengths: familiar are those of the curriculum, and of an origin nothing is known") {
+  RunSpec c(tiny_config({{"train_length", "9"}}));
+  for (const char* curriculum : {"uniform", "increasing", "reverse_exponential"}) {
+    c.set("curriculum", curriculum);
+    CHECK(in_words(trained_lengths(c)) == "lengths 1 to 9");
+    CHECK(familiarity(c, 1) == "trained");
+  }
+  CHECK(familiarity(c, 10) == "unseen");
+  c.set("from", "runs/a");
+  CHECK(familiarity(c, 10) == "unseen in this run");
+  c.set("curriculum", "fixed");
+  CHECK(in_words(trained_lengths(c)) + after_origin(c) == "length 9, after the training of runs/a");
+  CHECK(familiarity(c, 8) == "unseen in this run");
+  CHECK(familiarity(c, 9) == "trained");
+  for (const Curriculum& one : all_curricula())            // the flag, against what the law draws
+    for (int64_t step = 0; step < 60; ++step)
+      CHECK((training_length({one.name, 9, 60}, 1, step) == 9 || !one.longest_alone));
 }
