@@ -47,10 +47,10 @@ Scheme alibi() {
   return {.name = "alibi",
           .options = {{"mode", {"paper", "offset_table", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ"},
-                      {"symmetric", false, "alibi without the 0.5 that tells left from right"},
+                      {"symmetric", false, "without the 0.5 that tells left from right; a mask or other sides lack it anyway"},
                       {"learned", false, "slopes exp(a) are learned, from ALiBi's on"},
                       {"sides", {"both", "split", "two_slopes"},
-                       "half of the heads, or learned slopes, for each side"}},
+                       "without a mask: half of the heads, or learned slopes, for each side"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices& c) {
             if (m.heads == 1 && sides_are("split", m, c))

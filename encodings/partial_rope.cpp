@@ -90,6 +90,17 @@ Scheme clipped_rope() {
 }
 
 // -- for pages
+namespace {
+
+// Every wavelength is below 2 pi base, however wide a head is.
+std::string beyond_wavelengths(const Choices& c, const Extent&) {
+  return c.number("length") >= circle * c.number("base")
+             ? fmt::format("length = {} is beyond all wavelengths, up to {:.0f}", c["length"],
+                           circle * c.number("base")) : "";
+}
+
+}  // namespace
+
 const SchemePages partial_rope_pages = {
     .summary = "RoPE on the first channels of each head, the others without positions",
     .about = R"(Only the first part of each head's channels is rotated, as RoPE would a smaller head. The rest
@@ -110,7 +121,7 @@ const SchemePages hope_hf_pages = {
 show them a part of the circle only. One of three schemes that are called HoPE; the name in full is
 high-frequency rotary position encoding.)",
     .formula = "RoPE with f_m = base^(-2m/D) where 2 pi / f_m <= length, else 0", .source = "Chen et al. 2025",
-    .file = "encodings/partial_rope.cpp"};
+    .file = "encodings/partial_rope.cpp", .unreached = beyond_wavelengths};
 
 const SchemePages clipped_rope_pages = {
     .summary = "RoPE whose slow pairs fade out towards the slowest, which does not turn",
@@ -119,6 +130,7 @@ are, along half a cosine: the first of them stays as it was and the last does no
 at the same pair would let attention ring with distance. Published as CoPE, a name that contextual
 position encoding has too.)",
     .formula = "RoPE with f_m (1 + cos(pi n / (N - 1))) / 2 for its slowest N pairs, n = 0 .. N - 1",
-    .source = "Li et al. 2026", .file = "encodings/partial_rope.cpp"};
+    .source = "Li et al. 2026", .file = "encodings/partial_rope.cpp",
+    .unreached = [](const Choices& c, const Extent& e) { return c.whole("planes") ? "" : beyond_wavelengths(c, e); }};
 
 }  // namespace poslab

@@ -111,7 +111,10 @@ the last slot has the largest position of training. No position is new, but the 
        .options = {trained, first},
        .by_length = true,
        .even = true,
-       .draw = interpolated},
+       .draw = interpolated,
+       .unreached = [](const Choices& c, int slots) -> std::string {
+         return slots <= c.whole("trained") ? fmt::format("trained = {}", c["trained"]) : "";
+       }},
       {.name = "clipped",
        .summary = "min(i, limit): all slots beyond the limit have its position",
        .about = R"(Positions count the slots as far as `limit`; all slots beyond it share that position. No position is

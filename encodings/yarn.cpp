@@ -11,6 +11,7 @@
 
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
+#include "encodings/windows.h"
 
 namespace poslab {
 namespace {
@@ -111,7 +112,8 @@ turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a hea
 and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
 do not.)",
     .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
-    .source = "Peng et al. 2024"};
+    .source = "Peng et al. 2024",
+    .unreached = [](const Choices& c, const Extent& e) { return c.on("dynamic") ? until_slot("length")(c, e) : ""; }};
 
 const SchemePages ntk_by_parts_pages = {
     .summary = "RoPE in three parts: fast pairs as they are, slow ones interpolated, NTK between",

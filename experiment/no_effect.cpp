@@ -39,7 +39,7 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "
-                       "as encoding = rope", c.scheme.spelled());
+                       "as encoding = learned", c.scheme.spelled());
   if (is("first_position") && !composed_spelling(c["encoding"]) && finite(c.scheme) &&
       has_option(sampler(c), "first") && has_option(test_sampler(c), "first"))
     return fmt::format("the table of {} begins at it, and so do positions = {}; leave it at 0", c.scheme.spelled(),

@@ -38,9 +38,6 @@ Run create_run(const RunSpec& c, std::optional<Origin> origin) {
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
   tell_unreached(c);
   tell_example(c.scheme, sampler(c));
-  if (Progress::shown && c.has("warmup") && c.count("warmup") > c.count("steps"))
-    tell(log_of_thread(), "warmup = {} is longer than steps = {}, so the learning rate does not reach lr = {}\n",
-         c["warmup"], c["steps"], c["lr"]);
   if (!text.summary.empty()) tell(stderr, "{}{} parameters\n", text.summary, learner->params().count());
   return {folder, std::move(learner)};
 }

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encodings/compose.h"
+#include "experiment/build.h"
 #include "experiment/kind.h"
+#include "experiment/lengths.h"
 #include "experiment/no_effect.h"
 #include "lab/files/progress.h"
 
@@ -12,6 +16,8 @@ namespace poslab {
 namespace {
 
 std::string line_of(const std::string& spelled, const std::string& what, int slots) {
+  if (what.find(" is ") != what.npos)                               // whatever the strings are
+    return fmt::format("{}: {}, so it changes nothing here; take a smaller one", spelled, what);
   return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
                      "smaller one, such as 0.5L, half of the trained length, or longer strings",
                      spelled, what, slots);
@@ -37,17 +43,13 @@ std::string unread_positions(const Chosen<Scheme>& scheme, const Chosen<Sampler>
              ? line("no position alone, only how far apart two are") : "";
 }
 
-std::vector<std::string> unreached(const AtWork& w) {
-  const int least = w.scheme->pages.least_layers(w.scheme.choices);
-  const int positions = w.sampler.thing.name == "sequential" ? w.slots : pool_of(w.sampler);
-  const std::string positions_unread = unread_positions(w.scheme, w.sampler),
-                    option = w.scheme->pages.unreached(w.scheme.choices, {w.slots, positions});
-  std::vector<std::string> lines = {positions_unread};
-  if (w.layers < least)
-    lines.push_back(fmt::format("{} has another kind of layer, which layers = {} do not reach, so it equals a simpler "
-                                "scheme here; take at least {} layers", w.scheme.spelled(), w.layers, least));
-  if (!option.empty()) lines.push_back(line_of(w.scheme.spelled(), option, w.slots));
-  lines.push_back(line_of(w.sampler, w.slots));
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Of what draws positions and of the temperature, which a test may have of its own.
+Lines of_draws(const AtWork& w) {
+  Lines lines = {unread_positions(w.scheme, w.sampler), line_of(w.sampler, w.slots)};
   if (w.sampler->parts)
     for (const Chosen<Sampler>& part : *w.sampler->parts) lines.push_back(line_of(part, w.slots));
   if (w.sampler->added) lines.push_back(line_of(*w.sampler->added, w.slots));
@@ -56,12 +58,80 @@ std::vector<std::string> unreached(const AtWork& w) {
   return lines;
 }
 
+Lines of_scheme(const AtWork& w) {
+  const int least = w.scheme->pages.least_layers(w.scheme.choices);
+  const int positions = w.sampler.thing.name == "sequential" ? w.slots : pool_of(w.sampler);
+  Lines lines;
+  if (w.layers < least)
+    lines.push_back(fmt::format("{} has another kind of layer, which layers = {} do not reach, so it equals a simpler "
+                                "scheme here; take at least {} layers", w.scheme.spelled(), w.layers, least));
+  if (const std::string option = w.scheme->pages.unreached(w.scheme.choices, {w.slots, positions}); !option.empty())
+    lines.push_back(line_of(w.scheme.spelled(), option, w.slots));
+  return lines;
+}
+
+// Of the schedule of the learning rate.
+Lines of_schedule(const RunSpec& c) {
+  const double steps = c.number("steps"), warmup = c.number("warmup"), share = c.number("cooling");
+  if (warmup > steps)
+    return {fmt::format("warmup = {} is longer than steps = {}, so the learning rate does not reach lr = {}",
+                        c["warmup"], c["steps"], c["lr"])};
+  if (share == 0) return {};
+  if (c.number("lr_floor") == 1) return {fmt::format("lr_floor = 1 keeps lr, so cooling = {} changes nothing here",
+                                                     c["cooling"])};
+  if (share * steps > 1 && steps - warmup <= 1)
+    return {fmt::format("cooling = {} changes nothing here: of steps = {}, warmup = {} leaves none in which the "
+                        "learning rate could fall", c["cooling"], c["steps"], c["warmup"])};
+  return {};
+}
+
+bool has_pool(const Chosen<Sampler>& s) {
+  const auto pools = [](const Chosen<Sampler>& part) { return has_pool(part); };
+  return s.choices.has("max_position") || (s->added && has_pool(*s->added)) ||
+         (s->parts && std::any_of(s->parts->begin(), s->parts->end(), pools));
+}
+
+// Of the pool of positions, which a run has apart from its sampler, where the run has other ones than its preset.
+Lines of_pool(const RunSpec& c) {
+  if (!c.has("max_position")) return {};
+  const Settings& preset = find("preset", kind_of(c).table().presets, c["preset"]).settings;
+  const auto own = [&](const char* option) {
+    const auto at = std::find_if(preset.begin(), preset.end(), [&](const auto& s) { return s.first == option; });
+    return c[option] != (at == preset.end() ? kind_of(c).table().standard[option] : at->second);
+  };
+  Lines lines;
+  const bool table = finite(c.scheme) || c.scheme.spelled().find("mode=released") != std::string::npos;
+  if (own("max_position") && !table && !has_pool(sampler(c)) && !has_pool(test_sampler(c)))
+    lines.push_back(fmt::format("max_position = {} changes nothing here: neither {} nor positions = {} has a pool; a "
+                                "later test may, as with --test-positions randomized",
+                                c["max_position"], c.scheme.spelled(), c.positions.spelled()));
+  if (own("first_position") && !c.scheme->embed && c.scheme->laws(transformer_spec(c).shape(), c.scheme.choices).shift)
+    lines.push_back(fmt::format("first_position = {} changes nothing here but rounding: {} reads how far apart two "
+                                "positions are", c["first_position"], c.scheme.spelled()));
+  return lines;
+}
+
+void add(Lines& all, const Lines& more, const std::string& prefix = "") {
+  for (const std::string& line : more)
+    if (std::find(all.begin(), all.end(), line) == all.end()) all.push_back(prefix + line);
+}
+
+}  // namespace
+
+std::vector<std::string> unreached(const AtWork& w) {
+  Lines lines = of_scheme(w);
+  add(lines, of_draws(w));
+  return lines;
+}
+
 std::vector<std::string> unreached(const RunSpec& c) {
-  const int slots = kind_of(c).longest(c);
-  std::vector<std::string> lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, deepest_stack(c)});
-  if (c.has("test_positions") && c["test_positions"] != "same")
-    if (const std::string line = unread_positions(c.scheme, test_sampler(c)); !line.empty())
-      lines.push_back("at test " + line);
+  const int slots = kind_of(c).longest(c), layers = deepest_stack(c);
+  Lines lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
+  add(lines, of_draws({c.scheme, test_sampler(c), slots, c.test_temperature, layers}), "at test ");
+  add(lines, of_schedule(c)), add(lines, of_pool(c));
+  if (c.has("tokens") && c.whole("tokens") < c.whole("shortest"))
+    lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one, and so "
+                                "more tokens than that", c["tokens"], c["shortest"]));
   return lines;
 }
 
@@ -92,9 +162,11 @@ void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) 
 }
 
 void tell_untrained(const Choices& c, int length, const char* option) {
-  if (length > c.whole("train_length"))
-    tell(stderr, "{} {} is beyond the trained lengths, up to {}: what is taken there was never trained\n", option,
-         length, c["train_length"]);
+  const Lengths trained = trained_lengths(c);
+  if (length > trained.to || (length && length < trained.from))    // 0: the trained one
+    tell(stderr, "{} {} is {} the trained lengths, {} {}: what is taken there was never trained{}\n", option, length,
+         length > trained.to ? "beyond" : "below", length > trained.to ? "up to" : "from",
+         length > trained.to ? trained.to : trained.from, after_origin(c));
 }
 
 }  // namespace poslab

@@ -340,6 +340,8 @@ TEST_CASE("windows: a scheme says which option no string reaches, and its layers
   CHECK(said("dual_chunk", 40, 40) == "chunk = 768");
   CHECK(said("irope", 40, 40) == "length = 1024");
   CHECK(said("rope", 40, 40) == "");
+  CHECK(said("yarn:dynamic", 40, 40) == "length = 1024");
+  CHECK(said("yarn", 40, 40) == "");
   CHECK(said("rope|rerope", 40, 40) == "window = 512 of its part rerope");
   CHECK(said("scale_invariant:of=rerope/window=512", 40, 40) == "window = 512");
 }

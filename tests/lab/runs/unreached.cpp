@@ -38,6 +38,42 @@ TEST_CASE("unreached: a scheme whose other layers a model lacks, and a sampler t
         Lines{"at test none reads no positions, so positions = randomized change nothing here"});
 }
 
+TEST_CASE("unreached: a length that nothing is longer than, in training and at test") {
+  const auto begins = [](const Settings& more, const std::string& line) {
+    const std::vector<std::string> lines = of_run(more);
+    CHECK_MESSAGE((lines.size() == 1 && lines[0].starts_with(line)), line);
+  };
+  begins({{"encoding", "yarn:dynamic,length=500"}}, "yarn:length=500,dynamic: length = 500 is not reached");
+  begins({{"encoding", "hope_hf:length=100000"}}, "hope_hf:length=100000: length = 100000 is beyond all wavelengths");
+  begins({{"encoding", "clipped_rope:length=100000"}}, "clipped_rope:length=100000: length = 100000 is beyond all");
+  CHECK(of_run({{"encoding", "clipped_rope:length=100000,planes=2"}}).empty());
+  begins({{"positions", "interpolated:trained=500"}}, "interpolated:trained=500: trained = 500 is not reached");
+  begins({{"test_positions", "clipped:limit=1000"}}, "at test clipped:limit=1000: limit = 1000 is not reached");
+  begins({{"test_temperature", "llama4:length=500"}}, "at test llama4:length=500: length = 500 is not reached");
+  CHECK(of_run({{"test_positions", "clipped:limit=3"}, {"encoding", "yarn:dynamic,length=8"}}).empty());
+}
+
+TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, questions above the tokens of a step") {
+  const auto says = [](const Settings& more, const char* line) {
+    const std::vector<std::string> lines = of_run(more);
+    return std::any_of(lines.begin(), lines.end(), [&](auto& one) { return one.starts_with(line); });
+  };
+  const char *pool = "max_position = 50 changes nothing here", *first = "first_position = 1 changes nothing here but",
+             *cooling = "cooling = 1 changes nothing here: of steps = 20, warmup = 20 leaves none";
+  for (const char* positions : {"sequential", "stretched", "interpolated:trained=5", "restart", "cape", "random_floats"})
+    CHECK_MESSAGE(says({{"max_position", "50"}, {"positions", positions}}, pool), positions);
+  CHECK_FALSE(says({{"max_position", "50"}, {"positions", "randomized"}}, pool));
+  CHECK_FALSE(says({{"max_position", "50"}, {"test_positions", "randomized"}}, pool));
+  CHECK_FALSE(says({{"max_position", "50"}, {"encoding", "learned"}}, pool));
+  for (const char* scheme : {"rope", "pi", "rerope"})
+    CHECK_MESSAGE(says({{"first_position", "1"}, {"encoding", scheme}}, first), scheme);
+  CHECK_FALSE(says({{"first_position", "1"}, {"encoding", "sincos"}}, first));
+  CHECK(says({{"steps", "20"}, {"warmup", "20"}, {"cooling", "1"}}, cooling));
+  CHECK_FALSE(says({{"steps", "20"}, {"warmup", "10"}, {"cooling", "1"}}, "cooling"));
+  CHECK(says({{"lr_floor", "1"}, {"cooling", "0.5"}}, "lr_floor = 1 keeps lr"));
+  CHECK(says({{"steps", "4"}, {"warmup", "9"}}, "warmup = 9 is longer than steps = 4"));
+}
+
 TEST_CASE("unreached: a plan says each line once") {
   const sweep::Plan plan = sweep::make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\neval_lengths = \"1:30\"\n"
                                             "encoding = [\"rope\", \"rerope:window=500\"]\nseeds = 3\n", "plan.toml");
