@@ -4,8 +4,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <type_traits>
 
 #include "apps/columns.h"
 #include "apps/number_option.h"
@@ -57,22 +59,36 @@ std::string command_of(const ShowWords& w) {
 }
 
 // A setting that a person gave, and without which every number of the views is the same.
-void tell_without_effect(const show::Options& options, const std::vector<show::View>& all) {
+void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all) {
   constexpr int most_slots = 256;                                         // beyond, a second computation takes long
+  const show::Options& options = w.options;
   if (options.length > most_slots) return;
+  const auto say = [](const std::string& option) {
+    tell(stderr, "--{} changes nothing here: without it, every number is the same\n", option);
+  };
   const show::Options plain;
   const auto try_without = [&](const char* option, auto show::Options::*member) {
     if (options.*member == plain.*member) return;
     show::Options without = options;
     without.*member = plain.*member;
     try {
-      if (show::csv(show::views(without)) == show::csv(all))
-        tell(stderr, "--{} {} changes nothing here: without it, every number is the same\n", option, options.*member);
+      if (show::csv(show::views(without)) != show::csv(all)) return;
+      if constexpr (std::is_same_v<decltype(plain.*member), const bool&>) say(option);
+      else say(fmt::format("{} {}", option, options.*member));
     } catch (const BadInput&) {}                                          // without it, nothing can be drawn
   };
   try_without("seed", &show::Options::seed);
   try_without("layer", &show::Options::layer);
   try_without("train-length", &show::Options::train_length);
+  try_without("positions", &show::Options::positions);
+  try_without("length", &show::Options::length);
+  try_without("heads", &show::Options::heads);
+  try_without("d-model", &show::Options::d_model);
+  if (w.set.empty()) try_without("causal", &show::Options::causal);
+  const auto same = [&](const show::View& view) {
+    return show::text(view, w.head, 100, false, true) == show::text(view, 1, 100, false, true);
+  };
+  if (w.head > 1 && std::all_of(all.begin(), all.end(), same)) say(fmt::format("head {}", w.head));
 }
 
 void run(ShowWords w) {
@@ -109,7 +125,7 @@ void run(ShowWords w) {
   for (const std::string& e : w.options.encodings)
     tell_unreached({choose_encoding(e, trained_on(w.options.train_length)),
                     choose_sampler(w.options.positions, trained_on(w.options.train_length)), w.options.length});
-  tell_without_effect(w.options, all);
+  tell_without_effect(w, all);
   if (!w.out.empty()) {
     write_file(w.out, page    ? show::html(w.options, all, command, w.slides)
                       : table ? show::csv(all)

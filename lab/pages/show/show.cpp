@@ -42,8 +42,10 @@ Subject subject(const Options& options) {
              .d_model = options.d_model,
              .causal = options.causal,
              .layer = options.layer - 1};
-  if (options.d_model % options.heads)
-    bad_input("--d-model {} is not a multiple of --heads {}; choose one that is", options.d_model, options.heads);
+  if (options.d_model == Options().d_model && options.d_model % options.heads)      // nobody has chosen the width
+    s.shape.d_model = options.heads * std::max(2, options.d_model / options.heads / 2 * 2);
+  if (s.shape.d_model % options.heads)
+    bad_input("a width of {} is no multiple of {} heads; choose one that is", options.d_model, options.heads);
   std::vector<Chosen<Scheme>> schemes;
   for (const std::string& spelled : options.encodings) {
     schemes.push_back(choose_encoding(spelled, trained_on(options.train_length)));

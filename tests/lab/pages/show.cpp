@@ -245,4 +245,12 @@ TEST_CASE("show command: a setting that changes nothing is named") {
   CHECK_FALSE(told("rope --seed 3 --positions randomized"));
   CHECK_FALSE(told("relative --layer 2"));
   CHECK_FALSE(told("rope --train-length 12 --view frequencies"));
+  CHECK(told("rope --positions randomized --view frequencies"));
+  CHECK(told("rope --view coverage --d-model 128"));
+  CHECK(told("rope --view coverage --heads 4"));
+  CHECK(told("rope --view positions --head 2"));
+  CHECK(told("alibi --view similarity --head 2"));
+  CHECK(told("rope --view bias --length 4 --head 3"));
+  CHECK_FALSE(told("alibi --head 2"));
+  CHECK_FALSE(told("alibi --heads 3 --length 8"));
 }
