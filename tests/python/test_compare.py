@@ -41,7 +41,7 @@ def test_the_ranking_of_three_seeds(plan, tmp_path):
     text = drawn(tmp_path, map(result, plan))
     for part in (
         "4 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort: rope is first with "
-        "87.0 % [85.0, 89.0], then alibi (85.0 %) and none (65.0 %). Not told apart from it, as their intervals "
+        "87.0 % [85.0, 89.0], then alibi (85.0 %) and none, learned (65.0 % each). Not told apart from it, as their intervals "
         "overlap its own: alibi.",
         "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 behind.",
         "even_pairs: from none (70.0 %) to rope (92.0 %); chance 50.0, majority 55.0, content only 70.0: 2 of 4 are "
@@ -56,6 +56,7 @@ def test_the_ranking_of_three_seeds(plan, tmp_path):
     assert order[1:] == ["| rope", "| alibi", "| content only", "| none", "| learned", "| majority", "| chance"]
     table = pd.read_csv(tmp_path / "out/ranking.csv", keep_default_na=False).set_index(["encoding", "task"])
     assert table.loc[("rope", "mean"), ["rank", "runs", "planned", "seeds"]].astype(int).tolist() == [1, 6, 6, 3]
+    assert table.xs("mean", level="task")["rank"].to_dict() == {"rope": "1", "alibi": "2", "none": "3", "learned": "3"}
     assert float(table["mean"]["rope", "mean"]) == pytest.approx(0.87) and table["rank"]["none", "bucket_sort"] == ""
     page = (tmp_path / "out/index.html").read_text()
     assert "poslab compare</p>" in page and "Accuracy against length, bucket_sort" in page and "nan" not in text
@@ -68,6 +69,12 @@ def test_one_seed_has_no_intervals_and_says_so(plan, tmp_path):
     assert "| alibi | 1 | 1 | 86.0 | +21.0 | 91.0 | 81.0 | 100.0 | 1234 | 2.5 |" in text
     assert "Ahead of no positions at all (65.0 %): 2; behind: 0." in text
     assert "8 of 24 trials are done; 16 to do." in text
+
+
+def test_equal_means_share_the_first_place(plan, tmp_path):
+    text = drawn(tmp_path, [result(trial) for trial in plan if trial["encoding"] in ("none", "learned")])
+    assert "none, learned are first, equal, with 65.0 % [65.0, 65.0]. No other has" in text
+    assert "| none | 1 |" in text and "| learned | 1 |" in text
 
 
 def test_what_is_done_for_all_is_ranked_and_what_is_missing_is_named(plan, tmp_path):
@@ -114,6 +121,10 @@ def test_a_drawing_of_less_leaves_no_table_of_the_drawing_before(plan, tmp_path)
     page = out / "page.json"
     page.write_text(page.read_text().replace('"files": [', '"files": ["former.md",'))
     words = ["--task", "even_pairs", "--encodings", "none", "--size", "example", "--draw"]
+    refused = reproduce(out, *words, command="compare")
+    assert refused.returncode == 2 and "holds none of the 10 trials asked for, and its page is of others" in refused.stderr
+    assert (out / "ranking.csv").exists()
+    (out / "kept.jsonl").unlink()
     done = reproduce(out, *words, command="compare")
     assert done.returncode == 0 and "0 of " in done.stdout, done.stderr
     assert {f.name for f in out.glob("*.csv")} == {"mine.csv", "trials.csv"}

@@ -116,6 +116,8 @@ def plot_lengths(runs, axes=None):
         if "majority" not in (run.rows("eval.csv") or [{}])[0]:
             raise ValueError(f"plot_lengths: {run!r} is no run of a task of strings, which has an accuracy by length; "
                              "pl.report draws others")
+    if hasattr(axes, "rows"):
+        raise ValueError("plot_lengths: axes is a run; say plot_lengths({'one': run, 'other': other}) for several")
     axes = _axes_for(1, axes, (6.4, 3.6))[0]
 
     def curve(name, column, **more):

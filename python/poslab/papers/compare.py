@@ -2,6 +2,7 @@
 encoding of each trial that can be run, as it is spelled; about["windows"] has the windows of those with one."""
 
 import functools
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from .page import Cell, Figure, Grid, Section
 from .ruoss2023_figures import against_length
 from .seeds import NAN, difference, interval, mean, number, span
 from .setting import Setting, baselines, strong, tasks, worth
-from .sweep import BASELINES, done, ends, how_many, mean_at
+from .sweep import BASELINES, done, ends, how_many, mean_at, trained_lengths
 
 LEARNED = 0.9  # below it at the trained lengths, accuracy beyond them says little
 FEW = 5  # curves of a chart
@@ -44,7 +45,7 @@ class Entry:
 
     def trained(self, counted):
         """Accuracy at the trained lengths."""
-        at = mean_at(self.trials, "accuracy", (1, int(self.options["train_length"])))
+        at = mean_at(self.trials, "accuracy", trained_lengths(self.options))
         return self.over_runs(at.get, counted)
 
     def step(self, counted):
@@ -98,6 +99,13 @@ class Ranking:
         """Of a step, in that of `none`."""
         return entry.step(counted) / self.none.step(counted) if self.none else NAN
 
+    def place(self, entry):
+        """Equal means, to what rounding may leave, share a place."""
+        return 1 + sum(round(e.mean, 9) > round(entry.mean, 9) for e in self.ranked)
+
+    def places(self):
+        return [list(equal) for _, equal in itertools.groupby(self.ranked, self.place)]
+
     def ties(self, entry):
         return bool(entry.interval[1] >= self.ranked[0].interval[0])  # of NaN, with one seed: false
 
@@ -111,12 +119,12 @@ def ranked_grid(r):
     head = ["encoding", "rank", "seeds", "mean", "minus none", *r.tested, "at trained lengths", "parameters",
             "time of a step"]  # fmt: skip
     rows = []
-    for place, e in enumerate(r.ranked, 1):
+    for e in r.ranked:
         ahead = r.ahead(e)
         time, parameters = r.time(e, r.counted), e.parameters
         cells = [
             Cell(e.name),
-            Cell(str(place)),
+            Cell(str(r.place(e))),
             Cell(str(len(e.scores))),
             Cell(number(e.mean), span(e.interval), r.ties(e)),
             Cell(number(mean(ahead), sign="+"), span(interval(ahead), sign="+"), strong(interval(ahead))),
@@ -147,14 +155,14 @@ def row(r, entry, task, setting_or_entry, ahead, counted, **more):
 def data(r):
     """A row for each encoding and task, and one for the mean of those that count, which alone has a rank."""
     rows = []
-    for place, e in enumerate(r.ranked + r.unranked, 1):
+    for e in r.ranked + r.unranked:
         for task in r.tested:
             s, ahead = e.tasks[task], r.ahead(e, task)
             counts = {"rank": NAN, "runs": s.runs, "planned": s.planned, "seeds": len(s.by_seed)}
             rows.append(row(r, e, task, s, ahead, [task], **counts) | s.baselines)
-        if place <= len(r.ranked):
+        if e in r.ranked:
             runs, planned = (sum(getattr(e.tasks[t], name) for t in r.counted) for name in ("runs", "planned"))
-            counts = {"rank": place, "runs": runs, "planned": planned, "seeds": len(e.scores)}
+            counts = {"rank": r.place(e), "runs": runs, "planned": planned, "seeds": len(e.scores)}
             rows.append(row(r, e, "mean", e, r.ahead(e), r.counted, **counts) | r.mean_baselines)
     return pd.DataFrame(rows)
 
@@ -168,16 +176,19 @@ def listed(names):
 
 def first_places(r):
     best, options, count = r.ranked[0], r.ranked[0].options, len(r.ranked)
+    (first, *rest), others = r.places(), [e for e in r.ranked if r.place(e) > 1]
     says = (
         f"{count} encoding{'s' * (count != 1)} ranked by mean accuracy on the lengths {options['train_length'] + 1} to "
-        f"{ends(options['eval_lengths'])[1]} of {', '.join(r.counted)}: {best.name} is first with "
+        f"{ends(options['eval_lengths'])[1]} of {', '.join(r.counted)}: {listed([e.name for e in first])} "
+        + ("is first with " if len(first) == 1 else "are first, equal, with ")
         + " ".join([f"{number(best.mean)} %", *span(best.interval)])
     )
-    for word, e in zip((", then", " and"), r.ranked[1:]):
-        says += f"{word} {e.name} ({number(e.mean)} %)"
+    for word, group in zip((", then", " and"), rest):
+        says += f"{word} {listed([e.name for e in group])} ({number(group[0].mean)} %{' each' * (len(group) > 1)})"
     if np.isnan(best.interval[0]):
-        return f"{says}. It has one seed and so no interval: which of the differences are luck remains open."
-    ties = [e.name for e in r.ranked[1:] if r.ties(e)]
+        has = "It has" if len(first) == 1 else "Each has"
+        return f"{says}. {has} one seed and so no interval: which of the differences are luck remains open."
+    ties = [e.name for e in others if r.ties(e)]
     if not ties:
         return f"{says}. No other has an interval that overlaps its own."
     return f"{says}. Not told apart from it, as their intervals overlap its own: {listed(ties)}."
@@ -286,7 +297,9 @@ def lengths(r, name, task):
     baselines = {text: at[column].loc[of].mean() for column, text in BASELINES.items()}
 
     last = ", and none" if shown[-1].name == "none" else ""
-    caption = text("compare:lengths", task=task, last=last)
+    low, high = trained_lengths(shown[0].options)
+    trained = "The shaded lengths were" if low == 1 else f"Length {high} alone was"
+    caption = text("compare:lengths", task=task, last=last, trained=trained)
     ends = (
         f"{label}: {number(curve.iloc[0])} % at length {curve.index[0]}, {number(curve.iloc[-1])} % at "
         f"{curve.index[-1]}."
@@ -296,7 +309,7 @@ def lengths(r, name, task):
     alt = f"Accuracy against length, {task}. {' '.join(ends)}"
     named = frame.rename(columns={text: column for column, text in BASELINES.items()})
     ours = [({"name": label}, frame[["length"]].assign(accuracy=curve.to_numpy())) for label, curve in curves.items()]
-    chart = against_length(ours, named, shown[0].options["train_length"])
+    chart = against_length(ours, named, high if low == 1 else 0)
     return Figure(f"{name}-lengths-{task}", caption, alt, [chart], frame)
 
 

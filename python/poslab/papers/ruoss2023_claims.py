@@ -13,7 +13,7 @@ from .page import Cell, Grid, Section
 from .ruoss2023_columns import COLUMNS, ORDERS, PAIRS, paper
 from .seeds import NAN
 from .setting import Setting
-from .sweep import mean_at
+from .sweep import mean_at, trained_lengths
 from .trials import published
 
 FIFTEEN = list(published("ruoss2023_table1").index)
@@ -54,7 +54,7 @@ class Trained:
         runs = self.setting(task, c.encoding, c.positions).at_lr
         if runs.empty:
             return pd.Series(dtype=float)
-        at = mean_at(self.trials, "accuracy", (1, int(runs["train_length"].iloc[0])))
+        at = mean_at(self.trials, "accuracy", trained_lengths(runs.iloc[0]))
         return at[runs.index].set_axis(runs["seed"])
 
     def best(self, task, columns):

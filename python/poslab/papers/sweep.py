@@ -13,6 +13,12 @@ def ends(text):
     return low, high
 
 
+def trained_lengths(options):
+    """The lengths that a run with these options draws from, both included: a fixed curriculum has the longest alone."""
+    longest = int(options["train_length"])
+    return longest if options.get("curriculum") == "fixed" else 1, longest
+
+
 def mean_at(trials, column, lengths):
     """The mean of a column of eval.csv over these lengths, by trial, added in their order as the program does."""
     key = (column, lengths)
