@@ -105,6 +105,17 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
 
+// What is drawn in a folder does not give way to a page of trials that are not begun.
+void check_drawable(const std::string& out, const Plan& trials, const SweepFolder& runs) {
+  const std::string path = out + "/kept.jsonl";
+  if (trials.empty() || !std::filesystem::exists(path)) return;
+  const auto drawn = read_kept(path);
+  const auto is_known = [&](const Trial& t) { return drawn.count(t.id) || std::filesystem::exists(runs.run(t)); };
+  if (!drawn.empty() && std::none_of(trials.begin(), trials.end(), is_known))
+    bad_input("--draw: {} holds none of the {} asked for, and its page is of others; ask with the options that its "
+              "README.md names, or leave out --draw to do these", out, counted(trials.size(), "trial"));
+}
+
 Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
 
 ValueLists settings(const Making& m) {
@@ -167,6 +178,9 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   if (!m.only_plan && !m.only_draw && !m.force) check_room(trials, runs, m);
   const std::string python = m.only_plan ? "" : reproduce::python_for_papers();
   if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
+  if (!m.only_draw)
+    for (const std::string& line : unreached(trials)) tell(stderr, "{}\n", line);
+  if (m.only_draw) check_drawable(m.out, trials, runs);
   if (!m.only_plan) check_replaceable(m.out + "/kept.jsonl", {trials}, runs);
   if (m.only_plan) {
     fmt::print(

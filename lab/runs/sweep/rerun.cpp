@@ -25,8 +25,10 @@ Plan one_of(const Plan& plan, const std::string& id, const std::string& path) {
   for (const Trial& t : plan)
     if (!id.empty() && t.id.starts_with(id)) one.push_back(t);
   if (one.size() != 1)
-    bad_input("{} of {} have an id that begins with \"{}\"; write {} it, as {}", counted(one.size(), "trial"), path, id,
-              one.empty() ? "another or less of" : "more of", plan[0].id);
+    bad_input("{} of {} {} an id that begins with \"{}\"; {}, as {}", one.empty() ? "no trial" :
+              counted(one.size(), "trial"), path, one.empty() ? "has" : "have", id,
+              one.empty() ? "write one of its ids, or the beginning of one" : "write more of it",
+              (one.empty() ? plan : one)[0].id);
   return one;
 }
 
