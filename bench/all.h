@@ -33,8 +33,8 @@ void time_schemes(const std::string& filter);
 void time_decoder();
 
 // On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
-// reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints {"ms": [time],
-// "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
+// reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints
+// {"ms": [time], "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
 void serve_generate(const std::string& checkpoint, Matmul);
 // The same for bench/t5.py, of the encoder of a T5: for every line `encode 512` it reads the first 512 tokens of the
 // prompt and prints {"ms": [time], "states": the first and the last slot's}. Throws as t5::open_hf_model.

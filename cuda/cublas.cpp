@@ -83,9 +83,9 @@ std::string cublas() {
 // transposition.
 void multiply(const Gemm& g) {
   const float one = 1, before = g.add ? 1 : 0;
-  check_cublas(cublas_library().multiply(handle(), g.b_along ? transposed : 0, g.a_along ? 0 : transposed, g.n, g.m, g.k,
-                                         &one, g.b, float_32, g.b_line, g.b_step, g.a, float_32, g.a_line, g.a_step,
-                                         &before, g.c, float_32, g.n, g.c_step, g.batch, compute_type(g.form),
+  check_cublas(cublas_library().multiply(handle(), g.b_along ? transposed : 0, g.a_along ? 0 : transposed, g.n, g.m,
+                                         g.k, &one, g.b, float_32, g.b_line, g.b_step, g.a, float_32, g.a_line,
+                                         g.a_step, &before, g.c, float_32, g.n, g.c_step, g.batch, compute_type(g.form),
                                          usual_algorithm),
                "a product");
 }

@@ -47,7 +47,7 @@ Scheme alibi() {
   return {.name = "alibi",
           .options = {{"mode", {"paper", "offset_table", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ"},
-                      {"symmetric", false, "without the 0.5 that tells left from right; a mask or other sides lack it anyway"},
+                      {"symmetric", false, "without the 0.5 that tells left from right; none is there with a mask"},
                       {"learned", false, "slopes exp(a) are learned, from ALiBi's on"},
                       {"sides", {"both", "split", "two_slopes"},
                        "without a mask: half of the heads, or learned slopes, for each side"}},

@@ -9,8 +9,8 @@ namespace poslab {
 
 // The lengths that a run's own training draws from: those of its curriculum; of a text, the parts of its windows.
 Lengths trained_lengths(const Choices&);
-// "lengths 1 to 20", or "length 20"; ", after the training of RUN" of one that began with another, whose lengths are not
-// known here.
+// "lengths 1 to 20", or "length 20"; ", after the training of RUN" of one that began with another, whose lengths are
+// not known here.
 std::string in_words(const Lengths&), after_origin(const Choices&);
 // "trained", "unseen", or "unseen in this run" where an origin may have met it.
 std::string familiarity(const Choices&, int length);

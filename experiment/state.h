@@ -13,8 +13,8 @@ inline constexpr const char* state_format = "poslab checkpoint 1";
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const RunSpec&);
-  // The model for tests: `net` with the loops and the temperature of the test. Throws BadInput for a temperature that is
-  // aligned to other weights.
+  // The model for tests: `net` with the loops and the temperature of the test. Throws BadInput for a temperature that
+  // is aligned to other weights.
   Transformer test_net() const;
   RunSpec config;
   Params params;

@@ -215,7 +215,8 @@ def example():
 
 
 def demo():
-    lines, colors = by("series", table("../docs/demo.csv")), {"positions=sequential": "c0", "positions=randomized": "c1"}
+    lines = by("series", table("../docs/demo.csv"))
+    colors = {"positions=sequential": "c0", "positions=randomized": "c1"}
     curves = [{"name": name, "color": colors.get(name, "base"), "points": [[r["x"], r["y"]] for r in line]}
               for name, line in lines.items()]  # fmt: skip
     says = "; ".join(f"{name} " + ", ".join(f"{percent(r['y'])} at {r['x']}" for r in line[19::20])

@@ -51,7 +51,7 @@ CASE("frequencies") {
           {1, 0.5623413, 0.3162278, 0.1778279, 0.1, 0.05623413, 0.03162278, 0.01778279}},
          {"base is 10000 always; it is given", {1, 0.1, 0.01, 0.001}}});
   expect_refusal(
-      "frequencies of 7 channels", [] { frequencies(7, 100); }, "the last channel has no partner: refuse an odd number");
+      "frequencies of 7 channels", [] { frequencies(7, 100); }, "the last channel has no partner: refuse it");
 }
 
 CASE("the vector of a position") {

@@ -63,7 +63,8 @@ export function tape({title, nodes}) {
   const joins = nodes.flatMap(({from}, n) => from.map(source => arc(start, source, n)));
   const circles = nodes.map((_, n) => `<circle cx="${start}" cy="${y_of(n)}" r="3.5"/>`);
   return scrolled(title, `<svg class="tape" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
-    `role="img" aria-labelledby="tape-t tape-d"><title id="tape-t">${escape(title)}</title><desc id="tape-d">The tape, from ` +
-    `its first op to the loss: ${nodes.length} rows of module, op, parameters, shape, time, bytes, gradient norm.</desc>` +
+    `role="img" aria-labelledby="tape-t tape-d"><title id="tape-t">${escape(title)}</title>` +
+    `<desc id="tape-d">The tape, from its first op to the loss: ${nodes.length} rows of ` +
+    `module, op, parameters, shape, time, bytes, gradient norm.</desc>` +
     `${[...rows, '<g class="joins">', ...joins, '</g>', ...circles, ...head, ...foot].join('')}</svg>`);
 }

@@ -149,8 +149,8 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   for (auto& [name, value] : above) {
     if (name == "encoding") value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
     if (name == "preset" && value != "none")
-      bad_input("preset = {} beside from = {}: the run begins with that one's options; leave the preset out, also of a file of "
-                "options, and say one by one which differ", value, o.path);
+      bad_input("preset = {} beside from = {}: the run begins with that one's options; leave the preset out, also of a "
+                "file of options, and say one by one which differ", value, o.path);
     if (name == "merges" && value != o.config[name])
       bad_input("merges = {}: {} has {}, and its tokens come along; leave it out", value, o.path, o.config[name]);
   }

@@ -1,6 +1,6 @@
 // Notes for users on settings that change nothing: a window longer than any string, random positions of a scheme that
-// reads none, a shift of all positions for one that reads distances, a scheme whose other layers the model lacks, a pool
-// that nothing draws from, a learning rate that cannot rise or fall as it should.
+// reads none, a shift of all positions for one that reads distances, a scheme whose other layers the model lacks, a
+// pool that nothing draws from, a learning rate that cannot rise or fall as it should.
 #pragma once
 #include <limits>
 #include <string>

@@ -207,7 +207,8 @@ def printing():
 
 def compiler():
     """Its errors name the student's file and line, also behind a hole that was filled for this step."""
-    with Changed(lambda r: r.cut() if r.step == 11 else ["  no_such_name();"] if r.key == "6 weights_backward" else None):
+    wrong = {"6 weights_backward": ["  no_such_name();"]}
+    with Changed(lambda r: r.cut() if r.step == 11 else wrong.get(r.key)):
         result, body = results(6), marks.of_folder(folder)["6 weights_backward"]
         check("what the compiler says is of the student's file",
               result["compiler"].startswith(f"{body.path}:{body.first + 2}:"), said(result))

@@ -1,5 +1,5 @@
-// T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab/hub/t5_hf_model.cpp holds it against
-// checkpoints that transformers wrote.
+// T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab/hub/t5_hf_model.cpp
+// holds it against checkpoints that transformers wrote.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// One struct says all that is tested about an op: its inputs, the op, and its formula written out slowly in double, by
-// an author who has not seen the kernel. tests/autograd/ops.cpp does the rest: values, gradients, determinism, instruction sets.
-// tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
+// One struct says all that is tested about an op: its inputs, the op, and its formula written out slowly in double,
+// by an author who has not seen the kernel. tests/autograd/ops.cpp does the rest: values, gradients, determinism,
+// instruction sets. tests/op_cases/STEM.cpp holds the cases of core/cpu/STEM.cpp.
 #pragma once
 #include <cmath>
 #include <functional>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The command line from end to end on a toy model: list, train, two cuts and resumes, eval, report, and refusals.
 # usage: tests/tools/smoke.sh PROGRAM [SLOWER]     SLOWER: how many times slower its steps are, as under a sanitizer;
-# the long runs, which are cut in their middle, have as many fewer. Ends with a line in doctest's form, which ./dev test adds up.
+# the long runs, which are cut in their middle, have as many fewer. Ends with a line in doctest's form, for ./dev test.
 set -uo pipefail
 program=$(realpath "$1") slower=${2:-1}
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")

@@ -1,5 +1,5 @@
-// Whoever changes a source finds its test by its name: tests/**/STEM.* for each source STEM.cpp or STEM.cu of a layer, or
-// the test that tests/tree/elsewhere.txt names, with a reason.
+// A source's test has its name: tests/**/STEM.* for each source STEM.cpp or STEM.cu of a layer, or is the test that
+// tests/tree/elsewhere.txt names, with a reason.
 #include <doctest/doctest.h>
 #include <fnmatch.h>
 

@@ -60,8 +60,8 @@ def of_page(path):
     except (ValueError, KeyError, TypeError, AttributeError):
         figures = []
     if not figures:
-        raise BadInput(f"{path} has no figures: give a page of `poslab report`, `show`, `inspect` or `graph`, or run folders; "
-                       "`reproduce` and `compare` write theirs with --figures pdf")  # fmt: skip
+        raise BadInput(f"{path} has no figures: give a page of `poslab report`, `show`, `inspect` or `graph`, or run "
+                       "folders; `reproduce` and `compare` write theirs with --figures pdf")  # fmt: skip
     return figures
 
 

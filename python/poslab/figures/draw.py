@@ -327,8 +327,8 @@ def decoded(data):
 
 
 def figures_of(page):
-    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices with
-    several heads the first; of attention the maximum."""
+    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices
+    with several heads the first; of attention the maximum."""
     found = list(page.get("figures", []))
     parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
     for part in parts:

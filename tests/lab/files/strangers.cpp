@@ -1,4 +1,5 @@
-// Files of strangers do no harm: pipes, loops, signs for the terminal. Their contents are tested in tests/lab/files/fuzz.cpp.
+// Files of strangers do no harm: pipes, loops, signs for the terminal. Their contents are tested in
+// tests/lab/files/fuzz.cpp.
 #include <sys/stat.h>
 
 #include <fstream>

@@ -60,7 +60,8 @@ TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, q
   };
   const char *pool = "max_position = 50 changes nothing here", *first = "first_position = 1 changes nothing here but",
              *cooling = "cooling = 1 changes nothing here: of steps = 20, warmup = 20 leaves none";
-  for (const char* positions : {"sequential", "stretched", "interpolated:trained=5", "restart", "cape", "random_floats"})
+  for (const char* positions :
+       {"sequential", "stretched", "interpolated:trained=5", "restart", "cape", "random_floats"})
     CHECK_MESSAGE(says({{"max_position", "50"}, {"positions", positions}}, pool), positions);
   CHECK_FALSE(says({{"max_position", "50"}, {"positions", "randomized"}}, pool));
   CHECK_FALSE(says({{"max_position", "50"}, {"test_positions", "randomized"}}, pool));

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs libFuzzer on the targets of tests/tools/fuzz: what tools/fuzz does once build/fuzz/poslab_fuzz is built.
 
-Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written to
-tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with what mends it. The table says
-how many inputs were tried, in how many seconds of processor time, and how much of the target's sources all kept inputs
-reach. From a million on, and from a clean commit, a target's row in bench/results/fuzz.csv is replaced by it, from
-which results/readme.py writes the table of docs/testing.md.
+Inputs that reach new code are kept in build/fuzz/corpus/TARGET and used again. An input that is a defect is written
+to tests/tools/fuzz/found/TARGET, where the tests of every build read it: commit it together with what mends it. The
+table says how many inputs were tried, in how many seconds of processor time, and how much of the target's sources all
+kept inputs reach. From a million on, and from a clean commit, a target's row in bench/results/fuzz.csv is replaced by
+it, from which results/readme.py writes the table of docs/testing.md.
 """
 
 import argparse

@@ -181,7 +181,8 @@ class Build:
         if new:
             print(f"mutate: {self.preset}: running {len(new)} tests, each alone", flush=True)
             out.mkdir(exist_ok=True)
-            self.compiled("CMakeFiles/test_main.dir/tests/support/places.cpp.o", out / "reach.o", source=here / "reach.cpp")
+            places = "CMakeFiles/test_main.dir/tests/support/places.cpp.o"
+            self.compiled(places, out / "reach.o", source=here / "reach.cpp")
             if not self.linked(out, [out / "reach.o"]):
                 raise SystemExit(f"mutate: reach.cpp cannot be linked into {out}")
             with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:

@@ -8,10 +8,10 @@ usage: tools/mutate [--count N] [--seed S] [--by-hand] [--one-build] [FOLDER...]
 Takes a copy of the sources in build/mutate/tree and builds it beside; the checkout itself is never changed. A fault
 that hangs or crashes counts as caught; one that does not compile is not counted, and another is drawn. There are two
 builds, with real = float and with real = double; what passes one is tried in the other. --one-build is the first alone.
-Results go to tests/tools/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was stopped
-goes on; but --again tries those that no test had noticed, if the source still has their lines; with --tests it asks the
-new ones alone, and only what these notice is written down. tests/tools/mutate/mutants.toml has those planted --by-hand, and
-why some are equivalent.
+Results go to tests/tools/mutate/results.jsonl, a line each, and what stands there is not run again, so a run that was
+stopped goes on; but --again tries those that no test had noticed, if the source still has their lines; with --tests
+it asks the new ones alone, and only what these notice is written down. tests/tools/mutate/mutants.toml has those
+planted --by-hand, and why some are equivalent.
 """
 import argparse
 import collections
