@@ -5,6 +5,7 @@
 #include "lab/hub/hf_tokenizer.h"
 #include "lab/hub/regex.h"
 #include "lab/hub/sentencepiece.h"
+#include "tasks/language/text.h"
 #include "tests/lab/helpers.h"
 #include "tests/lab/hub/helpers.h"
 

@@ -37,7 +37,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("ask command: only lengths of the curriculum are called trained") {
-  const std::string said = AskedRun({{"curriculum", "fixed"}}).ask("011010 1110");
+  const std::string said = AskedRun(Settings{{"curriculum", "fixed"}}).ask("011010 1110");
   CHECK(holds(said, "0 steps on length 6\n"));
   CHECK(holds(said, "at length 6 (trained): chance"));
   CHECK(holds(said, "at length 4 (unseen): chance"));
