@@ -51,8 +51,9 @@ __device__ inline bool meet(const KeyRange& keys, int j0, int n) { return keys.f
 
 // Blocks: (sequences x tiles of 64 queries, heads); the last queries, which see the most keys, begin first.
 template <class F>
-__global__ void __launch_bounds__(block_threads) attend(real* o, real* stats, const AttentionArgs x, bool whole) {
+__global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats, const AttentionArgs x, bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
+  if (without_tensor_cores) return;
   constexpr Matmul how = F::how;
   constexpr int W = F::W, tile_rows = F::tile_rows, N = tile_rows / 8;
   constexpr int k_tile = own_rows * line<W>, v_tile = k_tile + tile_rows * line<W>;
@@ -145,10 +146,11 @@ __device__ inline PairGrad grad_of(const QueryFacts& i, real u, real da) {
 
 // dq, the arrays of `wanted`, and `facts`. Blocks as of attend, for queries from .. to.
 template <class F>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)
     of_queries(const AttentionGrads d, const AttentionArgs x, const real* d_o, const real* o, const real* stats,
                const LogitGrads wanted, Four* facts, int from, int to, bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
+  if (without_tensor_cores) return;
   constexpr Matmul how = F::how;
   constexpr int W = F::W, N = F::tile_rows / 8;
   constexpr int do_rows = own_rows * line<W>, k_tile = 2 * do_rows, v_tile = k_tile + F::tile_rows * line<W>;
@@ -243,10 +245,11 @@ __device__ inline KeyRange queries_of_keys(const AttentionArgs& x, int p, int b,
 // dk and dv: what queries from .. to add to them. Blocks: (sequences x tiles of 64 keys, key heads), each for all heads
 // that read its keys.
 template <class F>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)
     of_keys(const AttentionGrads d, const AttentionArgs x, const real* d_o, const Four* facts, int from, int to,
             bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
+  if (without_tensor_cores) return;
   constexpr Matmul how = F::how;
   constexpr int W = F::W, N = F::tile_rows / 8;
   constexpr int v_rows = own_rows * line<W>, q_tile = 2 * v_rows, do_tile = q_tile + F::tile_rows * line<W>;

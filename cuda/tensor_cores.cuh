@@ -5,6 +5,14 @@
 
 namespace poslab::cuda {
 
+// Older GPUs have no such tensor cores, and no kernel for them is started there (driver::has_tensor_cores()): it
+// returns at once, and so is compiled to nothing.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool without_tensor_cores = true;
+#else
+constexpr bool without_tensor_cores = false;
+#endif
+
 // The bits of x rounded as the tensor core wants it: to 11 bits (TF32: 8 of exponent, 10 stored of fraction), ties away
 // from 0; two of them to 8 bits each (bfloat16), ties to even, low in the lower half.
 #ifdef POSLAB_EMULATE
