@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/results.md and docs/results-limits.md from their templates, NAME.md.in, and the tables between marks of
-README.md, docs/results-tables.md, speed.md, gpu.md, torch.md, web.md and testing.md: all from what measured runs left
-in results/*/ and bench/results/.
+README.md, docs/results-tables.md, speed.md, gpu.md, loops.md, stretch.md, torch.md, web.md and testing.md: all from
+what measured runs left in results/*/ and bench/results/.
 
 Prints them; with --write puts them into those pages, with --check fails where others stand there. Standard library
 only.
@@ -13,9 +13,11 @@ import sys
 import findings
 import gpu
 import limits
+import loops
 import products
 import query
 import speed
+import stretch
 from matmul import matmul_lines
 from query import ROOT
 
@@ -25,6 +27,8 @@ TABLES = {
     "docs/speed.md": {"speed": speed.speed_in_ranges, "gpu": gpu.peers, "ladder": products.ladder,
                       "rounded": speed.rounded},
     "docs/gpu.md": {"matmul": lambda: matmul_lines()[-1:], "tested": lambda: gpu.tested() + gpu.population()},
+    "docs/loops.md": {"loops": loops.loops_lines},
+    "docs/stretch.md": {"stretch": stretch.stretch_lines},
     "docs/torch.md": {"llama": speed.llama},
     "docs/web.md": {"web": speed.web},
     "docs/testing.md": {"fuzz": speed.fuzz, "sanitizers": speed.sanitizers, "coverage": speed.coverage},

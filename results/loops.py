@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""A looped block beside three blocks on parity and addition: loops.csv, and the table of docs/loops.md that readme.py
+makes of it.
+
+    build/release/poslab sweep plan results/loops.toml > loops.jsonl
+    build/release/poslab sweep run loops.jsonl --out runs/loops --threads 1
+    for run in runs/loops/named/*-6-*; do
+      for n in 12 24; do build/release/poslab eval $run --loops $n --name loops-$n --threads 1; done
+    done
+    results/loops.py runs/loops                      # writes loops.csv
+    results/readme.py --write                        # and the table
+
+Standard library only.
+"""
+
+import csv
+import json
+import pathlib
+import statistics
+import sys
+
+from query import by, markdown, table
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILE = "loops.csv"
+RANGES = {"trained": (1, 20), "validation": (21, 30), "test": (31, 100)}  # of lengths
+NAMES = {("rope", 1): "three blocks, randomized RoPE", ("relative", 1): "three blocks, randomized relative",
+         ("relative", 6): "a looped block, randomized relative"}  # fmt: skip
+
+
+def mean_of(rows, name, part):
+    first, last = RANGES[part]
+    return statistics.mean(float(r[name]) for r in rows if first <= int(r["length"]) <= last)
+
+
+def rows_of(folder):
+    """A row for each run and number of loops that it is tested with."""
+    rows = []
+    for result in sorted(pathlib.Path(folder).glob("*/result.json")):
+        config = json.loads(result.read_text())["config"]
+        for path in (result.parent / "eval.csv", *sorted(result.parent.glob("eval-loops-*.csv"))):
+            tested = path.stem.removeprefix("eval-loops-") if "loops" in path.stem else config["loops"]
+            lengths = list(csv.DictReader(path.open()))
+            row = {name: config[name] for name in ("task", "encoding", "loops", "seed")} | {"tested_loops": int(tested)}
+            rows.append(row | {part: f"{mean_of(lengths, 'accuracy', part):.4f}" for part in RANGES})
+            guesses = (mean_of(lengths, name, "test") for name in ("chance", "majority"))
+            rows[-1]["guess"] = f"{max(guesses):.4f}"
+    return sorted(rows, key=lambda r: (r["task"], *(r[n] for n in ("encoding", "loops", "seed", "tested_loops"))))
+
+
+def chosen(rows):
+    """Of each seed the row with the best accuracy on the validation lengths; of equal ones the fewest loops."""
+    return [max(of, key=lambda r: (r["validation"], -r["tested_loops"])) for of in by("seed", rows).values()]
+
+
+def loops_lines():
+    head = ["task", "model", "trained lengths", "21 to 30", "31 to 100", "loops at test", "learned"]
+    cells = []
+    for task, all in by("task", table(FILE)).items():
+        for (encoding, loops), name in NAMES.items():
+            picked = chosen([r for r in all if (r["encoding"], r["loops"]) == (encoding, loops)])
+            if not picked:
+                continue
+            score = lambda part: (f"{100 * statistics.mean(r[part] for r in picked):.1f} "
+                                  f"({', '.join(f'{100 * r[part]:.0f}' for r in picked)})")  # fmt: skip
+            counts = ", ".join(str(r["tested_loops"]) for r in picked) if loops > 1 else "–"
+            above = sum(r["test"] > r["guess"] + 0.05 for r in picked)
+            cells.append([f"`{task}`", name, *map(score, RANGES), counts, f"{above} of {len(picked)}"])
+    return markdown(head, cells)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not (rows := rows_of(sys.argv[1])):
+        sys.exit("results/loops.py: no finished trial in the folder given; name that of loops.toml")
+    with (HERE / FILE).open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader(), writer.writerows(rows)
