@@ -15,8 +15,8 @@ namespace {
 
 RunSpec looped(const Settings& more) {
   const Settings all = {{"task", "parity_check"}, {"encoding", "rope"}, {"layers", "1"}, {"heads", "2"},
-                  {"d_model", "16"}, {"batch", "4"}, {"train_length", "6"}, {"eval_lengths", "1:12"}, {"eval_samples", "8"},
-                  {"steps", "20"}};
+                  {"d_model", "16"}, {"batch", "4"}, {"train_length", "6"}, {"eval_lengths", "1:12"},
+                  {"eval_samples", "8"}, {"steps", "20"}};
   return RunSpec(configure(overlaid(all_choices(), all, more)));
 }
 
