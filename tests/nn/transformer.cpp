@@ -186,7 +186,7 @@ TEST_CASE("transformer: sizes that make no model are refused") {
   CHECK_THROWS_WITH_AS(refused(0, 2, 8), doctest::Contains("layers 0, heads 2, d_model 8"), BadInput);
   CHECK_THROWS_WITH_AS(refused(1, 0, 8), doctest::Contains("heads 0, d_model 8"), BadInput);
   CHECK_THROWS_WITH_AS(refused(1, 2, 0), doctest::Contains("heads 2, d_model 0"), BadInput);
-  CHECK_THROWS_WITH_AS(refused(1, 2, 8, 0), doctest::Contains("ffn_multiplier 0; all must be at least 1"), BadInput);
+  CHECK_THROWS_WITH_AS(refused(1, 2, 8, 0), doctest::Contains("ffn_multiplier 0, loops 1; all must be"), BadInput);
   CHECK_THROWS_WITH_AS(refused(1, 3, 8), doctest::Contains("3 heads do not divide d_model 8"), BadInput);
 }
 
