@@ -369,7 +369,7 @@ def test_attention_weights_are_given(encoding):
 
 def test_settings_that_a_patch_would_pass_over_are_refused():
     at = tokens(1, 8)
-    for name in ("head_mask", "softcap", "s_aux", "sliding_window", "cu_seq_lens_q"):
+    for name in ("head_mask", "softcap", "s_aux", "sliding_window"):
         with pytest.raises(ValueError, match=f"has no {name}"):
             pt.patch(model_of(), "rope")(at, **{name: torch.ones(2, 8)})
     model = pt.patch(model_of("mistral"), "rope")
