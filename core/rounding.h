@@ -1,7 +1,6 @@
-// How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward.
-// In attention a CPU rounds to bf16 only products of heads of 8 channels (core/cpu/attention/narrow_pairs.h), and a GPU
-// all products of heads of 9 to 128 channels (cuda/attention_wide.cu). The other products, the optimizer, and products
-// of few rows with weights in their file's form (linear_stored) are in fp32.
+// How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward. In
+// attention a CPU rounds to bf16 products of heads of 8 channels alone (core/cpu/attention/narrow_pairs.h), a GPU those
+// of 9 to 128. The rest, the optimizer, and few rows with weights in their file's form (linear_stored) are in fp32.
 #pragma once
 
 namespace poslab {
