@@ -7,8 +7,6 @@
 #include "experiment/lengths.h"
 #include "lab/files/files.h"
 #include "lab/files/printable.h"
-#include "lab/pages/ask/page.h"
-#include "lab/pages/ask/text.h"
 #include "lab/runs/room.h"
 
 namespace poslab::asking {

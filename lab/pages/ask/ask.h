@@ -2,6 +2,7 @@
 // page.
 #pragma once
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct Exchange {
   Answer answer;
   Baselines baselines;     // at this length
 };
+
+// An answer for the eye: up to 16 answer slots as a table with percentages, more as lines with tenths of the probability.
+std::string text_of(const Respondent&, const Exchange&);
+// {"task", "encoding", "positions", "temperature", "input", "length", "expected", "answer", "scored", "right", "share",
+//  "draws", "share_of_each_draw", "probabilities": (O, V), "baselines": {"chance", "majority", "content_only"}}
+nlohmann::ordered_json json_of(const Respondent&, const Exchange&);
+// An HTML page: each string with its answer, probabilities and attention maps.
+std::string page_of(const std::string& run, const Respondent&, const std::string& heading,
+                    const std::vector<Exchange>&);
 
 class Session {
  public:

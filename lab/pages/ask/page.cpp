@@ -1,4 +1,4 @@
-#include "lab/pages/ask/page.h"
+#include "lab/pages/ask/ask.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ json question(const Respondent& asked, const Answer& a) {
 }
 
 page::Chart chart(const Answer& a, const std::string& id) {
-  page::Chart c{id, "Probability by answer slot", "", "answer slot", "probability", 1, 1, 0, 1, true};
+  page::Chart c{id, "Probability by answer slot", "answer slot", "probability", 1, 1, 0, 1, true};
   c.unit = "slot";
   c.caption = "The probability that the model gives to its answer and to the correct symbol, slot by slot.";
   c.curves = {{"of the answer", 0, {}, {}}, {"of the correct symbol", 1, {}, {}}};
@@ -57,8 +57,6 @@ page::Chart chart(const Answer& a, const std::string& id) {
     c.curves[1].points.push_back({slot, a.probability[o * size_t(a.symbols) + size_t(a.expected[o])]});
     c.x_high = slot;
   }
-  c.description = fmt::format("{} answer slots, of which {} of {} counted ones are right.", a.expected.size(),
-                              a.right(), a.scored);
   return c;
 }
 

@@ -1,4 +1,4 @@
-#include "lab/pages/ask/text.h"
+#include "lab/pages/ask/ask.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lab/pages/inspect/figures.h"
 #include "lab/pages/page/page.h"
@@ -13,29 +12,6 @@ namespace poslab::inspect {
 namespace {
 
 using page::Chart, page::Curve, page::Point;
-
-// Grows to hold all points; a chart that is flat gets some room.
-void fit(Chart& c) {
-  c.x_low = c.y_low = std::numeric_limits<double>::infinity(), c.x_high = c.y_high = -c.x_low;
-  for (const Curve& curve : c.curves)
-    for (const std::vector<Point>& points : {curve.points, curve.behind})
-      for (const Point p : points) {
-        if (!std::isfinite(p.y)) continue;
-        c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
-        c.y_low = std::min(c.y_low, p.y), c.y_high = std::max(c.y_high, p.y);
-      }
-  const double room = std::max(1e-6, .04 * (c.y_high - c.y_low));
-  c.y_low -= room, c.y_high += room;
-  if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
-}
-
-void describe(Chart& c) {
-  for (const Curve& curve : c.curves)
-    if (!curve.points.empty())
-      c.description +=
-          fmt::format("{}: {:.4g} at {}, {:.4g} at {}. ", curve.name, curve.points.front().y,
-                      page::number(curve.points.front().x), curve.points.back().y, page::number(curve.points.back().x));
-}
 
 // A curve for each layer, and faint ones for its heads.
 Chart against_length(const Dispersed& d, const char* label, double RowMeans::*figure) {
@@ -62,7 +38,7 @@ page::json dispersion_figures(const Dispersed& d, const Biases& b, const std::st
   const auto add = [&](Chart c, const char* what, const std::string& said) {
     c.id = fmt::format("{}{}", what, id), c.title = fmt::format("{}, {}", said.substr(0, said.find('.')), name);
     c.caption = fmt::format("**{}.** {}", page::literal(name), said);
-    fit(c), describe(c);
+    page::fit(c, .04);
     all.push_back(page::chart_json(c));
   };
   add(against_length(d, "largest weight", &RowMeans::largest_weight), "weight",

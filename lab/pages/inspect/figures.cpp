@@ -138,7 +138,6 @@ page::Chart coverage_chart(const Coverage& c, const std::string& name, const std
   const bool distances = c.counted == Reads::distances;
   page::Chart chart{id,
                     "Met in training and at test, " + name,
-                    "",
                     distances ? "distance: position of the key minus that of the query" : "position",
                     distances ? "share of pairs" : "share of slots",
                     0,
@@ -156,8 +155,6 @@ page::Chart coverage_chart(const Coverage& c, const std::string& name, const std
       chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
       chart.y_high = std::max(chart.y_high, p.y * 1.05);
     }
-    if (n == 0) continue;
-    chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
   }
   return chart;
 }

@@ -17,7 +17,6 @@
 #include "lab/files/shell.h"
 #include "lab/pages/inspect/figures.h"
 #include "lab/pages/inspect/tables.h"
-#include "lab/pages/page/heading.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/report/run_about.h"
 #include "lab/runs/naming.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace poslab::page {
 namespace {
@@ -41,7 +42,7 @@ json chart_json(const Chart& c) {
       {"kind", "chart"},    {"id", c.id},         {"title", c.title},       {"x", c.x_label},
       {"y", c.y_label},     {"x_low", c.x_low},   {"x_high", c.x_high},     {"y_low", c.y_low},
       {"y_high", c.y_high}, {"shaded", c.shaded}, {"percent", c.percent},   {"log", c.log},
-      {"unit", c.unit},     {"curves", curves},   {"doubling", c.doubling}, {"description", c.description}};
+      {"unit", c.unit},     {"curves", curves},   {"doubling", c.doubling}};
   if (!c.caption.empty()) made["caption"] = c.caption;
   if (c.log_low > 0) made["log_low"] = c.log_low;
   return made;
@@ -63,6 +64,21 @@ std::string charts_csv(const std::vector<Chart>& all) {
         made += band == c.band.end() ? ",\n" : fmt::format("{:.9g},{:.9g}\n", band->low, band->high);
       }
   return made;
+}
+
+void fit(Chart& c, double room) {
+  c.x_low = c.y_low = std::numeric_limits<double>::infinity(), c.x_high = c.y_high = -c.x_low;
+  for (const Curve& curve : c.curves)
+    for (const std::vector<Point>& points : {curve.points, curve.behind})
+      for (const Point p : points) {
+        if (!std::isfinite(p.y)) continue;
+        c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
+        c.y_low = std::min(c.y_low, p.y), c.y_high = std::max(c.y_high, p.y);
+      }
+  const double more = room * (c.y_high - c.y_low);
+  c.y_low -= more, c.y_high += more;
+  if (c.y_low == c.y_high) c.y_high += 1;
+  if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
 }
 
 std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {

@@ -22,7 +22,7 @@ struct Curve {
   static constexpr int baseline = -1;
 };
 struct Chart {
-  std::string id, title, description;  // plain text
+  std::string id, title;  // plain text
   std::string x_label, y_label;
   double x_low, x_high, y_low, y_high;
   bool percent = false, log = false;  // of the y axis
@@ -41,6 +41,9 @@ std::string color_class(int n);
 nlohmann::json chart_json(const Chart&);
 // panel,series,x,y,low,high: a row for each point that has a number; low and high of a band.
 std::string charts_csv(const std::vector<Chart>&);
+
+// The axes hold all points, and a share `room` of the range more at both ends of y; a flat chart gets some room.
+void fit(Chart&, double room);
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);

@@ -88,6 +88,27 @@ json column(const char* name, json form, const char* kind) {
   return made;
 }
 
+std::string markdown(const Grid& grid) {
+  std::string text;
+  const auto add = [&text](const std::vector<std::string>& cells) {
+    for (const std::string& cell : cells) text += fmt::format("| {} ", cell);
+    text += "|\n";
+  };
+  add(grid.head);
+  for (size_t n = 0; n < grid.head.size(); ++n) text += "|---";
+  text += "|\n";
+  for (const auto& row : grid.rows) add(row);
+  return text;
+}
+
+json table(const Grid& grid) {
+  json columns = json::array();
+  for (const std::string& name : grid.head) columns.push_back(column(name.c_str()));
+  json made = table(grid.caption, columns, grid.rows);
+  made["caption"] = grid.caption, made["style"] = "figures";
+  return made;
+}
+
 void append(json& list, const std::vector<json>& more) {
   for (const json& one : more) list.push_back(one);
 }

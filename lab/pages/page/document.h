@@ -24,6 +24,14 @@ json paragraph(const std::string& prose, const char* style);  // style: "reading
 json table(const std::string& label, json columns, json rows);
 // form: "percent", "points", "signed" or the digits after the point. kind: "text", "quiet", "score".
 json column(const char* name, json form = nullptr, const char* kind = "");
+// A table for people, as Markdown for terminals and as a part, with the same words in both.
+struct Grid {
+  std::string caption;
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;  // the first cell of a row names it
+};
+std::string markdown(const Grid&);
+json table(const Grid&);
 void append(json& list, const std::vector<json>& more);
 void append_columns(json& columns, const char* group, std::vector<json> more);  // a group has its name above it
 json folded(const char* summary, json part, bool open = false);

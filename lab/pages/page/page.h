@@ -3,4 +3,3 @@
 #include "lab/files/matrix.h"
 #include "lab/pages/page/chart.h"
 #include "lab/pages/page/document.h"
-#include "lab/pages/page/grid.h"

@@ -120,9 +120,6 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
       for (const Point p : all)
         if (std::isfinite(p.y)) lowest = std::min(lowest, p.y);
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
-    c.description +=
-        fmt::format("{}: {:.1f} % at length {}, {:.1f} % at length {}. ", curve.name, 100 * curve.points.front().y,
-                    curve.points.front().x, 100 * curve.points.back().y, curve.points.back().x);
     c.curves.push_back(curve);
   }
   const auto longest = std::max_element(g.lines.begin(), g.lines.end(),
@@ -166,8 +163,6 @@ Chart loss_chart(const Group& g, const std::string& id) {
       if (p.y > 0) lowest = std::min(lowest, p.y);
       c.y_high = std::max(c.y_high, p.y), c.x_high = std::max(c.x_high, p.x);
     }
-    c.description += fmt::format("{}: {:.3g} at the start, {:.3g} at the end. ", curve.name, curve.points.front().y,
-                                 curve.points.back().y);
     c.curves.push_back(curve);
   }
   if (c.y_high == 0) c.y_high = 1;
@@ -183,7 +178,6 @@ Chart training_accuracy_chart(const Group& g, const std::string& id) {
     const Curve curve = training_curve(line, &TrainStep::accuracy);
     if (curve.points.empty()) continue;
     c.x_high = std::max(c.x_high, curve.points.back().x);
-    c.description += fmt::format("{}: {:.1f} % at the end. ", curve.name, 100 * curve.points.back().y);
     c.curves.push_back(curve);
   }
   return c;

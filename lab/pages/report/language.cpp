@@ -43,8 +43,7 @@ json column_of(const Measure& m, const char* kind = "") {
 
 const char* group_of(const std::vector<Group>& groups) { return groups.size() > 1 ? "text" : ""; }
 
-}  // namespace
-
+// The numbers in words.
 std::string language_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
@@ -57,6 +56,7 @@ std::string language_reading(const Group& g) {
   return text + ".";
 }
 
+// Trained and longest length.
 json language_table(const std::vector<Group>& groups) {
   json rows = json::array(), columns = columns_of(group_of(groups));
   for (const Group& g : groups)
@@ -87,6 +87,7 @@ json language_table(const std::vector<Group>& groups) {
   return page::table("Table of runs", columns, rows);
 }
 
+// Every length, folded away.
 json language_lengths(const std::vector<Group>& groups) {
   json rows = json::array(), columns = columns_of(group_of(groups));
   append(columns, {column("tokens", 0), column("set", nullptr, "text")});
@@ -102,6 +103,8 @@ json language_lengths(const std::vector<Group>& groups) {
       }
   return folded("All lengths", page::table("All lengths", columns, rows));
 }
+
+}  // namespace
 
 std::string language_csv(const std::vector<Group>& groups) {
   sweep::Table all{{"text", "name", "seed", "folder"}, {}};
@@ -167,7 +170,6 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
                      {{"table", json::array({language_table(groups)})},
                       {"lengths", lengths},
                       {"text", text},
-                      {"about", about(groups)},
                       {"against", against},
                       {"position", position},
                       {"training", trainings ? section("loss", "Training", trained) : json()}});

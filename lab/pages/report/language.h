@@ -1,5 +1,5 @@
-// The report of language models: the sections of their page in place of a task's. A group is the runs that
-// read one text.
+// The reports of language models and of T5s: the sections of their pages in place of a task's. A group is the runs that
+// read one text, or learned one task.
 #pragma once
 #include "lab/pages/report/sections.h"
 
@@ -15,13 +15,11 @@ constexpr Measure measures[] = {{"accuracy", "accuracy", "accuracy", true},
                                 {"bits per byte", "bits per byte", "bits_per_byte", false}};
 
 bool repeats(const Row&);                                 // a text that says its beginning again and again
-std::string language_reading(const Group&);               // the numbers in words
-json language_table(const std::vector<Group>&);           // trained and longest length
-json language_lengths(const std::vector<Group>&);         // every length, folded away
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
 // At each line's longest length. Of the first two measures.
 page::Chart by_position(const Group&, const Measure&, bool repeated, const std::string& id);
 json language_document(const std::vector<Group>&, const std::string& out);
+json t5_document(const std::vector<Group>&, const std::string& out);
 // text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.
 std::string language_csv(const std::vector<Group>&);
 

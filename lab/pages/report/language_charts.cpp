@@ -42,8 +42,8 @@ std::vector<Point> positions_of(const Line& line, const Results& all, const Meas
   return points;
 }
 
-// What both charts share: ranges, the trained length, and the words for those who do not see them.
-void finish(Chart& c, const Group& g, const char* x) {
+// The ranges of both charts, and the trained length.
+void finish(Chart& c, const Group& g) {
   std::set<int> trained;
   c.x_low = 1e9, c.x_high = 0, c.y_low = 0, c.y_high = 0;
   for (const Line& line : g.lines) trained.insert(line.train_length());
@@ -54,12 +54,6 @@ void finish(Chart& c, const Group& g, const char* x) {
         c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
         c.y_high = std::max(c.y_high, 1.05 * p.y);
       }
-    if (curve.points.empty()) continue;
-    const auto stated = [&](Point p) {
-      return c.percent ? fmt::format("{:.1f} % at {} {}", 100 * p.y, x, p.x)
-                       : fmt::format("{:.3f} at {} {}", p.y, x, p.x);
-    };
-    c.description += fmt::format("{}: {}, {}. ", curve.name, stated(curve.points.front()), stated(curve.points.back()));
   }
   if (c.y_high == 0) c.y_high = 1;
   if (c.percent) c.y_high = std::min(1., std::ceil(10 * c.y_high) / 10);
@@ -82,7 +76,7 @@ Chart against_length(const Group& g, const Measure& m, bool repeated, const std:
   for (const Line& line : g.lines)
     c.curves.push_back(with_seeds(line, lengths_of(line.all, m, repeated),
                                   [&](const TestedRun& run) { return lengths_of(run.all, m, repeated); }));
-  finish(c, g, "length");
+  finish(c, g);
   c.x_low /= 2;  // leaves room for the trained lengths
   return c;
 }
@@ -96,7 +90,7 @@ Chart by_position(const Group& g, const Measure& m, bool repeated, const std::st
   for (const Line& line : g.lines)
     c.curves.push_back(with_seeds(line, positions_of(line, line.all, m, repeated),
                                   [&](const TestedRun& run) { return positions_of(line, run.all, m, repeated); }));
-  finish(c, g, "token");
+  finish(c, g);
   c.x_low = 0;
   for (const Line& line : g.lines) c.x_high = std::max(c.x_high, double(line.longest()));
   return c;

@@ -10,7 +10,6 @@
 #include "lab/pages/page/print.h"
 #include "lab/pages/report/inputs.h"
 #include "lab/pages/report/language.h"
-#include "lab/pages/report/t5.h"
 #include "lab/runs/output.h"
 
 namespace poslab {
@@ -59,7 +58,6 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
   }
   return document_of(groups, out, title(groups), lead, tasks_txt,
                      {{"table", table(groups)},
-                      {"about", about(groups)},
                       {"accuracy", accuracy},
                       {"loss", losses},
                       {"positions", json::array({{{"kind", "positions"}, {"runs", positions}}})},

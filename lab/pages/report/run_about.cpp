@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <filesystem>
 
 #include "core/error.h"
 #include "encodings/encoding.h"
+#include "experiment/kind.h"
 #include "lab/runs/naming.h"
+#include "lab/runs/text_source.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -49,6 +51,12 @@ json of_encoding(const std::string& spelled) {
 }
 
 }  // namespace
+
+std::string heading_of(const std::string& folder, const Choices& c) {
+  if (c.has("task")) return headed(c["task"]);
+  if (std::filesystem::exists(folder + "/text.json")) return text_of(folder).path;
+  return c[kind_of(c).studied];
+}
 
 json about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings) {
   json parts = json::array();

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/pages/page/page.h"
+#include "lab/pages/report/run_about.h"
 
 namespace poslab::report {
 namespace {
@@ -57,6 +57,16 @@ json single_runs(const std::vector<Group>& groups) {
   json columns = columns_of(many ? "task" : "");
   append(columns, {column("seed", 0), column("paper score", "percent"), column("folder", nullptr, "text")});
   return folded("Single runs", page::table("Single runs", columns, rows));
+}
+
+// The tasks and the encodings, described: a section.
+json about(const std::vector<Group>& groups) {
+  std::vector<std::string> tasks, encodings;
+  for (const Group& g : groups) {
+    if (g.has("chance")) tasks.push_back(g.task);
+    for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
+  }
+  return about_section(tasks, encodings);
 }
 
 }  // namespace
@@ -163,6 +173,7 @@ json paired_differences(const std::vector<Group>& groups) {
 
 json document_of(const std::vector<Group>& groups, const std::string& out, const std::string& title, json lead,
                  std::string_view markdown, std::map<std::string, json> parts) {
+  parts["about"] = about(groups);
   parts["differences"] = paired_differences(groups);
   parts["configuration"] = configuration(groups, out);
   return {{"command", "report"}, {"title", title}, {"lead", std::move(lead)}, {"sections", sections(markdown, parts)}};

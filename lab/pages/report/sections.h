@@ -26,7 +26,6 @@ std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // the numbers in words
 double best_baseline(const Line&);             // the mean of the best baseline at each unseen length
 json table(const std::vector<Group>&);         // parts
-json about(const std::vector<Group>&);         // tasks and encodings, described: a section
 page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
 json paired_differences(const std::vector<Group>&);  // a section; null where no two lines have several seeds in common
@@ -36,7 +35,7 @@ page::Chart training_accuracy_chart(const Group&, const std::string& id);
 json configuration(const std::vector<Group>&, const std::string& out);  // a section
 
 // A whole report: title, readings (paragraphs of prose) and notes, the sections of `markdown`. parts: what `markdown`
-// names but for the differences and the configuration, which are filled in here.
+// names but for what is in all reports: about, differences, configuration.
 json document_of(const std::vector<Group>&, const std::string& out, const std::string& title, json lead,
                  std::string_view markdown, std::map<std::string, json> parts);
 

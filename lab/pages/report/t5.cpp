@@ -1,9 +1,7 @@
-#include "lab/pages/report/t5.h"
-
+// The report of T5s that find things in long contexts. A group is the runs that learned one task, alone or among others.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "lab/pages/report/language.h"
 #include "tasks/retrieval/retrieval.h"
@@ -38,8 +36,7 @@ json lengths_table(const std::vector<Group>& groups) {
   return page::table("All lengths", columns, rows);
 }
 
-}  // namespace
-
+// The numbers in words.
 std::string t5_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
@@ -50,6 +47,8 @@ std::string t5_reading(const Group& g) {
   if (all.size() > 2) text += fmt::format("; {} between them", all.size() == 3 ? "the other is" : "the others are");
   return text + ".";
 }
+
+}  // namespace
 
 json t5_document(const std::vector<Group>& groups, const std::string& out) {
   json lead = json::array(), against = json::array(), place = json::array(), asked = json::array();
@@ -78,7 +77,6 @@ json t5_document(const std::vector<Group>& groups, const std::string& out) {
                       {"place", place},
                       {"table", json::array({lengths_table(groups)})},
                       {"asked", asked},
-                      {"about", about(groups)},
                       {"training", section("loss", "Training", {chart_json(loss), accuracy})}});
 }
 

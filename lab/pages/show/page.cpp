@@ -55,7 +55,7 @@ json parts_of(const View& view) {
     c.caption = page::literal(c.title + ".");
     parts.push_back(page::chart_json(c));
   }
-  if (!view.table.rows.empty()) parts.push_back(page::table_json(view.table));
+  if (!view.table.rows.empty()) parts.push_back(page::table(view.table));
   return parts;
 }
 

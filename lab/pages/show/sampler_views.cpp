@@ -64,7 +64,7 @@ std::optional<View> positions_view(const Subject& s) {
     for (const double p : all[size_t(n)]) ++strips.heads[0][size_t(n) * size_t(cols) + size_t((p - low) / width)];
   view.matrices.push_back(std::move(strips));
 
-  page::Chart c{"gaps", "Gaps between neighbours", "", "gap", "share of neighbours", 0, 1, 0, 1, true};
+  page::Chart c{"gaps", "Gaps between neighbours", "gap", "share of neighbours", 0, 1, 0, 1, true};
   c.unit = "gap";
   view.table = {"gaps between neighbours: how often each range occurs", {"slots", "mean gap", "1 or less", "2 to 4",
                 "5 to 16", "17 to 64", "more"}, {}};
@@ -93,7 +93,6 @@ std::optional<View> positions_view(const Subject& s) {
     view.table.rows.push_back(std::move(row));
   }
   c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
-  c.description = "How often neighbouring slots are so many positions apart, in strings of three lengths.";
   const auto varies = [](const page::Curve& curve) { return curve.points.size() > 1; };
   if (std::any_of(c.curves.begin(), c.curves.end(), varies)) view.charts.push_back(std::move(c));
   return view;
@@ -126,7 +125,7 @@ std::optional<View> coverage_view(const Subject& s) {
     const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
     count(drawn(s, at_step(*sampler, n, slots), Purpose::positions, n, slots), trained);
   }
-  page::Chart c{"coverage", view.title, "", "slots at test", "share met in training", 1, 1, 0, 1, true};
+  page::Chart c{"coverage", view.title, "slots at test", "share met in training", 1, 1, 0, 1, true};
   c.unit = "slots";
   c.shaded = s.train_length;
   c.curves = {{"positions", 0, {}}, {"distances", 1, {}}, {"gaps", 2, {}}, {"gaps, as often", 3, {}}};
@@ -154,7 +153,6 @@ std::optional<View> coverage_view(const Subject& s) {
     c.x_low = view.table.rows.empty() ? slots : c.x_low, c.x_high = slots;
     view.table.rows.push_back(std::move(row));
   }
-  c.description = "The share of positions, distances and gaps of test strings that training has met.";
   view.charts.push_back(std::move(c));
   return view;
 }

@@ -74,18 +74,6 @@ std::vector<page::Point> by_distance(const std::vector<double>& cells, int T) {
   return mean;
 }
 
-void fit(page::Chart& c) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  c.x_low = low, c.x_high = high;
-  for (const page::Curve& curve : c.curves)
-    for (const page::Point& p : curve.points) {
-      c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
-      low = std::min(low, p.y), high = std::max(high, p.y);
-    }
-  const double room = c.log || high == low ? 0 : 0.05 * (high - low);
-  c.y_low = low - room, c.y_high = high > low ? high + room : low + 1;
-}
-
 // The relative positions of all pairs; nothing where no pair has one.
 std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
   if (!shown.scheme->pages.pictures.distances) return {};
@@ -183,7 +171,7 @@ std::optional<View> similarity_view(const Subject& s) {
     const std::string name = words(of[n]);       // an axis holds one quantity
     if (view.charts.empty() || view.charts.back().y_label != name) {
       const std::string id = fmt::format("similarity{}", n);
-      view.charts.push_back({id, view.title, "", "distance: key slot - query slot", name, 0, 1, 0, 1});
+      view.charts.push_back({id, view.title, "distance: key slot - query slot", name, 0, 1, 0, 1});
       view.charts.back().unit = "distance";
     }
     for (size_t h = 0; h < m.heads.size(); ++h) {
@@ -192,10 +180,7 @@ std::optional<View> similarity_view(const Subject& s) {
       view.charts.back().curves.push_back(curves.back());
     }
   }
-  for (page::Chart& c : view.charts) {
-    fit(c);
-    c.description = fmt::format("{} curves over distances {} to {}.", c.curves.size(), c.x_low, c.x_high);
-  }
+  for (page::Chart& c : view.charts) page::fit(c, .05);
   view.table = {"the mean of what the scheme makes of pairs at a distance", {"distance"}, {}};
   for (const page::Curve& curve : curves) view.table.head.push_back(curve.name);
   for (int d = 1 - s.slots; d < s.slots; ++d) {
@@ -220,7 +205,7 @@ std::optional<View> frequencies_view(const Subject& s) {
             .reading = fmt::format("How many positions a pair of channels takes for a full turn. Pairs above the "
                                    "dashed line do not finish a turn in the {} slots of training. A pair that never "
                                    "turns is left out.", s.train_length)};
-  page::Chart c{"frequencies", view.title, "", "pair of channels", "positions for a turn", 1, 1, 0, 1, false, true};
+  page::Chart c{"frequencies", view.title, "pair of channels", "positions for a turn", 1, 1, 0, 1, false, true};
   c.unit = "pair";
   view.table = {"frequency, wavelength and turns within the training length",
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
@@ -239,11 +224,10 @@ std::optional<View> frequencies_view(const Subject& s) {
     }
   }
   if (c.curves.empty()) return {};
-  fit(c);
+  page::fit(c, 0);
   c.curves.push_back({"training length", page::Curve::baseline,
                       {{c.x_low, double(s.train_length)}, {c.x_high, double(s.train_length)}}});
-  fit(c);
-  c.description = fmt::format("{} pairs of channels.", c.x_high);
+  page::fit(c, 0);
   view.charts.push_back(std::move(c));
   return view;
 }

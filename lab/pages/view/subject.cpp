@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
-#include "lab/pages/page/heading.h"
+#include "lab/pages/report/run_about.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/naming.h"

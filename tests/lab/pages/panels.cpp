@@ -15,7 +15,7 @@ using namespace poslab::page;
 namespace {
 
 Chart chart() {
-  Chart c{"accuracy0", "Accuracy & length", "", "length", "accuracy", 1, 4, 0, 1, true, false, 2};
+  Chart c{"accuracy0", "Accuracy & length", "length", "accuracy", 1, 4, 0, 1, true, false, 2};
   c.curves = {{"rope|none", 0, {{1, 1}, {2, .5}, {4, .25}}, {{1, 1}, {0, std::nan("")}, {1, .5}}},
               {"chance", Curve::baseline, {{1, .5}, {2, std::nan("")}, {4, .5}}, {}}};
   c.curves[0].band = {{1, .9, 1}, {4, .2, .3}};

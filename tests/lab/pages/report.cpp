@@ -222,7 +222,7 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
   CHECK(page::color_class(page::Curve::baseline) == "base");
   const std::string css(page_css);
   for (const char* part :
-       {".again1.line { stroke-dasharray", ".again2.line { stroke-dasharray", ".again1.mark", ".again2.mark"})
+       {".again1.line {stroke-dasharray", ".again2.line {stroke-dasharray", ".again1.mark", ".again2.mark"})
     CHECK_MESSAGE(holds(css, part), part);
 }
 
@@ -291,10 +291,10 @@ TEST_CASE("report: the page needs nothing but itself and trusts no name") {
 }
 
 TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, light and dark") {
-  const std::string css(page_css), dark = "prefers-color-scheme: dark";
+  const std::string css(page_css), dark = "prefers-color-scheme:dark";
   for (const std::string& theme : {css.substr(0, css.find(dark)), css.substr(css.find(dark))}) {
     const auto luminance = [&](const std::string& name) {
-      const size_t at = theme.find("--" + name + ": #") + name.size() + 5;
+      const size_t at = theme.find("--" + name + ":#") + name.size() + 4;
       std::string hex = theme.substr(at, theme.find_first_of(";,", at) - at);
       if (hex.size() == 3) hex = {hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]};
       double sum = 0;
@@ -394,6 +394,6 @@ TEST_CASE("report: a diverged loss leaves a shorter curve") {
   const std::string run = make_run(folder, "run", "sequential", .75);
   write(fs::path(run) / "metrics.jsonl", "{\"step\":49,\"loss\":0.5}\n{\"step\":50,\"loss\":null}\n");
   const std::string html = page_of(folder, {run});
-  CHECK(holds(html, "0.5 at the start, 0.5 at the end"));
+  CHECK(test::parts_in(test::document_in(html), "id", "loss0")[0]["curves"][0]["points"].dump() == "[[49.0,0.5]]");
   CHECK_FALSE(holds(html, "nan"));
 }
