@@ -4,7 +4,7 @@
 
 #include "autograd/tape.h"
 #include "encodings/grouped_heads.h"
-#include "nn/traced.h"
+#include "nn/documents.h"
 
 namespace poslab {
 // N(0, 1 / in), cut off at two standard deviations. Projections onto the residual sum start 1 / sqrt(2 layers) times as

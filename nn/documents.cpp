@@ -29,4 +29,21 @@ Tensor join_documents(const PositionSample& positions, int B, int T, const OfDoc
   return joined.reshape(shape);
 }
 
+Tensor mix_documents(const std::string& name, int layer, const LayerPass& pass, const Heads& in, const Tensor& v,
+                     const Mix& mix) {
+  if (!pass.documents) return mix(in, v, pass);
+  const std::string of = name + ".attention.";
+  for (const char* part : {"weights", "statistics", "logits"})
+    if (pass.trace && pass.trace->wants(of + part))
+      bad_input("trace: {}{}: documents are packed, and each has {} of its own; look at {}heads, or at one document",
+                of, part, part, of);
+  const Tensor joined = join_documents(
+      *pass.documents, in.q.dim(0), in.q.dim(1), [&](int from, int to, const PositionSample& positions) {
+        const auto part = [&](const Tensor& t) { return t ? document_of(t, from, to) : t; };
+        return mix({part(in.q), part(in.k), part(in.x), part(in.x_keys)}, part(v),
+                   {pass.encoding, pass.temperature, positions.at_layer(layer), pass.dropout, nullptr});
+      });
+  return expose(pass.trace, name, ".attention.heads", joined);
+}
+
 }  // namespace poslab

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "autograd/tape.h"
-#include "nn/traced.h"
+#include "nn/documents.h"
 
 namespace poslab {
 

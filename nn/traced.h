@@ -14,11 +14,6 @@ namespace poslab {
 Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&,
               const std::optional<LayerTerms>& terms = {});
 
-// mix(in, v, pass), and where the pass has documents that of each one alone, joined. A trace then sees the heads, and
-// throws BadInput where it reads weights, statistics or logits, which are not of the whole window.
-using Mix = std::function<Tensor(const Heads&, const Tensor& v, const LayerPass&)>;
-Tensor mix_documents(const std::string& name, int layer, const LayerPass&, const Heads&, const Tensor& v, const Mix&);
-
 // Returns heads (B, Tq, H, Dv), with sum_j a_ij v_j for queries whose weights a_ij (B, H, Tq, Tk) the trace changes
 // under `name`; their gradients go to v, and to weights that require some, not to logits. `weights` is called only if
 // the trace reads them. Throws BadInput for a change if heads are not weights times v alone, as in Shaw's scheme.
