@@ -42,6 +42,7 @@ export function tape({title, nodes}) {
   ];
   const text = ({at}, y, style, words) =>
     words && `<text class="${style}" x="${at.toFixed(0)}" y="${y + 4.5}">${escape(words)}</text>`;
+  /** @param {any} column */
   function bar_of({at, times}, node, y) {
     const longest = Math.max(...nodes.map(other => other[times]));
     const wide = longest && Math.max(.5, bar * node[times] / longest);

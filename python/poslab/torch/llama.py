@@ -1,6 +1,7 @@
 """A LLaMA of transformers with another encoding: its own rotation goes, and poslab computes its attention."""
 
 import functools
+import itertools
 import json
 
 import torch
@@ -202,7 +203,7 @@ def _must_match(borders, **given):
 def _of_documents(borders, call, joined, tensors):
     """call() of each document's part of the tensors (B, T, ...), where joined(b, from, to, result) puts it."""
     for b, row in enumerate(borders):
-        for first, end in zip(row, row[1:]):
+        for first, end in itertools.pairwise(row):
             joined(b, first, end, call(*(None if x is None else x[b:b + 1, first:end] for x in tensors)))
 
 
