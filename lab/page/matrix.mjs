@@ -29,6 +29,10 @@ function image_of(matrix) {
 
 // A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer
 // or the arrow keys, which with Shift go ten cells; `moved` gets that cell, or none. show(i, j) and hide() do the same.
+/**
+ * @param {any} matrix
+ * @param {any} drawn
+ */
 export function draw_map(matrix, {
   label,
   said,
@@ -108,8 +112,9 @@ export function draw_map(matrix, {
     const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
     if (!step) return;
     event.preventDefault();
-    show(...at.map((place, k) => place + step[k] * (event.shiftKey ? 10 : 1)));
-    moved(...at);
+    const far = event.shiftKey ? 10 : 1;
+    show(at[0] + step[0] * far, at[1] + step[1] * far);
+    moved(at[0], at[1]);
   });
   return Object.assign(picture, {show, hide});
 }

@@ -30,6 +30,7 @@ function first_pair(T, heads, wrong) {
 }
 
 // A list of findings, and what adds one.
+/** @returns {[any[], (law: string, holds: any, words?: any) => void]} */
 function findings() {
   const found = [];
   return [found, (law, holds, words) => found.push({law, holds, words})];

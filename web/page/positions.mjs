@@ -61,6 +61,7 @@ export function positions_view(app) {
         return [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
       };
       // Two sides, where the smaller is at least a twentieth of the larger: 0.1 above zero needs no colour.
+      /** @param {number[]} range */
       const signed = ([low, high]) => Math.min(high, -low) > .05 * Math.max(high, -low);
       const two_sided = drawn.some(d => signed(ends(d.values)));
       // Two of one kind have one scale, so that a colour means the same in both.
