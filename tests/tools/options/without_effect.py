@@ -4,7 +4,7 @@ temperature, to another value, one at a time, in a training of a few steps. Wher
 of the checkpoint stay the same to the byte, the program has to say so: on stderr, or by the condition in the option's
 help. Prints what is the same and silent, and exits with 1 if anything is.
 
-    tests/options/without_effect.py PROGRAM [--seed N] [--jobs N] [--only WORD] [--all]
+    tests/tools/options/without_effect.py PROGRAM [--seed N] [--jobs N] [--only WORD] [--all]
 """
 
 import argparse
