@@ -1,6 +1,6 @@
 // The lists of things to choose from, as the command line has them: all names, options and sentences come from there.
 #include "encodings/temperature.h"
-#include "experiment/config.h"
+#include "experiment/kind.h"
 #include "python/convert.h"
 #include "tasks/task.h"
 
@@ -48,9 +48,9 @@ void add_lists(nb::module_& m) {
         "What is said of a name that is in no list.");
   m.def(
       "run_options",
-      [] {
+      [](const std::string& command) {
         nb::list all;
-        for (const ChoiceOption& o : all_choices().options) {
+        for (const ChoiceOption& o : kind_of_command(command).table().options) {
           nb::dict d;
           d["name"] = o.option.name, d["takes"] = o.option.name == "out" ? "PATH" : o.option.takes();
           d["default"] = o.option.standard, d["help"] = o.option.help;
@@ -58,7 +58,7 @@ void add_lists(nb::module_& m) {
         }
         return all;
       },
-      "The options of a run, in the order of `poslab train --help`.");
+      "command"_a, "The options of a run, in the order of the help of its command, such as `poslab train --help`.");
 }
 
 }  // namespace poslab::python

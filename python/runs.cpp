@@ -5,6 +5,7 @@
 #include "lab/runs/own_files.h"
 #include "lab/runs/results_csv.h"
 #include "lab/runs/spelled_file.h"
+#include "lab/runs/values.h"
 #include "lab/runs/whole_run.h"
 #include "python/long_call.h"
 #include "python/trace.h"
@@ -17,7 +18,7 @@ using Said = std::vector<std::pair<std::string, std::string>>;
 
 Settings settings_of(const Said& said) {
   Settings all;
-  for (const auto& [name, text] : said) all.emplace_back(option(name).name, with_spelled_file(name, text));
+  for (const auto& [name, text] : said) all.emplace_back(name, with_spelled_file(name, text));
   return all;
 }
 
@@ -55,11 +56,12 @@ nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
 void add_runs(nb::module_& m) {
   m.def(
       "train_run",
-      [](const Said& said, bool force, bool progress, const TraceLike& trace) {
+      [](const std::string& command, const Said& said, bool force, bool progress, const TraceLike& trace) {
+        const Kind& kind = kind_of_command(command);
         const Settings settings = settings_of(said);
-        return traced(trace, progress, [&](Trace* t) { return train_run(strings_kind(), {}, settings, force, t); });
+        return traced(trace, progress, [&](Trace* t) { return train_run(kind, {}, settings, force, t); });
       },
-      "options"_a, "force"_a, "progress"_a, "trace"_a);
+      "command"_a, "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(
       "resume_run",
       [](const std::string& path, const Said& said, bool force, bool progress, const TraceLike& trace) {
@@ -75,6 +77,7 @@ void add_runs(nb::module_& m) {
       },
       "path"_a, "options"_a, "name"_a, "force"_a, "progress"_a);
   m.def("other_tests", &other_tests, "path"_a);
+  m.def("tested_options", [](const std::string& path) { return kind_of_folder(path).tested; }, "path"_a);
   m.def("check_test", [](const std::string& path, const std::string& name) { read_test(path, name); }, "path"_a,
         "name"_a);
   m.def("check_own_files",

@@ -88,15 +88,16 @@ class Run:
         return f"<run {self.path}, test {self.test}>" if self.test else f"<run {self.path}>"
 
 
-def train(*unnamed, force=False, progress=True, trace=None, **options):
-    """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
+def train(*unnamed, command="train", force=False, progress=True, trace=None, **options):
+    """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _, or
+    with another command: "lm train" makes a language model, "t5 train" a T5, "decoder train" a decoder of a task.
 
-    task and encoding are required, unless `from_`, as Python spells the option from, names a run that has them;
-    pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it after the step at hand, which is
-    saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what is done with activations and
-    updates in every step, as for a Model, whose names it takes. Each parameter has an update besides, such as
-    "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the last
-    step. What a function raises ends the training. Returns a Run."""
+    pl.options(command) says what there is. task and encoding are required of "train", unless `from_`, as Python spells
+    the option from, names a run that has them. Other threads go on meanwhile, and Ctrl-C stops it after the step at
+    hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what is done with
+    activations and updates in every step, as for a Model, whose names it takes. Each parameter has an update besides,
+    such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the
+    last step. What a function raises ends the training. Returns a Run."""
     if unnamed:
         raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
@@ -106,7 +107,7 @@ def train(*unnamed, force=False, progress=True, trace=None, **options):
             raise ValueError(f"{name} is {value!r}, and train makes one run; pl.sweep takes lists{span}")
     texts = _texts(options)
     how = switch("force", force), switch("progress", progress), patterns(trace)
-    seen = _as_written(options, lambda: _inside.train_run(texts, *how))
+    seen = _as_written(options, lambda: _inside.train_run(command, texts, *how))
     return Run(dict(texts)["out"], seen)
 
 
@@ -119,8 +120,8 @@ def resume(run, *, force=False, progress=True, trace=None, **options):
     return Run(path, seen)
 
 
-_testing = {"lengths": "eval_lengths", "samples": "eval_samples", "positions": "test_positions",
-            "temperature": "test_temperature"}
+_testing = {"lengths": "eval_lengths", "times": "eval_times", "samples": "eval_samples",
+            "positions": "test_positions", "temperature": "test_temperature"}
 
 
 def evaluate(run, *, name="", force=False, progress=True, **options):
@@ -128,11 +129,18 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
     the test.
 
-    Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device. force:
-    even if it seems too large for this machine's memory, or to take more than a month."""
+    Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device; of other
+    kinds of run those of their eval, as times and encoding of `poslab lm eval`. force: even if it seems too large for this
+    machine's memory, or to take more than a month."""
     path = os.fsdecode(run)
-    texts = _texts(options, (*_testing, "loops", "test_dropout", "matmul", "threads", "device", *_testing.values()))
-    named = [(_testing.get(option, option), text) for option, text in texts]
+    tested = _inside.tested_options(path)
+    short = {one: whole for one, whole in _testing.items() if whole in tested}
+    texts = _texts(options, (*short, *tested, "threads", "device"))
+    named = [(short.get(option, option), text) for option, text in texts]
+    own = ("loops", "matmul", "threads", "device")
+    for option, _ in named:
+        if not name and not option.startswith(("eval_", "test_")) and option not in own:
+            raise ValueError(f"{option} makes another model than the run's; give a name, under which its test is kept")
     return Run(path, test=_as_written(options, lambda: _inside.test_run(path, named, name, force, progress)))
 
 
@@ -150,9 +158,9 @@ def _as_written(options, call):
         raise ValueError(text) from None
 
 
-def options():
-    """The options of train(): name, what it takes, default, what it is."""
-    return table(_inside.run_options())
+def options(command="train"):
+    """The options of train(command=...): name, what it takes, default, what it is."""
+    return table(_inside.run_options(command))
 
 
 def _texts(options, allowed=None):

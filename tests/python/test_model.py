@@ -111,18 +111,27 @@ def poslab(*words):
     return subprocess.run([PROGRAM, *words], check=True, capture_output=True).stdout.decode(errors="replace")
 
 
-LM = ["lm", "train", "--preset", "tiny", "--steps", "3", "--eval-times", "1"]
-T5 = ["t5", "train", "--tasks", "passkey:digits=1/line", "--layers", "1", "--decoder-layers", "1", "--heads", "2",
-      "--d-model", "16", "--d-ff", "24", "--steps", "3", "--train-length", "48", "--eval-lengths", "48",
-      "--eval-samples", "4", "--tokens", "64"]
+LM = {"command": "lm train", "preset": "tiny", "steps": 3, "eval_times": 1, "progress": False}
+T5 = {"command": "t5 train", "tasks": "passkey:digits=1/line", "layers": 1, "decoder_layers": 1, "heads": 2,
+      "d_model": 16, "d_ff": 24, "steps": 3, "train_length": 48, "eval_lengths": "48", "eval_samples": 4, "tokens": 64,
+      "progress": False}
 
 
 def test_a_language_model(tmp_path):
     (tmp_path / "text").mkdir()
     for name in "abcdefgh":
         (tmp_path / "text" / name).write_text(f"A small text, {name}, for a small model. " * 99)
-    poslab(*LM, "--text", tmp_path / "text", "--out", tmp_path / "lm")
-    model = pl.load(tmp_path / "lm")
+    run = pl.train(text=tmp_path / "text", out=tmp_path / "lm", **LM)
+    assert run.result["steps"] == 3 and "eval_times" in list(pl.options("lm train")["name"])
+    other = pl.evaluate(run, times=2, encoding="rerope:window=64", name="far", progress=False)
+    assert list(run.tests) == ["far"] and set(other.result["test"]) == {"encoding", "eval_times"}
+    with pytest.raises(ValueError, match="encoding makes another model than the run's; give a name"):
+        pl.evaluate(run, encoding="rerope:window=64", progress=False)
+    with pytest.raises(ValueError, match="unknown option \"lengths\""):
+        pl.evaluate(run, lengths="1:4", progress=False)
+    with pytest.raises(ValueError, match="unknown command \"ml train\""):
+        pl.train(out=tmp_path / "no", **{**LM, "command": "ml train"})
+    model = pl.load(run)
     tokens = [model.tokens("A small")]
     plain = model(tokens)
     assert (model(tokens, trace={"*": None}).numpy() == plain.numpy()).all()
@@ -169,7 +178,7 @@ def test_a_decoder_of_a_task(tmp_path):
 
 
 def test_a_t5(tmp_path):
-    poslab(*T5, "--out", tmp_path / "t5")
+    pl.train(out=tmp_path / "t5", **T5)
     model = pl.load(tmp_path / "t5")
     prompt = "passkey a4 . . . . ask passkey"
     for how in ({"count": 4}, {"count": 4, "beams": 3, "length_penalty": 0.6, "early_stopping": "on"}):

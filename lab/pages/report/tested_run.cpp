@@ -154,6 +154,7 @@ std::vector<TestedRun> read_of(TestedRun run) {
 // eval-NAME.json has all options of a checkpoint's test, and among "test" the typed ones. Tests of another
 // checkpoint are passed over.
 std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vector<std::string>& passed) {
+  const Kind& kind = kind_of_folder(folder);
   std::vector<TestedRun> all;
   Values own;
   for (const std::string& name : other_tests(folder)) {
@@ -167,12 +168,11 @@ std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vecto
       passed.push_back(fmt::format("{}/{} is a test of another checkpoint: the checksum of its {} is {}, and that of "
                                    "{} is {}; remove it, or test again with `{}`",
                                    folder, csv_of_test(name), other->first, record.files[other->first], folder,
-                                   other->second, test_command(language_kind(), folder, {name, record.test})));
+                                   other->second, test_command(kind, folder, {name, record.test})));
       continue;
     }
-    const Choices tested = config_of(language_kind(), record.config);
-    all.push_back(tested_run(folder, tested, std::move(rows),
-                             test_command(language_kind(), folder, {name, record.test})));
+    const Choices tested = config_of(kind, record.config);
+    all.push_back(tested_run(folder, tested, std::move(rows), test_command(kind, folder, {name, record.test})));
     all.back().test = name, all.back().record = std::move(record);
     all.back().checksum = all.back().record.files["text"];
   }
