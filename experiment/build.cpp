@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-const OtherNames words_for_devices("cuda", {"gpu"});
+const OtherNames words_for_devices("cuda", {"gpu"}), words_for_engines("openblas", {"blas"});
 
 const std::vector<Word<Device>>& all_devices() {
   static const std::vector<Word<Device>> list = {{"cpu", Device::cpu}, {"cuda", Device::cuda}};

@@ -130,8 +130,8 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
     the test.
 
     Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device; of other
-    kinds of run those of their eval, as times and encoding of `poslab lm eval`. force: even if it seems too large for this
-    machine's memory, or to take more than a month."""
+    kinds of run those of their eval, as times and encoding of `poslab lm eval`. force: even if it seems too large for
+    this machine's memory, or to take more than a month."""
     path = os.fsdecode(run)
     tested = _inside.tested_options(path)
     short = {one: whole for one, whole in _testing.items() if whole in tested}
