@@ -28,7 +28,8 @@ struct Exchange {
   Baselines baselines;     // at this length
 };
 
-// An answer for the eye: up to 16 answer slots as a table with percentages, more as lines with tenths of the probability.
+// An answer for the eye: up to 16 answer slots as a table with percentages, more as lines with tenths of the
+// probability.
 std::string text_of(const Respondent&, const Exchange&);
 // {"task", "encoding", "positions", "temperature", "input", "length", "expected", "answer", "scored", "right", "share",
 //  "draws", "share_of_each_draw", "probabilities": (O, V), "baselines": {"chance", "majority", "content_only"}}

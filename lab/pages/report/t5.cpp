@@ -1,4 +1,5 @@
-// The report of T5s that find things in long contexts. A group is the runs that learned one task, alone or among others.
+// The report of T5s that find things in long contexts. A group is the runs that learned one task, alone or
+// among others.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets each option of `poslab train`, `lm train`, `t5 train` and `decoder train`, and of each encoding, sampler and
-temperature, to another value, one at a time, in a training of a few steps. Where metrics.jsonl, eval.csv and all numbers
-of the checkpoint stay the same to the byte, the program has to say so: on stderr, or by the condition in the option's
-help. Prints what is the same and silent, and exits with 1 if anything is.
+temperature, to another value, one at a time, in a training of a few steps. Where metrics.jsonl, eval.csv and all
+numbers of the checkpoint stay the same to the byte, the program has to say so: on stderr, or by the condition in the
+option's help. Prints what is the same and silent, and exits with 1 if anything is.
 
     tests/tools/options/without_effect.py PROGRAM [--seed N] [--jobs N] [--only WORD] [--all]
 """
@@ -24,8 +24,8 @@ KINDS = {
                 "--d-ff 16 --train-length 16 --eval-times 1/2 --eval-samples 2 --warmup 2",
     "t5 train": "--preset tiny --steps 4 --tokens 64 --layers 2 --decoder-layers 2 --heads 4 --d-model 32 --d-ff 16 "
                 "--train-length 32 --shortest 16 --eval-lengths 32/64 --eval-samples 2 --warmup 2",
-    "decoder train": "--preset tiny --task reverse_string --steps 4 --batch 4 --layers 2 --heads 4 --d-model 32 --d-ff 16 "
-                     "--train-length 6 --eval-lengths 1:12 --eval-samples 4 --warmup 2",
+    "decoder train": "--preset tiny --task reverse_string --steps 4 --batch 4 --layers 2 --heads 4 --d-model 32 "
+                     "--d-ff 16 --train-length 6 --eval-lengths 1:12 --eval-samples 4 --warmup 2",
 }  # fmt: skip
 # Values of options that have no range and no list of words.
 SPELLED = {"task": ["even_pairs"], "tasks": ["line"], "encoding": ["alibi", "sincos"], "positions": ["randomized"],
@@ -174,7 +174,8 @@ def cases(bench, pool, only):
             base = replaced(plain, option)
             if beside:
                 base = [*replaced(base, "encoding"), *beside]
-            others = {w for row in table for w in [row[0], *(w.strip() for w in row[1].split("|"))] if w and " " not in w}
+            words = [w for row in table for w in [row[0], *(w.strip() for w in row[1].split("|"))]]
+            others = {w for w in words if w and " " not in w}
             for part, takes, now, help in table:
                 for value in other_values(takes, now):
                     yield ("train", [*base, f"--{option}", name], f"{kind} {name}", part, value,
