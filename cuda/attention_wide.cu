@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
       bring_keys(v_tile, x.v, Dv, j0);
       if (lit) {
         multiply_rows<how, W>(s, pool, me.warp_row * line<W>, k_tile);
-        for (int r = 0; r < 2; ++r) {
+        UNROLL for (int r = 0; r < 2; ++r) {
           real top = max[r];
           UNROLL for (int m = 0; m < N; ++m)
             UNROLL for (int e = 2 * r; e < 2 * r + 2; ++e) {
