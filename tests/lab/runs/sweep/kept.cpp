@@ -333,7 +333,7 @@ TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what
 
   Program none(folder, fmt::format("rerun {}#zz", folder.path));
   CHECK(none.status() == 2);
-  CHECK(holds(none.output(), "0 trials of"));
+  CHECK(holds(none.output(), "no trial of"));
   Program nameless(folder, "rerun " + folder.path);
   CHECK(nameless.status() == 2);
   CHECK(holds(nameless.output(), "write FOLDER#ID"));
