@@ -56,7 +56,6 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs
   }
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;
-    dy.reserve(ys.size());
     for (const Tensor& y : ys) dy.push_back(gradient(y));
     backward(dy);
   };

@@ -46,9 +46,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
 
 Tensor EncoderBlock::after_attention(const Tensor& x, const Tensor& mixed, const LayerPass& pass) const {
   const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
-  const auto activation = [&](const char* part, Tensor z) {
-    return expose(pass.trace, name(pass), part, std::move(z));
-  };
+  const auto activation = [&](const char* at, Tensor z) { return expose(pass.trace, name(pass), at, std::move(z)); };
   const Tensor a = activation(".attention.added", linear(mixed, w_.output));
   const Tensor h = activation(".attention.out", residual_norm(x, a, w_.gain1, w_.bias1, drop1));
   const Tensor f = activation(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));

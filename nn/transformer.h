@@ -34,8 +34,7 @@ class Transformer {
  public:
   Transformer(Params, TransformerSpec);
   // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out). The last block computes no others.
-  // With loops the layers are passed several times, and the embedding is added before each time:
-  //   h <- layers(h + embedding),  h = 0 at first                        (Dehghani et al. 2019; Fan et al. 2024)
+  // Each loop: h <- layers(h + embedding), with h = 0 at first (Dehghani et al. 2019; Fan et al. 2024).
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }

@@ -248,6 +248,7 @@ std::string completed(const std::string& one, RunValues model) {
                 "partial_rope, longrope, or a scheme that rotates none", one, fraction->second);
     model.erase(fraction);
   }
+  if (scheme.name == "abf") model.erase("base");                // ABF is another base
   const Choices c = choose_options(scheme.name, scheme.options, said, model);
   for (const char* option : {"base", "pairing"})
     if (turns && !c.has(option) && model[option] != "10000")

@@ -56,7 +56,11 @@ Origin of_run(const Kind& kind, const std::string& path) {
   for (const Chosen<Scheme>& one : scheme->parts ? *scheme->parts : std::vector{scheme})
     for (const char* option : {"base", "pairing"})
       if (one.choices.has(option)) model.emplace(option, one.choices[option]);
-  o.complete = [model](const std::string& encoding) { return choose_encoding(encoding, model).spelled(); };
+  o.complete = [model](const std::string& encoding) {
+    RunValues values = model;
+    if (encoding == "abf" || encoding.starts_with("abf:")) values.erase("base");        // ABF is another base
+    return choose_encoding(encoding, values).spelled();
+  };
   return o;
 }
 
@@ -146,8 +150,12 @@ Origin open_origin(const Kind& kind, const std::string& path) {
 
 Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   Settings above = own;
+  // A trial has all options, which its plan has completed, and no preset: completed once more, an option with its
+  // scheme's own default would become the origin's.
+  const bool completed =
+      std::any_of(own.begin(), own.end(), [](auto& s) { return s.first == "preset" && s.second == "none"; });
   for (auto& [name, value] : above) {
-    if (name == "encoding") value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
+    if (name == "encoding" && !completed) value = prefix_errors("from = " + o.path, [&] { return o.complete(value); });
     if (name == "preset" && value != "none")
       bad_input("preset = {} beside from = {}: the run begins with that one's options; leave the preset out, also of a "
                 "file of options, and say one by one which differ", value, o.path);

@@ -148,6 +148,8 @@ TEST_CASE("from: shares in the encoding are of the length that the origin was tr
         "yarn:factor=4,length=8,base=500,pairing=half");
   CHECK(encoding({{"encoding", "rerope:window=0.5L|none"}}) == "rerope:window=4,pairing=half,base=500|none");
   CHECK(encoding({{"encoding", "yarn:length=16,base=70"}}) == "yarn:length=16,base=70,pairing=half");
+  CHECK(encoding({{"encoding", "abf"}}) == "abf:pairing=half");                     // whose base is what it changes
+  CHECK(encoding({{"preset", "none"}, {"encoding", "rope"}}) == "rope");            // a trial's, of its plan
 }
 
 TEST_CASE("from: what does not fit is refused by the option that differs") {

@@ -12,7 +12,6 @@ using namespace sweep;
 
 inline const std::string tiny_sweep = R"(task = "reverse_string"
 encoding = "relative"
-max_position = 64
 layers = 1
 d_model = 16
 batch = 8
