@@ -236,7 +236,7 @@ BAD = {
     "a view that it lacks": (lambda: pl.encodings.alibi.view("frequencies"), "no fixed frequencies"),
     "no slots": (lambda: pl.encodings.rope.matrix(0), "length is 0"),
     "too many slots": (lambda: pl.encodings.rope.matrix(10**6), "length is 1000000"),
-    "heads that do not divide": (lambda: pl.encodings.rope.matrix(4, heads=7), "multiple"),
+    "heads that do not divide": (lambda: pl.encodings.rope.matrix(4, heads=7, d_model=65), "no multiple of 7 heads"),
     "no heads": (lambda: pl.encodings.rope.build(heads=0), "heads is 0"),
     "an odd head for RoPE": (lambda: pl.encodings.rope.build(heads=1, d_model=3), "rope"),
     "a width that no memory holds": (lambda: pl.encodings.rope.build(d_model=10**9), "d_model is 1000000000"),
