@@ -48,8 +48,8 @@ test_here() {
   sed "s#POSLAB_SOURCE#\"$tree\"#; s#POSLAB_PROGRAM#\"\"#; s#POSLAB_COMPILER#\"\"#" "$source/tests/support/places.cpp" \
     > places.cpp
   compile test_main tests/support/places.cpp "$tree/places.cpp" "$tree/places.o"
-  for name in main reference; do
-    compile test_main tests/support/main.cpp "$source/tests/$name.cpp" "$tree/$name.o"
+  for name in support/main nn/reference; do
+    compile test_main tests/support/main.cpp "$source/tests/$name.cpp" "$tree/${name#*/}.o"
   done
   link "$tree/tests/reference_test" "$tree"/{places,main,reference,mine,all}.o
   tests/reference_test > compared || { cat compared; return 1; }
