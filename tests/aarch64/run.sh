@@ -5,7 +5,7 @@
 set -euo pipefail
 native=$(realpath "$1") arm=$(realpath "$2") bound=${3:-2.4e-7}
 # shellcheck source=tests/tools/check.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../tools/check.sh"
 scratch
 
 for_arm() { readelf -h "$arm" | tee /dev/stderr | finds 'Machine: *AArch64'; }

@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 native=$(realpath "$1") wasm=$(realpath "$2")
 # shellcheck source=tests/tools/check.sh
-. "$here/../check.sh"
+. "$here/../tools/check.sh"
 scratch
 
 natively() { "$native" | tee native; }
