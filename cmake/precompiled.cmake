@@ -34,7 +34,7 @@ function(compiled_in_group target group source)
   endif()
 endfunction()
 
-# So many neighbours of those sources that match a pattern.
+# So many neighbours of those sources that match a pattern. NAME, if given, tells their groups from others.
 function(compiled_in_groups target size pattern)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
@@ -42,7 +42,7 @@ function(compiled_in_groups target size pattern)
   foreach(source IN LISTS sources)
     math(EXPR group "${count} / ${size}")
     math(EXPR count "${count} + 1")
-    compiled_in_group(${target} ${group} ${source})
+    compiled_in_group(${target} ${ARGN}${group} ${source})
   endforeach()
 endfunction()
 
