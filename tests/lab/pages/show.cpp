@@ -12,6 +12,7 @@
 #include "tests/lab/helpers.h"
 
 using namespace poslab;
+using namespace poslab::test;
 
 namespace {
 
