@@ -159,26 +159,28 @@ add_up() {   # NAME: counts the cases of a part that has run
 }
 
 # The longest first, or else one core would work on the last of them alone.
-longest='page release-1 release-2 course docs double-2 notebooks python double-1 site'
+longest='page release-1 python release-2 course docs double-1 notebooks double-2 site'
 
 run_parts() {   # all of `parts`
-  local name at_once=2 began=$SECONDS order=() started
+  local name at_once=2 began=$SECONDS order=() started=()
   for name in $longest; do
-    [[ " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
+    [[ $name == page || " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
   done
   for name in ${parts[@]+"${parts[@]}"}; do
     [[ " $longest " == *" $name "* ]] || order+=("$name")
   done
   (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
-  [[ " ${parts[*]-} " != *' page '* ]] || at_once=$((at_once + 1))   # it waits for a browser most of its time
-  if ((${#order[@]})); then
-    set -m                                # a group of processes, which an interrupt ends as a whole
-    xargs -n 1 -P "$at_once" tests/tools/parts.sh <<< "${order[*]}" & started=$!
-    trap 'trap - INT TERM; kill -- "-$started" 2> /dev/null || true; exit 130' INT TERM
-    wait "$started" || true               # add_up sees what failed
-    trap - INT TERM
-    set +m
+  set -m                                  # groups of processes, which an interrupt ends as a whole
+  if [[ " ${parts[*]-} " == *' page '* ]]; then        # beside two others: it waits for a browser most of its time
+    tests/tools/parts.sh page & started+=("$!")
   fi
+  if ((${#order[@]})); then
+    xargs -n 1 -P "$at_once" tests/tools/parts.sh <<< "${order[*]}" & started+=("$!")
+  fi
+  trap 'trap - INT TERM; for name in "${started[@]}"; do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
+  for name in ${started[@]+"${started[@]}"}; do wait "$name" || true; done          # add_up sees what failed
+  trap - INT TERM
+  set +m
   for name in ${parts[@]+"${parts[@]}"}; do add_up "$name"; done
   ((${#kept[@]} == 0)) || tests/tools/sanitized.py "${kept[@]}"
   summary+="  all of them $((SECONDS - began)) s"$'\n'
