@@ -177,7 +177,9 @@ run_parts() {   # all of `parts`
   if ((${#order[@]})); then
     xargs -n 1 -P "$at_once" tests/tools/parts.sh <<< "${order[*]}" & started+=("$!")
   fi
-  trap 'trap - INT TERM; for name in ${started[@]+"${started[@]}"}; do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
+  trap 'trap - INT TERM
+        for name in ${started[@]+"${started[@]}"}; do kill -- "-$name" 2> /dev/null || true; done
+        exit 130' INT TERM
   for name in ${started[@]+"${started[@]}"}; do wait "$name" || true; done          # add_up sees what failed
   trap - INT TERM
   set +m
