@@ -105,7 +105,7 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
 
-// What is drawn in a folder does not give way to a page of trials that are not begun.
+// Throws BadInput if the folder holds the page of other trials, and none of these has begun: drawing would replace it.
 void check_drawable(const std::string& out, const Plan& trials, const SweepFolder& runs) {
   const std::string path = out + "/kept.jsonl";
   if (trials.empty() || !std::filesystem::exists(path)) return;

@@ -20,9 +20,9 @@ function(quickly_compiled target)
 endfunction()
 
 # Several sources are compiled as one, which takes a quarter to a half of the time: most of it goes into headers and
-# templates that they share. So names in anonymous namespaces must differ between them. Not where headers are not parsed
-# ahead, so that each file shows what it lacks; and with POSLAB_ALONE not those that tools/mutate changes one by one.
-option(POSLAB_ALONE "what tools/mutate changes is compiled file by file" OFF)
+# templates that they share. So names in anonymous namespaces must differ between them. Builds without precompiled
+# headers compile each file alone, which shows missing includes; POSLAB_ALONE does so with what tools/mutate changes.
+option(POSLAB_ALONE "sources that tools/mutate changes are compiled file by file" OFF)
 function(compiled_in_group target group source)
   set(alone "^(autograd|encodings|nn|tasks|experiment|kernels_.*) | lab_(files|runs)")
   if(POSLAB_ALONE AND "${target} ${group}" MATCHES "${alone}")

@@ -44,8 +44,8 @@ const Backend& backend(Device);             // throws BadInput if this build or 
 void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
 // Scope guard: while it lives, the calling thread's products on the device round to this precision, and this engine
-// computes them; on a GPU an engine of the CPU stands for our own kernels. The destructor restores both. Throws
-// BadInput if the device does not support them.
+// computes them; on a GPU our own kernels do, unless it is cublas. The destructor restores both. Throws BadInput if the
+// device does not support them.
 class MatmulPrecision {
  public:
   MatmulPrecision(Device, Matmul, Engine = engine());

@@ -72,7 +72,7 @@ struct Spelling {
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
-// The parts of a composition, "rope|none", between the separators `at`. The + of 1e+16 is none.
+// The parts of a composition such as "rope|none", between the separators `at`. The + of 1e+16 does not separate.
 std::vector<std::string> split(const std::string& text, char at);
 
 // The options of a thing, each with a value.
@@ -128,7 +128,7 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // of a run's options, for those that a spelling leaves out
+using RunValues = std::map<std::string, std::string>;   // defaults of a spelling's options, from the run's
 RunValues trained_on(int64_t slots);                     // the trained length alone, which shares like 0.5L refer to
 
 // All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares

@@ -25,7 +25,7 @@ void check_sizes(const Shape& shape) {
   if (values > double(int64_t(1) << 48)) bad_input("tensor: shape {} holds more than 2^48 values", to_string(shape));
 }
 
-// A size of -1 becomes what the other sizes leave of n values.
+// Replaces a size of -1 by n divided by the product of the other sizes.
 void infer_size(Shape& shape, int64_t n) {
   int64_t known = 1;
   for (const int d : shape) known *= d < 0 ? 1 : d;
