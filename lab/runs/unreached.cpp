@@ -10,6 +10,7 @@
 #include "experiment/lengths.h"
 #include "experiment/no_effect.h"
 #include "lab/files/progress.h"
+#include "lab/runs/option_effect.h"
 
 namespace poslab {
 
@@ -128,6 +129,7 @@ std::vector<std::string> unreached(const RunSpec& c) {
   const int slots = kind_of(c).longest(c), layers = deepest_stack(c);
   Lines lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
   add(lines, of_draws({c.scheme, test_sampler(c), slots, c.test_temperature, layers}), "at test ");
+  if (lines.empty()) lines = options_without_effect(c);
   add(lines, of_schedule(c)), add(lines, of_pool(c));
   if (c.has("tokens") && c.whole("tokens") < c.whole("shortest"))
     lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one, and so "
@@ -138,14 +140,17 @@ std::vector<std::string> unreached(const RunSpec& c) {
 namespace {
 
 void tell_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines)
-    if (Progress::shown) tell(log_of_thread(), "{}\n", line);
+  for (const std::string& line : lines) tell(log_of_thread(), "{}\n", line);
 }
 
 }  // namespace
 
-void tell_unreached(const AtWork& w) { tell_lines(unreached(w)); }
-void tell_unreached(const RunSpec& c) { tell_lines(unreached(c)); }
+void tell_unreached(const AtWork& w) {
+  if (Progress::shown) tell_lines(unreached(w));
+}
+void tell_unreached(const RunSpec& c) {
+  if (Progress::shown) tell_lines(unreached(c));
+}
 
 void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
   if (!Progress::shown) return;
