@@ -262,6 +262,8 @@ bool CommandLine::parse(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help
+    const auto is_word = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+    if (argv[1][0] != '-' && whole().get_subcommands(is_word).empty()) return parse(2, argv);  // unknown in any case
     app_.exit(e);
     return false;
   } catch (const CLI::ParseError& e) { refuse(e, whole()); }

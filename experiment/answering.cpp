@@ -320,7 +320,7 @@ double exact_match(const Results& all, int from, int to) {
 
 Row scores(const Choices& c, const Results& all) {
   std::vector<Row::Cell> cells = paper_scores(c, all).cells();
-  cells.push_back(exact_match(all, c.whole("train_length") + 1, all.back().length()));
+  cells.push_back(exact_match(all, trained_lengths(c).to + 1, all.back().length()));
   return {score_columns(), cells};
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "experiment/lengths.h"
 #include "experiment/state.h"
 #include "tasks/baselines.h"
 #include "tasks/batch.h"
@@ -39,10 +40,10 @@ std::optional<Mean> mean_from(const std::vector<AtLength>&, int from);
 // The paper's score begins right after the longest training length (41). The released code's begins one later (42): it
 // drops 41 entries of a list that starts at length 1 (spec, finding 5).
 inline std::optional<Mean> paper_score(const Choices& c, const std::vector<AtLength>& all) {
-  return mean_from(all, c.whole("train_length") + 1);
+  return mean_from(all, trained_lengths(c).to + 1);
 }
 inline std::optional<Mean> released_score(const Choices& c, const std::vector<AtLength>& all) {
-  return mean_from(all, c.whole("train_length") + 2);
+  return mean_from(all, trained_lengths(c).to + 2);
 }
 
 }  // namespace poslab

@@ -8,11 +8,20 @@
 #include "core/error.h"
 #include "experiment/build.h"
 #include "tasks/curriculum.h"
+#include "tasks/task.h"
 
 namespace poslab {
 
+static size_t symbols(const Task& t, int length) {
+  Rng rng({});
+  return t.input(rng, length).size();
+}
+
 Lengths trained_lengths(const Choices& c) {
-  const int longest = c.whole("train_length");
+  int longest = c.whole("train_length");
+  // Modular Arithmetic has odd lengths alone: length 6 has the strings of length 5.
+  if (c.has("task") && !c["task"].empty())
+    while (symbols(task(c["task"]), longest + 1) == symbols(task(c["task"]), longest)) ++longest;
   const bool one = c.has("curriculum") && find("curriculum", all_curricula(), c["curriculum"]).longest_alone;
   return {one ? longest : 1, longest};
 }

@@ -7,7 +7,8 @@
 
 namespace poslab {
 
-// The lengths that a run's own training draws from: those of its curriculum; of a text, the parts of its windows.
+// The lengths of a run's own training: those of its curriculum, and longer ones that have the same strings;
+// of a text, the parts of its windows.
 Lengths trained_lengths(const Choices&);
 // "lengths 1 to 20", or "length 20"; ", after the training of RUN" of one that began with another, whose lengths are
 // not known here.

@@ -55,7 +55,8 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   if ((is("schedule") || is("lr_floor")) && c.number("cooling") == 0)
     return "cooling = 0 keeps the learning rate as it is; choose the share of the steps in which it falls";
   if (is("cooling") && c.number("cooling") * c.number("steps") <= 1)
-    return fmt::format("of steps = {} it is not a whole step; choose a larger share", c["steps"]);
+    return fmt::format("of steps = {} it is at most one step, the last, and the rate falls after it; choose a larger "
+                       "share", c["steps"]);
   return "";
 }
 

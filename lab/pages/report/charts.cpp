@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace poslab::report {
@@ -35,14 +36,27 @@ std::string about_training(const Group& g) {
   return text;
 }
 
+// The row of each length that some line was tested at: of the line that reaches furthest, if it has that length.
+Results all_lengths(const Group& g) {
+  std::vector<const Line*> lines;
+  for (const Line& line : g.lines) lines.push_back(&line);
+  std::stable_sort(lines.begin(), lines.end(), [](auto* a, auto* b) { return a->longest() > b->longest(); });
+  std::map<int, Row> rows;
+  for (const Line* line : lines)
+    for (const Row& row : line->tested) rows.emplace(row.length(), row);
+  Results all;
+  for (auto& [length, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
 // The three baselines as curves; baselines that agree to half a point at every length share one.
-std::vector<Curve> baseline_curves(const Line& line) {
+std::vector<Curve> baseline_curves(const Results& tested) {
   const std::pair<const char*, const char*> kinds[] = {
       {"chance", "chance"}, {"majority", "majority"}, {"content only", "content_only"}};
   std::vector<Curve> curves;
   for (const auto& [name, column] : kinds) {
     std::vector<Point> points;
-    for (const Row& row : line.tested) points.push_back({double(row.length()), row[column]});
+    for (const Row& row : tested) points.push_back({double(row.length()), row[column]});
     const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) {
       return std::equal(c.points.begin(), c.points.end(), points.begin(),
                         [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
@@ -122,9 +136,7 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
     c.curves.push_back(curve);
   }
-  const auto longest = std::max_element(g.lines.begin(), g.lines.end(),
-                                        [](auto& a, auto& b) { return a.longest() < b.longest(); });
-  for (const Curve& base : baseline_curves(*longest)) {
+  for (const Curve& base : baseline_curves(all_lengths(g))) {
     for (const Point p : base.points) lowest = std::min(lowest, p.y);
     c.curves.push_back(base);
   }

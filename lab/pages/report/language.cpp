@@ -25,7 +25,13 @@ const Row* tested_at(const Line& line, int length, bool repeated) {
   return nullptr;
 }
 
-std::string said_of(const Line& line) {
+// In bits per byte, which compares tokens of different lengths.
+std::string bits_of(const Line& line) {
+  const Row& far = *tested_at(line, line.longest(), false);
+  return fmt::format("{} has {:.3f} bits per byte at {} tokens", colored(line), far["bits_per_byte"], far.length());
+}
+
+std::string scores_of(const Line& line) {
   const Row *far = tested_at(line, line.longest(), false), *near = tested_at(line, line.train_length(), false);
   std::string text = fmt::format("{} gets {} of the next tokens right at {} tokens, with a loss of {:.3f} nats a token",
                                  colored(line), percent((*far)["accuracy"]), far->length(), (*far)["loss"]);
@@ -47,12 +53,19 @@ const char* group_of(const std::vector<Group>& groups) { return groups.size() > 
 std::string language_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
-  const auto far_loss = [](const Line* line) { return (*tested_at(*line, line->longest(), false))["loss"]; };
-  std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far_loss(a) < far_loss(b); });
-  std::string text = fmt::format("**{}.** {}", heading(g), said_of(*all.front()));
-  if (all.size() > 1) text += fmt::format("; {}", said_of(*all.back()));
-  if (all.size() == 3) text += "; the other is between them in loss";
-  if (all.size() > 3) text += fmt::format("; the {} others are between them in loss", all.size() - 2);
+  const bool alike = std::all_of(all.begin(), all.end(), [&](auto* line) { return same_tokens(*all[0], *line); });
+  const auto far = [&](const Line* line) {
+    return (*tested_at(*line, line->longest(), false))[alike ? "loss" : "bits_per_byte"];
+  };
+  std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far(a) < far(b); });
+  const auto words_of = alike ? scores_of : bits_of;
+  std::string text = fmt::format("**{}.** ", heading(g));
+  if (!alike) text += "The models read different tokens, so that only bits per byte compare. ";
+  text += words_of(*all.front());
+  if (all.size() > 1) text += fmt::format("; {}", words_of(*all.back()));
+  const char* in = alike ? "loss" : "bits per byte";
+  if (all.size() == 3) text += fmt::format("; the other is between them in {}", in);
+  if (all.size() > 3) text += fmt::format("; the {} others are between them in {}", all.size() - 2, in);
   return text + ".";
 }
 

@@ -125,7 +125,21 @@ std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
   return groups;
 }
 
+bool same_tokens(const Line& a, const Line& b) {
+  const auto tokenizer = [](const Line& line) {
+    const auto at = line.first().config.find("merges");
+    return std::pair(at == line.first().config.end() ? "" : at->second, line.first().record.files);
+  };
+  const auto [merges, files] = tokenizer(a);
+  const auto [other, others] = tokenizer(b);
+  return merges == other && std::all_of(files.begin(), files.end(), [&, &others = others](const auto& file) {
+    const auto at = others.find(file.first);
+    return !file.first.starts_with("tokenizer") || (at != others.end() && at->second == file.second);
+  });
+}
+
 Difference difference(const Line& a, const Line& b) {
+  if (!same_tokens(a, b)) return {&a, &b, {}};
   std::set<int> lengths = common(lengths_of(a.tested), lengths_of(b.tested));
   const int trained = std::max(a.train_length(), b.train_length());
   lengths.erase(lengths.begin(), lengths.upper_bound(trained));

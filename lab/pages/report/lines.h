@@ -33,11 +33,14 @@ struct Group {       // the lines of one task or text, which share charts
 
 std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the runs must outlive it
 
+bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
+
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {
   const Line *better, *worse;
   Paired paired;
-  bool comparable() const { return paired.seeds > 0; }  // they share seeds, and lengths that neither was trained on
+  // They share seeds, tokens, and lengths that neither was trained on.
+  bool comparable() const { return paired.seeds > 0; }
 };
 Difference difference(const Line&, const Line&);
 // Differences of the lines that differ in one option, of all pairs if none do, or of each line and the first if these

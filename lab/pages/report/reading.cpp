@@ -1,6 +1,6 @@
 // Two sentences computed from the test: which line holds at unseen lengths, which does not, and how many are above the
 // baselines; if none is, that sentence comes first.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +15,23 @@ namespace {
 using namespace page;
 
 struct Standing {
+  const Line* line;
   std::string name;
   double trained, unseen, baseline;   // baseline: the mean of the best one at each unseen length
+  double noise;                       // of `unseen`
   int from, to;                       // unseen lengths
 };
 
+// Twice the standard error of the mean over the unseen strings of a run. An upper bound: it takes each string for a
+// single toss of a coin.
+double noise(const Line& line) {
+  double strings = 0;
+  for (const Row& row : line.tested) strings += row.length() > line.train_length() ? row["samples"] : 0;
+  return 2 * std::sqrt(.25 / strings);
+}
+
 Standing standing(const Line& line) {
-  Standing s{colored(line), line.trained(), line.unseen(), best_baseline(line), 0,
-             line.longest()};
+  Standing s{&line, colored(line), line.trained(), line.unseen(), best_baseline(line), noise(line), 0, line.longest()};
   for (const Row& row : line.tested)
     if (row.length() > line.train_length() && !s.from) s.from = row.length();
   return s;
@@ -30,15 +39,6 @@ Standing standing(const Line& line) {
 
 std::string lengths(const Standing& s) {
   return s.from == s.to ? fmt::format("length {}", s.to) : fmt::format("lengths {} to {}", s.from, s.to);
-}
-
-// Twice the standard error of the sum or difference of so many means over the unseen strings of a run. An upper bound:
-// it takes each string for a single toss of a coin.
-double noise(const Group& g, int means) {
-  double strings = 0;
-  const Line& line = g.lines[0];
-  for (const Row& row : line.tested) strings += row.length() > line.train_length() ? row["samples"] : 0;
-  return 2 * std::sqrt(means * .25 / strings);
 }
 
 std::string trained_clause(const std::vector<Standing>& all) {
@@ -62,29 +62,40 @@ std::string subject(const std::vector<Standing>& all, const std::vector<Standing
                                     : fmt::format("{} of the {} are", above.size(), all.size());
 }
 
-std::string above_baselines(const std::vector<Standing>& all, const std::vector<Standing>& above, double margin) {
+// "33.9 % to 35.1 %"
+std::string baselines(const std::vector<Standing>& all) {
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.baseline < b.baseline; });
   const std::string least = percent(low->baseline), most = percent(high->baseline);
-  return fmt::format("{} clearly above the best baseline of each unseen length, {} on average; a margin of up to "
-                     "{:.1f} points may be noise.",
-                     subject(all, above), least == most ? most : least + " to " + most, 100 * margin);
+  return least == most ? most : least + " to " + most;
+}
+
+std::string above_baselines(const std::vector<Standing>& all, const std::vector<Standing>& above) {
+  const auto [low, high] = std::minmax_element(
+      all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.noise < b.noise; });
+  const std::string least = fmt::format("{:.1f}", 100 * low->noise), most = fmt::format("{:.1f}", 100 * high->noise);
+  return fmt::format("{} clearly above the best baseline of each unseen length, {} on average; a margin of up to {} "
+                     "points{} may be noise.", subject(all, above), baselines(all), least,
+                     least == most ? "" : fmt::format(", or {} in the smallest test,", most));
 }
 
 // The accuracies at unseen lengths. Only two lines, which were not picked, have an interval of their difference.
-std::string accuracies(const Group& g, const std::vector<Standing>& all) {
+std::string accuracies(const std::vector<Standing>& all) {
   const Standing &best = all.front(), &worst = all.back();
   if (all.size() == 1)
     return fmt::format("{} gets {} of the answer slots right at unseen {}", best.name, percent(best.unseen),
                        lengths(best));
-  if (best.from != worst.from || best.to != worst.to)
+  const auto apart = std::find_if(all.rbegin(), all.rend(), [&](const Standing& s) {
+    return s.from != best.from || s.to != best.to;
+  });
+  if (apart != all.rend())
     return fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
-                       best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen),
-                       lengths(worst));
+                       best.name, percent(best.unseen), lengths(best), apart->name, percent(apart->unseen),
+                       lengths(*apart));
   if (all.size() > 2)
     return fmt::format("At unseen {} the best of {}, {}, gets {} of the answer slots right, and the last, {}, {}",
                        lengths(best), all.size(), best.name, percent(best.unseen), worst.name, percent(worst.unseen));
-  if (const Difference d = difference(g.lines[0], g.lines[1]); d.paired.seeds > 1)
+  if (const Difference d = difference(*best.line, *worst.line); d.paired.seeds > 1)
     return fmt::format(
         "At unseen {} {} gets {} of the answer slots right and {} {}, means over seeds: a gap of {} points, {}",
         lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen), points(d.paired.mean),
@@ -93,7 +104,7 @@ std::string accuracies(const Group& g, const std::vector<Standing>& all) {
                           signed_points(d.paired.interval.high), d.paired.seeds)
             : fmt::format("which {} paired seeds cannot tell from zero (95\u202f% interval {} to {})", d.paired.seeds,
                           signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
-  if (best.unseen - worst.unseen < noise(g, 2))
+  if (best.unseen - worst.unseen < std::hypot(best.noise, worst.noise))
     return fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
                        percent(best.unseen), percent(worst.unseen));
   return fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points",
@@ -104,23 +115,21 @@ std::string accuracies(const Group& g, const std::vector<Standing>& all) {
 }  // namespace
 
 std::string reading(const Group& g) {
-  std::vector<Standing> all;
-  for (const Line& line : g.lines) all.push_back(standing(line));
+  std::vector<Standing> all, above;
+  std::vector<std::string> unmeasured;
+  for (const Line& line : g.lines)
+    if (const Standing s = standing(line); std::isnan(s.unseen)) unmeasured.push_back(s.name);
+    else all.push_back(s);
   std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.unseen > b.unseen; });
-  const auto unmeasured = std::find_if(all.begin(), all.end(), [](const Standing& s) { return std::isnan(s.unseen); });
   const std::string task = fmt::format("**{}.** ", heading(g));
-  if (unmeasured != all.end())
-    return task +
-           fmt::format(
-               "{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.",
-               unmeasured->name);
-  const double margin = noise(g, 1);
-  std::vector<Standing> above;
+  const std::string trained_alone = fmt::format("{} {} not tested at lengths beyond the training range",
+                                                fmt::join(unmeasured, ", "), unmeasured.size() == 1 ? "was" : "were");
+  if (all.empty()) return task + trained_alone + ", so nothing can be said about unseen lengths.";
   std::copy_if(all.begin(), all.end(), std::back_inserter(above),
-               [&](const Standing& s) { return s.unseen > s.baseline + margin; });
-  const std::string scores = accuracies(g, all) + trained_clause(all) + ".",
-                    baselines = above_baselines(all, above, margin);
-  return task + (above.empty() ? baselines + " " + scores : scores + " " + baselines);
+               [](const Standing& s) { return s.unseen > s.baseline + s.noise; });
+  const std::string scores = accuracies(all) + trained_clause(all) + ".", beside = above_baselines(all, above);
+  return task + (above.empty() ? beside + " " + scores : scores + " " + beside) +
+         (unmeasured.empty() ? "" : fmt::format(" {}.", trained_alone));
 }
 
 }  // namespace poslab::report

@@ -65,16 +65,17 @@ void read_config(TestedRun& run) {
   run.encoding = need("encoding"), run.positions = need("positions");
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
+  Lengths trained{1, table["train_length"].value_or(0)};
+  if (trained.to < 1) missing("train_length, a number of at least 1");
   try {
     const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
-    run.shortest_trained = trained_lengths(c).from;
+    trained = trained_lengths(c);
     if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
   } catch (const BadInput&) {  // of a class that this process lacks: as in the file
   }
   run.setting = setting_of(std::move(run.setting));
-  run.train_length = table["train_length"].value_or(0);
-  if (run.train_length < 1) missing("train_length, a number of at least 1");
+  run.shortest_trained = trained.from, run.train_length = trained.to;
 }
 
 void read_training(TestedRun& run) {

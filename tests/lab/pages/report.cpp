@@ -42,9 +42,10 @@ std::string text_of(const fs::path& path) {
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
-// Trained on lengths 1 to 4, tested on 1 to 8: all right, then `beyond`.
+// Trained on lengths 1 to 4, tested on first .. last: all right, then `beyond`.
+struct Tested { int first = 1, last = 8, samples = 512; };
 std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond,
-                     const std::string& more = "") {
+                     const std::string& more = "", Tested at = {}) {
   const fs::path run = folder.path / name;
   fs::create_directories(run);
   write(run / "config.toml", fmt::format("task = \"even_pairs\"\nencoding = \"relative\"\npositions = "
@@ -54,8 +55,8 @@ std::string make_run(const Folder& folder, const std::string& name, const std::s
   for (int step = 1; step <= 50; ++step)
     metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step,
                            .7 / step);
-  for (int length = 1; length <= 8; ++length)
-    eval += fmt::format("{0},{1},{1},0.25,512,0.5,0.5,0.6\n", length, length <= 4 ? 1. : beyond);
+  for (int length = at.first; length <= at.last; ++length)
+    eval += fmt::format("{0},{1},{1},0.25,{2},0.5,0.5,0.6\n", length, length <= 4 ? 1. : beyond, at.samples);
   write(run / "metrics.jsonl", metrics);
   write(run / "eval.csv", eval);
   write(run / "result.json",
@@ -129,6 +130,29 @@ TEST_CASE("report: one run, and runs that do not differ") {
               "a margin of up to 2.2 points may be noise. ["));
   const json best = test::cells_in(test::document_in(single), "Table of runs", "best of each length")[0];
   CHECK(best.get<double>() == doctest::Approx(.6));
+}
+
+TEST_CASE("report: each test has a margin of its own strings, and lengths of its own") {
+  const Folder folder;
+  const std::string usual = make_run(folder, "usual", "sequential", .61),
+                    few = make_run(folder, "few", "randomized", .8, "", {5, 5, 4}),
+                    near = make_run(folder, "near", "contiguous", 0, "", {1, 4}),
+                    far = make_run(folder, "far", "stretched", .62, "", {9, 12});
+  const auto lead = [&](const std::vector<std::string>& runs) {
+    return test::document_in(page_of(folder, runs))["lead"].dump();
+  };
+  const std::string three = lead({usual, few, near});
+  CHECK(holds(three, "Neither is clearly above"));          // 4 strings: 50 points; 2048: 2.2
+  CHECK(holds(three, "a margin of up to 2.2 points, or 50.0 in the smallest test, may be noise"));
+  CHECK(holds(three, "at length 5, "));
+  CHECK(holds(three, "the ranges differ, so the numbers do not compare"));
+  CHECK(holds(three, "{c2} was not tested at lengths beyond the training range."));
+  CHECK(holds(lead({near}), "beyond the training range, so nothing can be said about unseen lengths."));
+  CHECK(holds(lead({usual, few, make_run(folder, "other", "blocks", .61)}), "the ranges differ"));
+  for (const json& chart : test::parts_in(test::document_in(page_of(folder, {usual, far})), "kind", "chart"))
+    if (chart["id"] == "accuracy0")
+      for (const json& curve : chart["curves"])
+        if (curve["name"] == "chance, majority") CHECK(curve["points"].size() == 12);
 }
 
 TEST_CASE("report: lengths of a fixed curriculum, and of a run that began with another") {

@@ -105,6 +105,18 @@ TEST_CASE("a test is shown in rows of a tenth of its lengths, none of which mixe
   CHECK(fixed.find("as in training: length 9, after the training of runs/a, whose own lengths") != fixed.npos);
 }
 
+TEST_CASE("lengths: Modular Arithmetic has odd ones alone, so length 6 is as trained as length 5") {
+  const RunSpec c(tiny_config({{"task", "modular_arithmetic"}, {"train_length", "5"}}));
+  CHECK(trained_lengths(c).to == 6);
+  CHECK(familiarity(c, 6) == "trained");
+  Results rows;
+  for (int length = 1; length <= 9; ++length) rows.push_back(row_of({length, 8, length / 10., 0, 0, {}}));
+  CHECK(paper_score(c, at_lengths(rows))->from == 7);
+  CHECK(released_score(c, at_lengths(rows))->from == 8);
+  for (const Task& t : all_tasks())
+    CHECK(trained_lengths(tiny_config({{"task", t.name}, {"train_length", "6"}})).to == 6);
+}
+
 TEST_CASE("lengths: familiar are those of the curriculum, and of an origin nothing is known") {
   RunSpec c(tiny_config({{"train_length", "9"}}));
   for (const char* curriculum : {"uniform", "increasing", "reverse_exponential"}) {
