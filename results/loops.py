@@ -1,16 +1,6 @@
 #!/usr/bin/env python3
 """A looped block beside three blocks on parity and addition: loops.csv, and the table of docs/loops.md that readme.py
-makes of it.
-
-    build/release/poslab sweep plan results/loops.toml > loops.jsonl
-    build/release/poslab sweep run loops.jsonl --out runs/loops --threads 1
-    for run in runs/loops/named/*-6-*; do
-      for n in 12 24; do build/release/poslab eval $run --loops $n --name loops-$n --threads 1; done
-    done
-    results/loops.py runs/loops                      # writes loops.csv
-    results/readme.py --write                        # and the table
-
-Standard library only.
+makes of it. The commands are there, too. Standard library only.
 """
 
 import csv
