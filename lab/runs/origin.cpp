@@ -159,8 +159,9 @@ Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
     if (name == "preset" && value != "none")
       bad_input("preset = {} beside from = {}: the run begins with that one's options; leave the preset out, also of a "
                 "file of options, and say one by one which differ", value, o.path);
-    if (name == "merges" && value != o.config[name])
-      bad_input("merges = {}: {} has {}, and its tokens come along; leave it out", value, o.path, o.config[name]);
+    if (is_one_of(name, {"merges", "heads"}) && value != o.config[name])   // of heads no shape tells
+      bad_input("{} = {}: {} has {}, and its {} come along; leave it out", name, value, o.path, o.config[name],
+                name == "merges" ? "tokens" : name);
   }
   return overlaid(kind.table(), o.settings, above);
 }

@@ -165,6 +165,8 @@ TEST_CASE("from: what does not fit is refused by the option that differs") {
         "with another model");
   CHECK(holds(refused(language_kind(), {{"layers", "3"}}), "2: layers = 3: " + a + " has 2, and so block2."));
   CHECK(holds(refused(language_kind(), {{"layers", "1"}}), "2: layers = 1: " + a + " has 2, and so block1."));
+  CHECK(refused(language_kind(), {{"heads", "1"}}) ==
+        "2: heads = 1: " + a + " has 2, and its heads come along; leave it out");
   CHECK(holds(refused(language_kind(), {{"tied", "on"}}), "2: tied = on: " + a + " has off, and so head.w "));
   CHECK(holds(refused(language_kind(), {{"preset", "tiny"}}), "2: preset = tiny beside from = "));
   CHECK(holds(refused(language_kind(), {{"text", ""}}), " was trained on copy_grammar, and has other tokens; "));
