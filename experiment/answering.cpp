@@ -44,7 +44,8 @@ const ChoiceTable& all_choices() {
        .model = {{"layers", 4, {1, 256}, "number of layers"},
                  {"heads", 4, {1, 1024}, "attention heads; must divide d_model"},
                  {"d_model", 64, {1, 65536}, "width"},
-                 {"d_ff", 172, {1, 1 << 20}, "width of the feed-forward network"}},
+                 {"d_ff", 172, {1, 1 << 20}, "width of the feed-forward network"},
+                 loops_option()},
        .training = {{"steps", 10000, {1, 1e9}, "training steps"},
                     {"batch", 128, {1, 1 << 16}, "strings in a step"},
                     {"train_length", 40, {1, 1 << 16}, "longest training input"},
@@ -65,7 +66,7 @@ Choices configure(const Settings& settings) { return poslab::configure(all_choic
 // Sizes of the model are the decoder's to check.
 void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
-  refuse_aligned(c.temperature);
+  check_loops(c), refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
@@ -238,7 +239,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     const Questions q = asked(length, o.number - 1);
     const Ids read = read_by(q, q.strings.targets, symbols(c));
     const std::vector<std::string> alphabet = task(c["task"]).alphabet;
-    Sample s{.layers = state.net.spec().layers,
+    Sample s{.layers = state.net.spec().blocks(),
              .heads = state.net.spec().heads,
              .matrices = matrices_of(state.net.spec().encoding, state.net.spec().shape()),
              .outputs = q.outputs(),
@@ -347,7 +348,7 @@ const Kind& answering_kind() {
       .format = "poslab decoder of a task 1",
       .checkpoints_are_read = "a decoder of a task; `poslab decoder` reads",
       .report = "tasks",
-      .tested = {"encoding", "temperature", "eval_lengths", "eval_samples", "matmul"},
+      .tested = {"encoding", "temperature", "loops", "eval_lengths", "eval_samples", "matmul"},
       .table = answering::all_choices,
       .configure = answering::configure,
       .check = answering::check,

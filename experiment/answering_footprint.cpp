@@ -19,7 +19,7 @@ int symbols(const RunSpec& c) {
 DecoderSpec spec_of(const RunSpec& c) {
   DecoderSpec s;
   s.vocabulary = symbols(c) + 1, s.layers = c.whole("layers"), s.heads = s.key_heads = c.whole("heads");
-  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
+  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff"), s.loops = c.whole("loops");
   s.pool = std::max(s.pool, rows_for(sampler(c), answering::longest(c)));  // rows of a learned table
   s.encoding = c.scheme, s.temperature = c.temperature;
   return s;

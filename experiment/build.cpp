@@ -26,6 +26,12 @@ Device device(const Choices& c) { return find("device", all_devices(), c["device
 
 int blocks(const Choices& c) { return c.whole("layers") * (c.has("loops") ? c.whole("loops") : 1); }
 
+void check_loops(const Choices& c) {
+  if (blocks(c) > 256)
+    bad_input("loops = {} of layers = {} are {} blocks; take at most 256", c.whole("loops"), c.whole("layers"),
+              blocks(c));
+}
+
 TransformerSpec transformer_spec(const RunSpec& c) {
   const Task& what = task(c["task"]);
   TransformerSpec s;

@@ -18,6 +18,7 @@ const std::vector<Word<Resample>>& all_resamplings();
 
 Device device(const Choices&);
 int blocks(const Choices&);             // of a pass: its layers, as often as it loops over them
+void check_loops(const Choices&);       // throws BadInput for more blocks than dropout and positions have streams for
 TransformerSpec transformer_spec(const RunSpec&);
 // `tokens` (B, T) decide too if the sampler reads their classes.
 PositionSample draw(const RunSpec&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});

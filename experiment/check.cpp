@@ -16,9 +16,7 @@ void check_sizes(const RunSpec& c) {
     while (c.whole("d_model") % fits != 0) --fits;
     bad_input("heads = {} does not divide d_model = {}; try heads = {}", c.whole("heads"), c.whole("d_model"), fits);
   }
-  if (blocks(c) > 256)   // dropout and positions have streams for so many
-    bad_input("loops = {} of layers = {} are {} blocks; take at most 256", c.whole("loops"), c.whole("layers"),
-              blocks(c));
+  check_loops(c);
   check_fits(c.scheme, transformer_spec(c).shape());
 }
 

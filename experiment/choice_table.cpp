@@ -55,6 +55,7 @@ double learning_rate(const Choices& c, int64_t step) {
   }
   return c.number("lr") * std::min(double(step + 1) / std::max(1., warmup), fall);
 }
+Option loops_option() { return {"loops", 1, {1, 256}, "how often the blocks are passed, with the same weights"}; }
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }

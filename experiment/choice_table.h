@@ -42,7 +42,7 @@ Option spelled_option(const std::string& name, const std::string& standard, cons
                       std::vector<std::string> words, SettingsOf);
 Option encoding_option(const std::string& standard, const std::string& help);
 Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
-Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option();
+Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option(), loops_option();
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
 // lr min((step + 1) / warmup, fall), where over the last `cooling` of the steps, or all after the warm-up if these are
 // fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). At

@@ -110,7 +110,7 @@ Forward string_forward(const RunSpec& c, int length, double inputs, bool all_slo
 // A gated attention unit has one head, keys that are queries by other factors, and its network is the attention.
 Stack stack(const DecoderSpec& spec) {
   const int head = spec.head_dim ? spec.head_dim : spec.d_model / spec.heads;
-  return {.layers = double(spec.layers),
+  return {.layers = double(spec.blocks()),
           .heads = double(spec.heads),
           .d_model = double(spec.d_model),
           .query_width = double(spec.heads) * head,
@@ -122,7 +122,8 @@ Stack stack(const DecoderSpec& spec) {
 }
 
 double parameters(const DecoderSpec& spec) {
-  return stack(spec).parameters() + (spec.tied ? 1 : 2) * double(spec.vocabulary) * spec.d_model + spec.d_model;
+  return stack(spec).parameters() / spec.loops + (spec.tied ? 1 : 2) * double(spec.vocabulary) * spec.d_model +
+         spec.d_model;
 }
 
 Load string_load(const RunSpec& c) {

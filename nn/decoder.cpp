@@ -12,9 +12,9 @@ namespace poslab {
 namespace {
 
 DecoderSpec require_valid(DecoderSpec s) {
-  if (s.vocabulary < 1 || s.layers < 1 || s.heads < 1 || s.key_heads < 1 || s.d_model < 1 || s.d_ff < 1)
-    bad_input("decoder: vocabulary {}, layers {}, heads {}, key_heads {}, d_model {}, d_ff {}; all must be at least 1",
-              s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff);
+  if (s.vocabulary < 1 || std::min({s.layers, s.heads, s.key_heads, s.d_model, s.d_ff, s.loops}) < 1)
+    bad_input("decoder: vocabulary {}, layers {}, heads {}, key_heads {}, d_model {}, d_ff {}, loops {}; all must be "
+              "at least 1", s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff, s.loops);
   if (s.head_dim < 0) bad_input("decoder: head_dim {}; it must be at least 1, or 0 for d_model / heads", s.head_dim);
   if (!s.head_dim && s.d_model % s.heads)
     bad_input("decoder: {} heads do not divide d_model = {}; choose as many as divide it", s.heads,
@@ -90,6 +90,20 @@ Decoder::Decoder(Params p, DecoderSpec s) : spec_(require_valid(std::move(s))) {
   }
   if (!spec_.gau) gain_ = (p / "norm").full("gain", {C}, 1);
   if (!spec_.tied) head_ = weight(p / "head", "w", C, spec_.vocabulary, small);
+  *this = with_loops(spec_.loops);
+}
+
+Decoder Decoder::with_loops(int loops) const {
+  Decoder other = *this;
+  other.spec_.loops = loops;
+  require_valid(other.spec_);
+  const auto repeat = [&](auto& blocks) {
+    if (blocks.empty()) return;
+    blocks.erase(blocks.begin() + spec_.layers, blocks.end());
+    for (int n = spec_.layers; n < other.spec_.blocks(); ++n) blocks.push_back(blocks[size_t(n % spec_.layers)].at(n));
+  };
+  repeat(other.blocks_), repeat(other.units_);
+  return other;
 }
 
 Decoder Decoder::with_encoding(const Chosen<Scheme>& scheme) const {
@@ -113,7 +127,7 @@ Decoder Decoder::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
 
 KeyValueCache Decoder::cache(int sequences, int capacity) const {
   std::vector<bool> states;
-  for (const auto& layer : encoding_->layers) states.push_back(reads_states(*layer));
+  for (int n = 0; n < spec_.blocks(); ++n) states.push_back(reads_states(*encoding_->layers[size_t(n % spec_.layers)]));
   const int head = spec_.shape().head_dim();
   return {sequences,
           capacity,
@@ -169,18 +183,27 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   else if (encoding_->embed)
     x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
   x = expose(pass.trace, "embedding", "", x);
-  const auto layer_pass = [&](size_t l) -> LayerPass {
-    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(l);  // a block draws twice
+  const auto layer_pass = [&](size_t n) -> LayerPass {
+    const size_t l = n % size_t(spec_.layers);
+    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(n);  // a block draws twice
     if (!packed) return {*encoding_->layers[l], temperature_[l], pass.positions.at_layer(int(l)), drop, pass.trace};
     static const Positions none;
     return {*encoding_->layers[l], temperature_[l], none, drop, pass.trace, &pass.positions};
   };
-  for (size_t l = 0; l < units_.size(); ++l) x = units_[l](x, layer_pass(l), cache);
+  const Tensor input = x;
+  const auto loop_begins = [&](size_t n) { return n > 0 && n % size_t(spec_.layers) == 0; };
+  for (size_t n = 0; n < units_.size(); ++n) x = units_[n](loop_begins(n) ? x + input : x, layer_pass(n), cache);
   if (!blocks_.empty()) {
     const Tensor& first = blocks_[0].norm_gain();
-    ResidualNorm h{x, first ? rms_norm(x, first, spec_.epsilon) : x};
-    for (size_t l = 0; l < blocks_.size(); ++l)
-      h = blocks_[l](h, l + 1 < blocks_.size() ? blocks_[l + 1].norm_gain() : gain_, layer_pass(l), cache);
+    const Tensor none;
+    const auto begin = [&](const Tensor& s) { return ResidualNorm{s, first ? rms_norm(s, first, spec_.epsilon) : s}; };
+    ResidualNorm h = begin(x);
+    for (size_t n = 0; n < blocks_.size(); ++n) {
+      if (loop_begins(n)) h = begin(h.s + input);
+      const bool last = n + 1 == blocks_.size();
+      const Tensor& next = last ? gain_ : loop_begins(n + 1) ? none : blocks_[n + 1].norm_gain();
+      h = blocks_[n](h, next, layer_pass(n), cache);
+    }
     x = h.y;
   }
   return outputs == n ? x : slice(x, 1, n - outputs, n);

@@ -15,6 +15,7 @@ namespace poslab {
 struct DecoderSpec {
   int vocabulary = 256;
   int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
+  int loops = 1;                                 // how often the blocks are passed, with the same weights
   int head_dim = 0;                              // of a query, key or value; 0: d_model / heads
   bool biases = false;                           // of queries, keys and values
   bool output_bias = false;                      // of attention's output projection
@@ -33,6 +34,7 @@ struct DecoderSpec {
                                                  // slot; 0: all. Empty: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
+  int blocks() const { return layers * loops; }  // of a pass: block0 ... in a trace
   ModelShape shape() const {
     ModelShape m{layers, heads, gau ? gau : d_model, true, pool, first};
     m.head_width = head_dim;
@@ -46,7 +48,8 @@ class Decoder {
   // is tied. Throws BadInput for sizes that do not fit, for gated attention units with a scheme that reads or changes
   // states, and for windows with a scheme that may ignore them.
   Decoder(Params, DecoderSpec);
-  // tokens (B, T) -> logits of the token after each of the last `outputs` slots (B, outputs, vocabulary)
+  // tokens (B, T) -> logits of the token after each of the last `outputs` slots (B, outputs, vocabulary). Loops are as
+  // in nn/transformer.h, where h is the sum that the blocks add to; the last norm comes after all of them.
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   // operator() in two steps, for a text whose logits do not fit into memory at once: the states of all slots after the
   // last block (B, T, d_model), and the logits of any n of these states (B, n, vocabulary).
@@ -66,6 +69,7 @@ class Decoder {
   // parameters, which were not trained.
   Decoder with_encoding(const Chosen<Scheme>&) const;
   Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;
+  Decoder with_loops(int) const;                 // passes its blocks so often, its weights shared
 
  private:
   Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;
@@ -74,7 +78,7 @@ class Decoder {
   Tensor gain_;                                  // (C), absent with units
   std::shared_ptr<const PositionLayers> encoding_;
   std::vector<Temperature> temperature_;
-  std::vector<DecoderBlock> blocks_;             // LLaMA's blocks, or
+  std::vector<DecoderBlock> blocks_;             // of all loops: LLaMA's blocks, or
   std::vector<Gau> units_;                       // gated attention units
 };
 

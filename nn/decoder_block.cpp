@@ -59,7 +59,7 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
     const Heads heads = fit_key_heads(of.encoding, of.temperature(in, of.positions, span), of.positions);
     return poslab::attend(name_, of, heads, repeat_heads(v, heads.k.dim(2)), span);
   };
-  const Tensor mixed = mix_documents(name_, spec_.layer, pass, {q, all.k, y, all.x}, all.v, mix);
+  const Tensor mixed = mix_documents(name_, spec_.layer % spec_.layers, pass, {q, all.k, y, all.x}, all.v, mix);
   const Tensor added = linear(mixed.reshape({B, n, H * D}), output_, output_bias_);
   return activation(".attention.added", normalize(added, gain_after1_));
 }
@@ -77,6 +77,12 @@ ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next
   const ResidualNorm mid = add(in.s, attend(in.y, pass, cache), gain2_, pass.dropout, ".attention.out");
   const Tensor f = expose(pass.trace, name_, ".ffn.added", normalize(gated_(mid.y), gain_after2_));
   return add(mid.s, f, next_gain, pass.second_dropout(), ".out");
+}
+
+DecoderBlock DecoderBlock::at(int layer) const {
+  DecoderBlock other = *this;
+  other.spec_.layer = layer, other.name_ = "block" + std::to_string(layer);
+  return other;
 }
 
 }  // namespace poslab

@@ -33,10 +33,17 @@ Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* ca
     const Span span{.causal = true, .offset = in.k.dim(1) - in.q.dim(1)};
     return attend(name_, of, of.temperature(in, of.positions, span), v, span);
   };
-  const Tensor mixed = mix_documents(name_, spec_.layer, pass, {q, all.k, x}, all.v, mix).reshape({B, n, E});
+  const Tensor mixed =
+      mix_documents(name_, spec_.layer % spec_.layers, pass, {q, all.k, x}, all.v, mix).reshape({B, n, E});
   const Tensor o = activation(".attention.added", linear(silu(linear(x, wu_)) * mixed, wo_));
   const Tensor scaled = x * std::pow(double(spec_.layers), 0.25);
   return activation(".out", residual_rms_norm(scaled, o, gain_, spec_.epsilon, pass.dropout).y);
+}
+
+Gau Gau::at(int layer) const {
+  Gau other = *this;
+  other.spec_.layer = layer, other.name_ = "block" + std::to_string(layer);
+  return other;
 }
 
 }  // namespace poslab

@@ -25,6 +25,7 @@ class Gau {
   Gau(Params, GauSpec);
   // (B, T, C) -> (B, T, C). With a cache the tokens follow the cached ones and are appended to it.
   Tensor operator()(const Tensor& x, const LayerPass&, KeyValueCache*) const;
+  Gau at(int layer) const;   // these weights in a later loop: the number of its block in a trace and a cache
 
  private:
   GauSpec spec_;

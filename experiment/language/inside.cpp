@@ -8,6 +8,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/stop.h"
+#include "experiment/build.h"
 
 namespace poslab::language {
 namespace {
@@ -34,7 +35,7 @@ std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
 // Of windows from .. from + samples - 1, at their last tokens.
 Activations activations(const State& s, const Source& source, int length, int last, int from, int samples) {
-  const int layers = s.config.whole("layers"), C = s.config.whole("d_model");
+  const int layers = blocks(s.config), C = s.config.whole("d_model");
   std::vector<std::string> names;
   for (int layer = 0; layer < layers; ++layer) names.push_back(output_of(layer));
   Activations all{0, std::vector<std::vector<double>>(size_t(layers))};
@@ -67,7 +68,7 @@ std::vector<std::string> symbols(const Source& source, const std::vector<int>& t
 void check_lengths(const State& s, const std::vector<int>& lengths, const std::string& command, bool maps) {
   if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane to look at", command);
   constexpr double most_bytes = 2e9;
-  const double heads = s.config.whole("layers") * double(s.net.spec().heads);
+  const double heads = blocks(s.config) * double(s.net.spec().heads);
   const int room = std::min(pool_of(test_sampler(s.config)), 1 << 20);
   const int fits = int(std::sqrt(most_bytes / sizeof(float) / heads));
   const int most = maps ? std::min(room, fits) : room;
@@ -87,7 +88,7 @@ AttentionMaps attention_maps(const State& s, const Source& source, const std::ve
   const MatmulPrecision as_this_run = precision(s.config);
   const int T = int(tokens.size());
   AttentionMaps maps{T, T, 0, {}, {}, symbols(source, tokens)};
-  for (int layer = 0; layer < s.config.whole("layers"); ++layer) {
+  for (int layer = 0; layer < blocks(s.config); ++layer) {
     Trace trace({fmt::format("block{}.attention.weights", layer)});
     s.net.states(Ids({1, T}, tokens), {test_positions(s.config, T), {}, &trace});
     maps.add(trace.captured.begin()->second);

@@ -103,7 +103,7 @@ std::vector<TestPart> test_of(const Decoder& net, const RunSpec& c, std::shared_
 }
 
 Decoder tested_net(const Decoder& net, const Params& params, const RunSpec& own, const RunSpec& tested) {
-  Decoder other = net;
+  Decoder other = net.with_loops(tested.whole("loops"));
   if (tested["encoding"] != own["encoding"]) other = other.with_encoding(tested.scheme);
   if (tested["temperature"] == own["temperature"]) return other;
   other = other.at_temperature(tested.temperature);
@@ -147,7 +147,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
     tokens.pop_back();
   }
   const DecoderSpec& spec = state.net.spec();
-  return {.layers = spec.layers,
+  return {.layers = spec.blocks(),
           .heads = spec.heads,
           .matrices = matrices_of(spec.encoding, spec.shape()),
           .symbols = symbols(*source, tokens),
@@ -230,7 +230,8 @@ const Kind& language_kind() {
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
                             .report = "language",
-                            .tested = {"encoding", "temperature", "documents", "eval_times", "eval_samples", "matmul"},
+                            .tested = {"encoding", "temperature", "loops", "documents", "eval_times",
+                                       "eval_samples", "matmul"},
                             .table = language::all_choices,
                             .configure = language::configure,
                             .check = language::check,

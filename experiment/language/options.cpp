@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "encodings/samplers.h"
+#include "experiment/build.h"
 #include "experiment/config.h"
 
 namespace poslab::language {
@@ -49,6 +50,7 @@ const ChoiceTable& all_choices() {
                  {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"},
                  {"d_model", 256, {1, 65536}, "width"},
                  {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"},
+                 loops_option(),
                  {"biases", false, "biases of queries, keys and values, as in Qwen 2"},
                  {"tied", false, "the head is the embedding"},
                  {"epsilon", {"1e-5", "1e-6"}, "of RMSNorm"},
@@ -90,7 +92,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   s.vocabulary = rows ? rows : vocabulary, s.epsilon = c["epsilon"] == "1e-6" ? 1e-6 : 1e-5;
   s.layers = c.whole("layers"), s.heads = c.whole("heads");
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
-  s.biases = c.on("biases"), s.tied = c.on("tied");
+  s.loops = c.whole("loops"), s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
   s.encoding = c.scheme, s.temperature = c.temperature;
   s.pool = std::max(s.pool, rows_for(sampler(c), c.whole("train_length")));  // of a learned table
@@ -100,7 +102,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
 
 // Sizes of the model are the decoder's to check.
 void check(const RunSpec& c) {
-  refuse_aligned(c.temperature);
+  check_loops(c), refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c), tested = test_sampler(c);
   refuse_class_readers(drawn), refuse_class_readers(tested);

@@ -1,6 +1,8 @@
 // A model that passes its layers several times: what each loop computes, what it takes, and a test with other loops.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -8,6 +10,7 @@
 #include "experiment/evaluate.h"
 #include "experiment/footprint.h"
 #include "experiment/step.h"
+#include "nn/decoder.h"
 #include "tests/lab/helpers.h"
 
 namespace poslab::test {
@@ -55,6 +58,49 @@ TEST_CASE("loops: each begins with the last one's states and the embedding, for 
     ++held;
   }
   CHECK(held == int(all_encodings().size()));
+}
+
+TEST_CASE("loops: those of a decoder are the same for every scheme, packed, and token by token") {
+  const NoGrad still;
+  int held = 0;
+  for (const Scheme& scheme : all_encodings())
+    for (const int units : {0, 8}) {
+      INFO(scheme.name << " " << units);
+      Params params(5);
+      DecoderSpec spec{.vocabulary = 7, .layers = 2, .heads = 4, .key_heads = 2, .d_model = 32, .d_ff = 40, .loops = 3};
+      if (units) spec.heads = spec.key_heads = 1, spec.gau = units;
+      spec.encoding = choose_encoding(scheme.name, trained_on(1024));
+      std::optional<Decoder> made;
+      if (!refusal([&] { made.emplace(params, spec); }).empty()) continue;
+      const Decoder& model = *made;
+      params.pack();
+      const Ids tokens({1, 6}, {0, 1, 5, 6, 2, 3});
+      const Chosen<Sampler> counted = sampler_for(spec.encoding, choose_sampler("sequential"));
+      const auto positions = [&](int n) { return PositionSample(counted, Resample::per_forward, {}, 1, n); };
+      Trace all({"embedding", "block*.out"});
+      const Tensor logits = model(tokens, 6, {positions(6), {}, &all});
+      const Tensor input = all.captured.at("embedding");
+      for (int loop = 1; loop < 3; ++loop) {
+        const Tensor begin = all.captured.at(fmt::format("block{}.out", 2 * loop - 1)) + input;
+        Trace one({"block1.out"});
+        one.replace("embedding", [&](const std::string&, const Tensor&) { return begin; });
+        const Tensor again = model.with_loops(1)(tokens, 6, {positions(6), {}, &one});
+        CHECK(checks::difference(one.captured.at("block1.out"),
+                                 all.captured.at(fmt::format("block{}.out", 2 * loop + 1))) < 1e-5);
+        if (loop == 2) CHECK(checks::difference(again, logits) < 1e-5);
+      }
+      CHECK(checks::difference(model.with_loops(1).with_loops(3)(tokens, 6, {positions(6), {}}), logits) < 1e-5);
+      const PositionSample packed(counted, {}, {{6}});
+      CHECK(checks::difference(model(tokens, 6, {packed, {}}), logits) < 1e-5);
+      if (spec.encoding->laws(spec.shape(), spec.encoding.choices).by_length) continue;
+      KeyValueCache cache = model.cache(1, 6);
+      for (int t = 0; t < 6; ++t)
+        CHECK(checks::difference(model.decode(Ids({1, 1}, {tokens[t]}), 1, {positions(t + 1), {}}, cache),
+                                 slice(logits, 1, t, t + 1)) < 1e-4);
+      ++held;
+    }
+  CHECK(held >= int(all_encodings().size()));
+  CHECK_THROWS_AS(Decoder(Params(1), DecoderSpec{}).with_loops(0), BadInput);
 }
 
 TEST_CASE("loops: they add no parameter, train, and may be others at test") {
