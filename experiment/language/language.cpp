@@ -31,15 +31,37 @@ void Window::add(const TokenizedText& document) {
   documents.push_back(int(document.tokens.size()) - 1);
 }
 
-Window Source::packed(bool of_test, int length, Rng& rng) const {
-  const Text& text = side(of_test);
-  if (!grammar && text.files.size() == 1 && (training.files.empty() || training.files[0].path == test.files[0].path))
-    bad_input("documents = packed: {} is one file, and so one document; name a folder with a file for each",
-              text.files[0].path);
+const Text& Source::documents(bool of_test, const std::string& separator) const {
+  const Text& whole = side(of_test);
+  if (grammar) return whole;
+  check_unchanged();
+  if (separator.empty()) {
+    if (whole.files.size() == 1 && (training.files.empty() || training.files[0].path == test.files[0].path))
+      bad_input("documents = packed: {} is one file, and so one document; name a folder with a file for each, or give "
+                "the separator of its documents", whole.files[0].path);
+    return whole;
+  }
+  const std::lock_guard only(parted->mutex);
+  Text& made = parted->texts[{separator, of_test}];
+  if (!made.files.empty()) return made;
+  std::string read;
+  for (size_t n = 0; n < separator.size(); ++n)
+    if (separator.compare(n, 2, "\\n") == 0)
+      read += '\n', ++n;
+    else
+      read += separator[n];
+  made = documents_of(whole, read);
+  if (made.files.empty())
+    bad_input("separator = {}: {} has none on the side of {}, or no whole document beside it; name what stands between "
+              "documents", separator, whole.files[0].path, of_test ? "the test" : "training");
+  return made;
+}
+
+Window Source::packed(bool of_test, int length, Rng& rng, const std::string& separator) const {
+  const Text& text = documents(of_test, separator);
   if (prefix.size() > 1)
     bad_input("documents = packed: the tokenizer puts {} tokens before each text, which are not to be predicted; leave "
               "it out", prefix.size());
-  check_unchanged();
   Window all;
   for (int left = length; left > 0; left = length - int(all.read.size())) {
     const int most = left + 1, drawn = rng.between(std::max(1, length / 8), std::max(1, length / 2)) + 1;
@@ -94,7 +116,7 @@ Window training_window(const RunSpec& c, const Source& source, int length, Rng& 
   const double repeats = c.number("repeats");
   Window w;
   if (repeats == 0 || rng.uniform() >= repeats) {
-    if (packs(c)) return source.packed(false, length, rng);
+    if (packs(c)) return source.packed(false, length, rng, c["separator"]);
     w.add(source.window(false, length + 1, rng));
   } else {
     const int shortest = std::max(1, (length + 1) / 8), longest = std::max(1, (length + 1) / 2);
@@ -110,7 +132,7 @@ void check_windows(const Choices& c, const Source& source, bool of_test) {
   for (const int length : of_test ? eval_lengths(c) : std::vector{c.whole("train_length")})
     if (!packs(c))
       source.window(of_test, length + 1, rng);
-    else if (source.packed(of_test, length, rng); !of_test && c.number("repeats") > 0)
+    else if (source.packed(of_test, length, rng, c["separator"]); !of_test && c.number("repeats") > 0)
       source.window(false, (length + 1) / 2 + int(source.prefix.size()), rng);
 }
 
@@ -204,7 +226,7 @@ AtLength evaluate(const Decoder& net, const RunSpec& c, const Source& source, in
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
     Window window;
     if (packs(c))
-      window = source.packed(true, length, rng);
+      window = source.packed(true, length, rng, c["separator"]);
     else
       window.add(repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng));
     PositionSample::Documents documents;

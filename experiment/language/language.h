@@ -1,6 +1,8 @@
 // A run of a language model as values: its text, its state, a step, and its loss at a length. Opens no file.
 #pragma once
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "experiment/language/options.h"
@@ -30,14 +32,20 @@ struct Source {
   std::vector<int> ends{};                       // tokens that end a text
   // Throws BadInput for a text that is gone or another one; absent: it is the one. Writing needs its tokens alone.
   std::function<void()> check_text{};
+  struct Parted {  // into documents, once for each separator and side
+    std::mutex mutex;
+    std::map<std::pair<std::string, bool>, Text> texts;
+  };
+  std::shared_ptr<Parted> parted = std::make_shared<Parted>();
   const Tokenizer& reader() const { return tokenizer ? *tokenizer : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   void check_unchanged() const;  // throws BadInput for a text that is gone or another one, as window() does
   // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
-  // Documents until `length` tokens are read, each from its beginning, the last one cut off; a grammar's have an eighth
-  // to half of so many. Throws BadInput for a text that is one document, and for prefixes of several tokens.
-  Window packed(bool of_test, int length, Rng&) const;
+  // Documents until `length` tokens are read, each from its beginning, the last one cut off: files, or what is between
+  // two separators, where \n is a new line; a grammar's have an eighth to half of so many tokens. Throws BadInput for a
+  // text that is one document, for one without the separator, and for prefixes of several tokens.
+  Window packed(bool of_test, int length, Rng&, const std::string& separator = "") const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
   // How many different windows window() may return, at most; a grammar has no end of them.
@@ -50,6 +58,7 @@ struct Source {
 
  private:
   const Text& side(bool of_test) const { return of_test || training.files.empty() ? test : training; }
+  const Text& documents(bool of_test, const std::string& separator) const;
 };
 
 struct State {

@@ -230,7 +230,7 @@ const Kind& language_kind() {
                             .format = "poslab language model 1",
                             .checkpoints_are_read = "a language model; `poslab lm` reads",
                             .report = "language",
-                            .tested = {"encoding", "temperature", "loops", "documents", "eval_times",
+                            .tested = {"encoding", "temperature", "loops", "documents", "separator", "eval_times",
                                        "eval_samples", "matmul"},
                             .table = language::all_choices,
                             .configure = language::configure,

@@ -60,6 +60,8 @@ const ChoiceTable& all_choices() {
                     {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
                     {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"},
                     {"documents", {"whole", "packed"}, "a window is of one file; packed: of several, each by itself"},
+                    Option::text("separator", "",
+                                 "what is between packed documents of a file, \\n a new line; nothing: each is a file"),
                     lr_option(),
                     warmup_option(100),
                     cooling_option(0),

@@ -26,7 +26,8 @@ Text side(const Text& all, bool test) {
     return {{{whole.path, test ? whole.bytes - last : last}},
             [all, test, last](const TextFile&, int64_t from, int64_t bytes) {
               return all.read(all.files[0], test ? last + from : from, bytes);
-            }};
+            },
+            test ? Text::Cut::begins : Text::Cut::ends};
   }
   const auto of_test = [](const TextFile& f) { return in_test_set(f.path); };
   const bool none = std::none_of(all.files.begin(), all.files.end(), of_test),
@@ -54,6 +55,32 @@ int64_t Text::bytes() const {
 
 Text training_text(const Text& all) { return side(all, false); }
 Text test_text(const Text& all) { return side(all, true); }
+
+Text documents_of(const Text& text, const std::string& separator) {
+  constexpr int64_t piece = 1 << 20;  // bytes that are read at once
+  Text all{
+      {}, [read = text.read](const TextFile& f, int64_t from, int64_t bytes) { return read(f, f.from + from, bytes); }};
+  bool any = false;
+  for (const TextFile& file : text.files) {
+    int64_t begin = 0, first = 0;  // of the document, and of `bytes`, in the file
+    const auto add = [&](int64_t end) {
+      if (end > begin && (begin > 0 || text.cut != Text::Cut::begins))
+        all.files.push_back({file.path, end - begin, begin});
+    };
+    std::string bytes;
+    for (int64_t read = 0; read < file.bytes; read += piece) {
+      bytes += text.read(file, read, std::min(piece, file.bytes - read));
+      size_t next = bytes.size() - std::min(bytes.size(), separator.size() - 1);  // where one may begin at the end
+      for (size_t at, from = 0; (at = bytes.find(separator, from)) != bytes.npos; any = true) {
+        add(first + int64_t(at));
+        from = at + separator.size(), next = std::max(next, from), begin = first + int64_t(from);
+      }
+      bytes.erase(0, next), first += int64_t(next);
+    }
+    if (text.cut != Text::Cut::ends) add(file.bytes);
+  }
+  return any ? all : Text{};
+}
 
 namespace {
 

@@ -18,17 +18,22 @@ bool in_test_set(const std::string& path);
 
 struct TextFile {
   std::string path;                              // within the corpus, with '/'
-  int64_t bytes = 0;
+  int64_t bytes = 0, from = 0;                   // of a document: from where in the file
 };
 struct Text {
   std::vector<TextFile> files;
   std::function<std::string(const TextFile&, int64_t from, int64_t bytes)> read;
+  enum class Cut { none, begins, ends } cut = Cut::none;   // a part of a file, which begins or ends within it
   int64_t bytes() const;
 };
 // The files of one side. If no file, or every file, belongs to the test set, the file with the smallest hash changes
 // sides. A single file is split: its last tenth is the test set. Throws BadInput for a text without files.
 Text training_text(const Text&);
 Text test_text(const Text&);
+
+// Its documents in the place of its files: what is between two separators, if it is not empty. A document that the cut
+// of a single file goes through is left out. No files if the text has no separator.
+Text documents_of(const Text&, const std::string& separator);
 
 // How many different windows draw_window() may return, at most: one for each byte where one can begin.
 int64_t windows(const Text&, int tokens);
@@ -37,8 +42,8 @@ int64_t windows(const Text&, int tokens);
 // a word. Reads tokens x longest token bytes, and more if these give too few tokens. Throws BadInput if no file is long
 // enough, or if 1000 draws find no window of so many tokens.
 TokenizedText draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
-// A document: a file, each as likely as any other, from its beginning; two of its tokens or more, and at most `tokens`.
-// Throws BadInput if 1000 draws find no file of two tokens.
+// A document: a file of the text, each as likely as any other, from its beginning; two of its tokens or more, and at
+// most `tokens`. Throws BadInput if 1000 draws find no file of two tokens.
 TokenizedText draw_document(const Text&, const Tokenizer&, int tokens, Rng&);
 
 }  // namespace poslab

@@ -193,9 +193,47 @@ TEST_CASE("documents: a window has files from their beginnings, and the token af
   }
   CHECK(std::count(cut.begin(), cut.end(), 5) < 50);
   CHECK(refusal([&] { of_files({"abcdef"}).packed(false, 9, rng); }) ==
-        "2: documents = packed: 0 is one file, and so one document; name a folder with a file for each");
+        "2: documents = packed: 0 is one file, and so one document; name a folder with a file for each, or give the "
+        "separator of its documents");
   CHECK(refusal([&] { of_files({"a", "b"}).packed(false, 9, rng); }).find("no document of two tokens") !=
         std::string::npos);
+  // documents of a file: what is between separators, from one separator to the next in the whole of it
+  Source lines = of_files({"abcdef\n\n0123456789\nuvwxyz\nabcdef\n"});
+  for (int n = 0; n < 50; ++n) {
+    const language::Window w = lines.packed(false, 20, rng, "\\n");
+    for (size_t at = 0, d = 0; d < w.documents.size(); at += size_t(w.documents[d++])) {
+      CHECK((w.read[at] == 'a' || w.read[at] == '0' || w.read[at] == 'u'));
+      if (d + 1 < w.documents.size()) CHECK((w.documents[d] == 5 || w.documents[d] == 9));
+    }
+  }
+  CHECK(refusal([&] { lines.packed(true, 9, rng, "<end>"); }) ==
+        "2: separator = <end>: 0 has none on the side of the test, or no whole document beside it; name what stands "
+        "between documents");
+  // a single file is cut for the test, and the document that the cut goes through is on neither side
+  std::string stories;
+  for (int n = 0; n < 1000; ++n) stories += fmt::format("{:0{}}<end>", n, 3 + 200 * (n % 37 == 0));
+  const Text whole{{{"stories", int64_t(stories.size())}}, [stories](const TextFile&, int64_t from, int64_t bytes) {
+                     return stories.substr(size_t(from), size_t(bytes));
+                   }};
+  std::vector<int> found;
+  for (const Text& side : {training_text(whole), test_text(whole)}) {
+    const Text documents = documents_of(side, "<end>");
+    for (const TextFile& f : documents.files) found.push_back(std::stoi(documents.read(f, 0, f.bytes)));
+  }
+  CHECK(std::is_sorted(found.begin(), found.end()));
+  CHECK(std::adjacent_find(found.begin(), found.end()) == found.end());
+  CHECK(found.size() >= 999);
+  CHECK(documents_of(whole, "<end>").files.size() == 1000);
+  CHECK(documents_of(whole, "\n").files.empty());
+  // one that begins at the end of the bytes that are read at once
+  const std::string many = std::string((1 << 20) - 2, 'x') + "<end>yy<end>z";
+  const Text long_one = documents_of({{{"long", int64_t(many.size())}},
+                                      [many](const TextFile&, int64_t from, int64_t bytes) {
+                                        return many.substr(size_t(from), size_t(bytes));
+                                      }}, "<end>");
+  REQUIRE(long_one.files.size() == 3);
+  CHECK(long_one.read(long_one.files[1], 0, 2) == "yy");
+  CHECK(long_one.read(long_one.files[2], 0, 1) == "z");
   Source of_prefix = of_files({"abcdef", "012"});
   of_prefix.prefix = {256};
   CHECK(of_prefix.packed(true, 20, rng).read[0] == 256);
