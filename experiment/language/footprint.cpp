@@ -17,13 +17,21 @@ double tokens(const RunSpec& c) {
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
 }
 
+// Numbers of a token in one layer that packed windows hold besides: each document's queries, keys, values and states,
+// and the joined results. Their weights are fewer, as a document sees no other; how many is for the draws to say.
+double copies(const DecoderSpec& spec, const RunSpec& c) {
+  const Stack s = stack(spec);
+  const double value = spec.gau ? spec.d_ff : s.key_width;
+  return packs(c) ? s.query_width + s.key_width + s.d_model + value + (spec.gau ? value : s.query_width) : 0;
+}
+
 }  // namespace
 
 // Logits of 256 counted slots are in memory at a time.
 Forward forward(const DecoderSpec& spec, const RunSpec& c, int length) {
   Forward f = stack(spec).forward(1, length, (length + 1) / 2.);
   const int tail = c.whole("eval_tail");
-  f.bytes += sizeof(real) * 256. * spec.vocabulary;
+  f.bytes += sizeof(real) * (256. * spec.vocabulary + length * copies(spec, c));
   f.flops += 2. * (tail ? tail : length) * spec.vocabulary * spec.d_model;
   return f;
 }
@@ -48,7 +56,8 @@ Load load(const RunSpec& c) {
   const double V = spec.vocabulary, B = c.whole("batch"), T = c.whole("train_length"), sets = packs(c) ? 1 : 2,
                part = most_at_once(c, c.whole("batch"));
   Load l{.parameters = parameters(spec),
-         .kept = s.activations(part, T, true) + part * T * 2 * V,  // logits and their gradients
+         // 2 V: logits and their gradients
+         .kept = s.activations(part, T, true) + part * T * (2 * V + s.layers * copies(spec, c)),
          .flops = B * (s.flops(T, (T + 1) / 2) + T * 2 * V * s.d_model),
          .of_step = fmt::format("batch = {}, train_length = {}", B, T),
          .of_test = fmt::format("eval_times to {} tokens", *std::max_element(tested.begin(), tested.end()))};
