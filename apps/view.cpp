@@ -56,7 +56,8 @@ std::function<void()> add_view(CLI::App* view) {
     w->options.steps = number_list<int64_t>("--steps", w->steps, "steps", "0,1000");
     catch_signals();
     const view::Written written = view::write(w->runs, w->options, w->out);
-    fmt::print("{}/index.html: {} maps, {}\n", w->out, written.maps, gigabytes(written.bytes));
+    fmt::print("{}/index.html: {}, {}\n", w->out, counted(size_t(written.maps), "map"),
+               written.bytes < 1e6 ? fmt::format("{:.0f} kB", written.bytes / 1e3) : gigabytes(written.bytes));
   };
 }
 

@@ -63,8 +63,9 @@ Row scores(const Choices& c, const Results& all) {
 }
 
 std::string shown(const Choices&, const Results& all) {
-  std::string text = "  length   accuracy     loss   bits a byte     repeated: accuracy     loss\n";
   const Results again = only(all, "set", "repeated");
+  std::string text = "  length   accuracy     loss   bits a byte";
+  text += again.empty() ? "\n" : "     repeated: accuracy     loss\n";
   for (const Row& plain : only(all, "set", "plain")) {
     text += fmt::format("{:8} {:8.1f} % {:8.4f} {:13.4f}", plain.length(), 100 * plain["accuracy"], plain["loss"],
                         plain["bits_per_byte"]);

@@ -82,7 +82,7 @@ Alignment with_bar(const Probed& model, const Aligning& how, Use use, bool force
   std::optional<Progress> progress;
   try {
     return align(model, how, [&](int done, int total, int length) {
-      if (!progress) progress.emplace("aligning", "passes", 0, total);
+      if (!progress) progress.emplace("aligning", "passes", done, total);
       progress->at(done, fmt::format("length {}", length));
       stop_if_requested();
     });

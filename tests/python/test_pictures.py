@@ -74,3 +74,12 @@ def test_accuracy_by_length(tmp_path):
     assert list(line.get_ydata()) == [100 * a for a in run.lengths["accuracy"]] and line.get_label() == "rope"
     assert list(majority.get_ydata()) == [100 * a for a in run.lengths["majority"]]
     assert trained.get_xdata()[0] == run.result["config"]["train_length"] and axes.get_ylabel() == "accuracy (%)"
+    far = pl.train(preset="tiny", task="parity_check", encoding="none", steps=2, train_length=4, eval_lengths="1:6",
+                   eval_samples=8, progress=False, out=tmp_path / "far")
+    axes = pl.plot_lengths({"rope": run, "none": far})
+    by_name = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert by_name["rope"] == [100 * a for a in run.lengths["accuracy"]]
+    assert by_name["none"] == [100 * a for a in far.lengths["accuracy"]]
+    assert by_name["majority"] == [100 * a for a in far.lengths["majority"]]
+    assert {line.get_xdata()[0] for line in axes.lines[3:]} == {4, 20}
+    assert axes.get_title() == "even_pairs, parity_check"

@@ -27,3 +27,20 @@ def test_models_of_different_tokens_are_compared_by_bits_per_byte(tmp_path):
     assert both.index("[merges=40]{c1} has ") < both.index("[merges=0]{c0} has ")  # bits of long tokens are fewer
     assert "Paired differences" not in both
     assert "only bits per byte compare" not in one and "with a loss of" in one
+    assert "the lengths differ" not in one and "repeated texts" in one
+    subprocess.run([PROGRAM, "lm", "eval", letters[0], "--times", "1", "--documents", "packed", "--separator", r"\n",
+                    "--name", "near"], check=True, capture_output=True)  # fmt: skip
+    assert "the lengths differ, so the numbers do not compare" in report(letters[0])
+
+
+def test_packed_documents_are_tested_without_repeats_and_have_no_charts_of_them(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the quick brown fox jumps over the lazy dog\n" * 300)
+    shown = subprocess.run([PROGRAM, "lm", "train", "--preset", "tiny", "--text", text, "--documents", "packed",
+                            "--separator", r"\n", "--steps", "2", "--warmup", "1", "--layers", "1", "--train-length",
+                            "16", "--eval-times", "1", "--eval-samples", "2", "--out", tmp_path / "run"],
+                           check=True, capture_output=True, text=True).stdout  # fmt: skip
+    assert "bits a byte" in shown and "repeated" not in shown
+    page = tmp_path / "page.html"
+    subprocess.run([PROGRAM, "report", tmp_path / "run", "-o", page], check=True, capture_output=True)
+    assert "repeated texts" not in page.read_text() and "long texts" in page.read_text()

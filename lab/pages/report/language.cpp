@@ -64,6 +64,7 @@ std::string language_reading(const Group& g) {
   text += words_of(*all.front());
   if (all.size() > 1) text += fmt::format("; {}", words_of(*all.back()));
   const char* in = alike ? "loss" : "bits per byte";
+  if (lengths_differ(g)) return text + "; the lengths differ, so the numbers do not compare.";
   if (all.size() == 3) text += fmt::format("; the other is between them in {}", in);
   if (all.size() > 3) text += fmt::format("; the {} others are between them in {}", all.size() - 2, in);
   return text + ".";
@@ -149,14 +150,18 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
                       : "";
     lead.push_back(paragraph(language_reading(g), "reading"));
     text.push_back(fmt::format("**{}**: {}.", heading(g), literal(g.lines.front().first().text)));
+    const bool has_repeated = std::any_of(g.lines.begin(), g.lines.end(), [](const Line& line) {
+      return std::any_of(line.all.begin(), line.all.end(), repeats);
+    });
+    const auto sets = has_repeated ? std::vector{false, true} : std::vector{false};   // packed documents have one
     for (const Measure& m : measures)
-      for (const bool repeated : {false, true}) {
+      for (const bool repeated : sets) {
         const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
         against.push_back(captioned(against_length(g, m, repeated, id),
                                     "The mean over all tokens of the windows of each length." + seeds));
       }
     for (const Measure& m : {measures[0], measures[1]})
-      for (const bool repeated : {false, true}) {
+      for (const bool repeated : sets) {
         const std::string id = fmt::format("position{}-{}-{}", i, m.column, int(repeated));
         position.push_back(captioned(by_position(g, m, repeated, id), "A point is an eighth of the window." + seeds));
       }

@@ -78,6 +78,11 @@ bool Group::has_seeds() const {
   return std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.runs.size() > 1; });
 }
 
+bool lengths_differ(const Group& g) {
+  return std::any_of(g.lines.begin(), g.lines.end(),
+                     [&](const Line& line) { return line.longest() != g.lines[0].longest(); });
+}
+
 std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
   std::vector<Values> settings;
   for (const TestedRun& run : runs) settings.push_back(run.setting);

@@ -35,6 +35,8 @@ std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the 
 
 bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
 
+bool lengths_differ(const Group&);                          // the longest ones, of its lines
+
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {
   const Line *better, *worse;

@@ -45,6 +45,7 @@ std::string t5_reading(const Group& g) {
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far(a) > far(b); });
   std::string text = fmt::format("**{}.** {}", heading(g), answered(*all.front()));
   if (all.size() > 1) text += "; " + answered(*all.back());
+  if (lengths_differ(g)) return text + "; the lengths differ, so the numbers do not compare.";
   if (all.size() > 2) text += fmt::format("; {} between them", all.size() == 3 ? "the other is" : "the others are");
   return text + ".";
 }

@@ -103,8 +103,8 @@ def _write_numbers(ax, matrix, image):
 @styled
 def plot_lengths(runs, axes=None):
     """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a Run, or a
-    dict of name and Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each
-    slot."""
+    dict of name and Run. Dashed: the longest trained input. Dotted: the most frequent symbol of each slot as the
+    answer, in the test of the run that reaches furthest."""
     if isinstance(runs, dict) and not runs:
         raise ValueError("plot_lengths: no runs; say plot_lengths({'plain': pl.Run('runs/plain')})")
     for run in runs.values() if isinstance(runs, dict) else [runs]:
@@ -120,14 +120,16 @@ def plot_lengths(runs, axes=None):
         raise ValueError("plot_lengths: axes is a run; say plot_lengths({'one': run, 'other': other}) for several")
     axes = _axes_for(1, axes, (6.4, 3.6))[0]
 
-    def curve(name, column, **more):
+    def curve(name, run, column, **more):
         return {"name": name, "points": [(r["length"], r[column]) for r in run.rows("eval.csv")]} | more
 
-    curves = [curve(name, "accuracy") for name, run in runs.items()]
+    curves = [curve(name, run, "accuracy") for name, run in runs.items()]
+    furthest = max(runs.values(), key=lambda run: run.rows("eval.csv")[-1]["length"])
     draw.chart(axes, {"x": "length of the input, symbols", "y": "accuracy", "percent": True,
-                      "curves": [*curves, curve("majority", "majority", color="base")]})
+                      "curves": [*curves, curve("majority", furthest, "majority", color="base")]})
     axes.lines[-1].set_linestyle(":")
-    axes.axvline(run.result["config"]["train_length"], linestyle="--", color=style.GREY, linewidth=1)
-    axes.set(title=run.result["task"], ylim=(0, 103))
+    for trained in {run.result["config"]["train_length"] for run in runs.values()}:
+        axes.axvline(trained, linestyle="--", color=style.GREY, linewidth=1)
+    axes.set(title=", ".join(dict.fromkeys(run.result["task"] for run in runs.values())), ylim=(0, 103))
     axes.legend(fontsize="small")
     return axes
