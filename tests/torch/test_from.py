@@ -1,11 +1,13 @@
 """`poslab lm train --from` a LLaMA of random weights that transformers has written: 50 steps are those of PyTorch, and
-the exported model is the one that PyTorch trained. The windows are drawn anew here (core/random.h)."""
+the exported model is the one that PyTorch trained, with the logits of the run. The windows are drawn anew here
+(core/random.h)."""
 
 import json
 import math
 import pathlib
 import subprocess
 
+import poslab as pl
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -111,6 +113,8 @@ def test_fifty_steps_are_those_of_pytorch(folder, encoding):
         for slots in (ORIGINAL, T):
             a, b = (m.eval()(batch[:1, :slots], use_cache=False).logits for m in (model, exported))
             assert (a - b).abs().max() < 2e-3 * a.abs().max()
+            own = pl.load(run)(batch[:1, :slots].tolist(), slots).numpy()
+            assert abs(own - b.numpy()).max() < 1e-5 * abs(own).max()
     assert AutoTokenizer.from_pretrained(out)("hello")["input_ids"] == letters.encode("hello").ids
 
 
