@@ -47,6 +47,17 @@ __device__ inline KeyRange keys_of_queries(const AttentionArgs& x, int p, int b,
   if (i >= end) return {0, 0};
   return {keys_of<false>(x, p, b, i).first, keys_of<false>(x, p, b, end - 1).end};
 }
+// The keys of piece p that a block's own queries, from i0 on, see: all of them, those of a warp, and a lane's two rows.
+struct SeenKeys {
+  KeyRange of_block, of_warp, of_row[2];
+  __device__ SeenKeys(const AttentionArgs& x, int p, int b, int i0, const OwnRows& me) {
+    const auto of = [&](int row, int rows) {
+      return keys_of_queries(x, p, b, i0 + row, i0 + smaller(row + rows, me.count));
+    };
+    of_block = of(0, own_rows), of_warp = of(me.warp_row, 16);
+    for (int r = 0; r < 2; ++r) of_row[r] = of(me.row[r], 1);
+  }
+};
 __device__ inline bool meet(const KeyRange& keys, int j0, int n) { return keys.first < j0 + n && keys.end > j0; }
 
 // Blocks: (sequences x tiles of 64 queries, heads); the last queries, which see the most keys, begin first.
@@ -66,11 +77,8 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
   for (int r = 0; r < 2; ++r)
     if (me.there(r)) temperature[r] = temperature_of(x, b, head, i0 + me.row[r]);
   for (int p = 0; p < x.pieces; ++p) {
-    const KeyRange keys = keys_of_queries(x, p, b, i0, i0 + me.count);
-    const KeyRange of_warp = keys_of_queries(x, p, b, i0 + me.warp_row, i0 + smaller(me.warp_row + 16, me.count));
-    KeyRange seen[2];
-    for (int r = 0; r < 2; ++r)
-      seen[r] = keys_of_queries(x, p, b, i0 + me.row[r], i0 + smaller(me.row[r] + 1, me.count));
+    const SeenKeys seen(x, p, b, i0, me);
+    const KeyRange keys = seen.of_block;
     const auto bring_keys = [&](int at, const real* from, int n, int j0) {
       bring_rows<W>(pool, at, tile_rows, from + key_row(x, b, j0, kv_head) * n, int64_t(x.kv_heads) * n,
                     keys.end - j0, n, whole);
@@ -81,7 +89,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
                   whole);
     bring_keys(k_tile, x.piece[p].k, D, keys.first);
     for (int j0 = keys.first; j0 < keys.end; j0 += tile_rows) {
-      const bool lit = meet(of_warp, j0, tile_rows);
+      const bool lit = meet(seen.of_warp, j0, tile_rows);
       float s[N][4] = {};
       arrived(pool);
       __syncthreads();                                     // k is there, and the last v has been read
@@ -93,7 +101,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
           UNROLL for (int m = 0; m < N; ++m)
             UNROLL for (int e = 2 * r; e < 2 * r + 2; ++e) {
               const int j = j0 + 8 * m + 2 * t + e % 2;
-              const bool is_seen = j >= seen[r].first && j < seen[r].end;
+              const bool is_seen = j >= seen.of_row[r].first && j < seen.of_row[r].end;
               s[m][e] = is_seen ? float(temperature[r] * logit(x, b, head, i0 + me.row[r], j, real(s[m][e])).u)
                                 : -INFINITY;
               top = s[m][e] > top ? real(s[m][e]) : top;
@@ -130,7 +138,7 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
 // What the backward pass knows of a query; for of_keys it lies in memory as (batch, heads, queries) Fours.
 struct QueryFacts {
   real max = 0, inverse = 0, delta = 0, temperature = 0;
-  __device__ QueryFacts() = default;
+  QueryFacts() = default;
   __device__ explicit QueryFacts(const Four& y) : max(y.c[0]), inverse(y.c[1]), delta(y.c[2]), temperature(y.c[3]) {}
   __device__ Four four() const { return {{max, inverse, delta, temperature}}; }
 };
@@ -176,11 +184,8 @@ __global__ void __launch_bounds__(block_threads, 2)
     if (t == 0) facts[weight_row(x, b, head, i)] = row[r].four();
   }
   for (int p = 0; p < x.pieces; ++p) {
-    const KeyRange keys = keys_of_queries(x, p, b, i0, i0 + me.count);
-    const KeyRange of_warp = keys_of_queries(x, p, b, i0 + me.warp_row, i0 + smaller(me.warp_row + 16, me.count));
-    KeyRange seen[2];
-    for (int r = 0; r < 2; ++r)
-      seen[r] = keys_of_queries(x, p, b, i0 + me.row[r], i0 + smaller(me.row[r] + 1, me.count));
+    const SeenKeys seen(x, p, b, i0, me);
+    const KeyRange keys = seen.of_block;
     const auto bring_keys = [&](int at, const real* from, int n, int j0) {
       bring_rows<W>(pool, at, F::tile_rows, from + key_row(x, b, j0, kv_head) * n, int64_t(x.kv_heads) * n,
                     keys.end - j0, n, whole);
@@ -193,7 +198,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       bring_keys(v_tile, x.v, Dv, keys.first);
     }
     for (int j0 = keys.first; j0 < keys.end; j0 += F::tile_rows) {
-      const bool lit = meet(of_warp, j0, F::tile_rows);
+      const bool lit = meet(seen.of_warp, j0, F::tile_rows);
       float s[N][4] = {}, da[N][4] = {};
       arrived(pool);
       __syncthreads();                                     // v is there, and the last k has been read
@@ -209,7 +214,7 @@ __global__ void __launch_bounds__(block_threads, 2)
           const int r = e / 2, i = i0 + me.row[r], j = j0 + 8 * m + 2 * t + e % 2;
           const real product = real(s[m][e]);
           s[m][e] = 0;
-          if (j < seen[r].first || j >= seen[r].end) continue;
+          if (j < seen.of_row[r].first || j >= seen.of_row[r].end) continue;
           const Logit y = logit(x, b, head, i, j, product);
           const real ds = grad_of(row[r], y.u, real(da[m][e])).ds, du = row[r].temperature * ds;
           s[m][e] = float(y.gain * du);
