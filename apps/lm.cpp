@@ -66,7 +66,7 @@ language::HfRun writer(const LmWords& w) {
     asked.emplace_back(name, with_spelled_file(name, *value));
   }
   if (checkpoint) {
-    refuse_device_of_checkpoint(w.device, w.hf);
+    if (!w.device.empty()) asked.emplace_back("device", w.device);
     if (!w.length.empty() && w.encoding.empty() && w.positions.empty())
       bad_input("--length {} changes nothing: the model's own encoding and counted positions read no trained length; "
                 "give --encoding or --positions, too, or leave it out", w.length);

@@ -49,13 +49,13 @@ struct Model {
 };
 
 // asked: all that was typed of the test but for the encodings.
-Model model_of(const LmEvalWords& w, const Settings& asked, const std::string& device) {
+Model model_of(const LmEvalWords& w, Settings asked, const std::string& device) {
   if (w.hf.empty()) {
     RunOf<language::TextLearner> run = open_as<language::TextLearner>(language_kind(), w.eval.run, device);
     const RunSpec c = run.learner->config().with(asked);
     return {std::move(run.learner), c};
   }
-  refuse_device_of_checkpoint(device, w.hf);
+  if (!device.empty()) asked.emplace_back("device", device);
   const language::HfRun run = language::open_hf_run(w.hf, asked, true);
   Model m{language::learner_of(run), run.config, run.rope};
   for (const auto& [name, value] : asked)
@@ -196,7 +196,8 @@ eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
 tokenizer.json or tokenizer.model, of LLaMA, Mistral, Qwen 2, Qwen 3, OLMo 2, Phi-3 or Gemma 3. Its trained length is
 max_position_embeddings, or --length; --times counts from there, once if not said. Options that --encoding leaves open
-are the model's: base, pairing and length. Its tests are kept in its folder if --name says so.
+are the model's: base, pairing and length. Its tests are kept in its folder if --name says so. With --device cuda its
+weights are copied to the GPU as they are stored, in 16 bits or 32.
 
 Examples:
   poslab lm eval runs/lm --times 1/4/16

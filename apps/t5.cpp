@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "experiment/align.h"
+#include "experiment/build.h"
 #include "experiment/no_effect.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
@@ -48,7 +49,7 @@ T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
 void ask_external(const T5Words& w) {
   const Settings asked = w.eval.settings();
   const Keep& keep = w.eval.keep;
-  std::string samples = "16", matmul = "fp32", threads = "0";
+  std::string samples = "16", matmul = "fp32", threads = "0", where = "cpu";
   for (const auto& [name, value] : asked) {
     if (name == "tasks" || name == "eval_lengths")
       bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes",
@@ -56,14 +57,15 @@ void ask_external(const T5Words& w) {
     if (name == "eval_samples") samples = value;
     if (name == "matmul") matmul = value;
     if (name == "threads") threads = value;
-    if (name == "device") refuse_device_of_checkpoint(value, w.hf);
+    if (name == "device") where = value;
   }
   if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty())
     bad_input("of which sizes? Give --sizes 10/20/30, in the unit that `poslab explain retrieval` names");
-  const Choices c = t5::configure({{"eval_samples", samples}, {"matmul", matmul}, {"threads", threads}});
+  const Choices c = t5::configure(
+      {{"eval_samples", samples}, {"matmul", matmul}, {"threads", threads}, {"device", where}});
   if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");
   const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
@@ -71,10 +73,11 @@ void ask_external(const T5Words& w) {
   of_sizes.set("sizes", w.sizes);
   e.sizes = of_sizes.wholes("sizes");
   t5::check(e);
-  t5::HfModel model = t5::open_hf_model(w.hf);
+  t5::HfModel model = t5::open_hf_model(w.hf, device(c));
   model.net =
       changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
-  begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes}, w.eval.force);
+  begin({.what = "asking", .takes = t5::asking_takes(model, e), .with = "--sizes " + w.sizes, .device = device(c)},
+        w.eval.force);
   if (const size_t there = e.questions.size(); there && there < size_t(e.samples))
     tell_repeats(w.questions, fmt::format("{} samples of {} question{}", e.samples, there, there == 1 ? "" : "s"),
                  "more questions");

@@ -61,15 +61,15 @@ Writer writer_of_run(const std::string& folder, const std::string& encoding, con
           state.config};
 }
 
-Writer writer_of_checkpoint(const std::string& folder) {
-  const auto model = std::make_shared<const t5::HfModel>(t5::open_hf_model(folder));
+Writer writer_of_checkpoint(const std::string& folder, const Choices& c) {
+  const auto model = std::make_shared<const t5::HfModel>(t5::open_hf_model(folder, device(c)));
   const auto tokenizer = t5::open_hf_tokenizer(*model);
   if (const std::string& line = model->config.passed_over; !line.empty()) tell(stderr, "{}\n", line);
   return {model->net, model->config.writing,
           [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
           [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); },
           [=](const auto& policy) { check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); }); },
-          model->config.trained_length};
+          model->config.trained_length, c};
 }
 
 T5Generation generation(const AnswerWords& words, T5Generation how) {
@@ -101,9 +101,10 @@ void generate_answer(const AnswerWords& words) {
   catch_signals();
   const std::string prompt = prompt_of(words);
   generation(words, {});  // before anything is opened
-  if (!words.hf.empty()) refuse_device_of_checkpoint(words.device, words.hf);
-  Writer writer =
-      words.hf.empty() ? writer_of_run(words.run, words.encoding, words.device) : writer_of_checkpoint(words.hf);
+  Choices of_checkpoint = t5::configure({});
+  if (!words.device.empty()) of_checkpoint.set("device", words.device);
+  Writer writer = words.hf.empty() ? writer_of_run(words.run, words.encoding, words.device)
+                                   : writer_of_checkpoint(words.hf, of_checkpoint);
   if (!words.matmul.empty()) writer.config.set("matmul", words.matmul);
   const T5Generation how = generation(words, writer.how);
   refuse_without_beams(how.beams, words.length_penalty,

@@ -5,15 +5,6 @@
 #include "core/error.h"
 
 namespace poslab {
-namespace {
-
-const Kernels& on_cpu(Device device) {
-  if (device != Device::cpu) bad_input("weights of a file are on the CPU alone; read such a model there");
-  return kernels(device);
-}
-
-}  // namespace
-
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b) {
   if (x.dim(-1) != w.columns || (b && b.shape() != Shape{w.rows}))
     bad_input("linear: x is {}, the stored w ({}, {}), b {}; they must be (..., in), (out, in), (out)",
@@ -22,8 +13,9 @@ Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b) {
     bad_input("linear: weights of a file have no gradient; compute without one (NoGrad)");
   Shape shape = x.shape();
   shape.back() = w.rows;
-  Tensor y(shape);
-  on_cpu(x.device()).linear_stored(y.data(), x.data(), w.as, w.at, b.data(), x.rows(), w.columns, w.rows);
+  if (x.device() != w.device) bad_input("linear: x and the stored w are on two devices; move x to that of w");
+  Tensor y(shape, w.device);
+  kernels(w.device).linear_stored(y.data(), x.data(), w.as, w.at, b.data(), x.rows(), w.columns, w.rows);
   return without_gradient("linear", y, {x, b});
 }
 
@@ -32,8 +24,8 @@ Tensor gather(const StoredMatrix& table, const Ids& at) {
     if (at[i] < 0 || at[i] >= table.rows) bad_input("gather: row {} of a table of {} rows", at[i], table.rows);
   Shape shape = at.shape();
   shape.push_back(table.columns);
-  Tensor y(shape);
-  on_cpu(Device::cpu).gather_stored(y.data(), table.as, table.at, at.data(), at.size(), table.columns);
+  Tensor y(shape, table.device);
+  kernels(table.device).gather_stored(y.data(), table.as, table.at, at.on(table.device), at.size(), table.columns);
   return without_gradient("gather", y, {});
 }
 

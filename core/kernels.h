@@ -186,7 +186,7 @@ struct Kernels {
 #define KERNEL(name, result, arguments, ...) result (*name) arguments = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
-  // Products with stored weights (core/stored_matrix.h): on the CPU alone, null elsewhere.
+  // Products with stored weights (core/stored_matrix.h), which have no backward pass.
   // y = x w^T + b, b null for none                          x: (rows, in)   w: (out, in)   b: (out)   y: (rows, out)
   void (*linear_stored)(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in,
                         int out) = nullptr;

@@ -30,10 +30,12 @@ struct Params::Store {
 
 Params::Params(uint64_t seed) : store_(std::make_shared<Store>()) { store_->seed = seed; }
 
-Params::Params(StoredWeights given) : Params(uint64_t(0)) { store_->given = std::move(given); }
+Params::Params(StoredWeights given, Device device) : Params(uint64_t(0)) {
+  store_->given = std::move(given), store_->device = device;
+}
 
 StoredMatrix Params::stored(const std::string& name, int rows, int columns) const {
-  return store_->given ? store_->given((*this / name).path_, rows, columns) : StoredMatrix();
+  return store_->given ? store_->given((*this / name).path_, rows, columns).to(store_->device) : StoredMatrix();
 }
 
 Params Params::operator/(const std::string& scope) const {
@@ -71,9 +73,9 @@ Tensor Params::request(const std::string& name, Shape shape, const Draw& draw) c
     Tensor x(shape);
     std::vector<int> rows(shape.size() == 1 ? 1 : size_t(shape[0]));
     std::iota(rows.begin(), rows.end(), 0);
-    const StoredMatrix m = stored(name, int(rows.size()), shape.back());
+    const StoredMatrix m = store_->given((*this / name).path_, int(rows.size()), shape.back());
     kernels(Device::cpu).gather_stored(x.data(), m.as, m.at, rows.data(), int64_t(rows.size()), m.columns);
-    return x;
+    return x.to(store_->device);
   }
   if (shared_)
     for (const Entry& e : store_->entries)

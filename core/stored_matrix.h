@@ -1,8 +1,10 @@
 // A matrix of weights in the form of an external checkpoint: a row for each output of a linear layer, in 32 or 16 bits.
-// Its memory, mostly a mapped file, is only read, and the whole matrix is never copied. Leaves out gradients, and
-// devices other than the CPU.
+// Its memory, mostly a mapped file, is only read, and on a CPU the whole matrix is never copied. No gradients.
 #pragma once
+#include <cstdint>
 #include <memory>
+
+#include "core/device.h"
 
 namespace poslab {
 
@@ -15,7 +17,38 @@ struct StoredMatrix {
   const void* at = nullptr;                      // (rows, columns), aligned to a number's size
   int rows = 0, columns = 0;
   std::shared_ptr<const void> keep{};            // owns the memory
+  Device device = Device::cpu;                   // where it is
   explicit operator bool() const { return at != nullptr; }
+  // Itself if it is on that device, else a copy in the same form.
+  StoredMatrix to(Device) const;
 };
+
+// The numbers of each form, and their values.
+struct Bfloat16 { uint16_t bits; };
+struct Float16 { uint16_t bits; };
+
+constexpr float number_of(float x) { return x; }
+constexpr float number_of(Bfloat16 x) { return __builtin_bit_cast(float, uint32_t(x.bits) << 16); }
+// The exponent's bias grows from 15 to 127. No intermediate float is subnormal, which would be slow: a subnormal x is
+// (2^-14 + x) - 2^-14.
+constexpr float number_of(Float16 x) {
+  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
+  const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
+  const float subnormal = __builtin_bit_cast(float, size + least) - __builtin_bit_cast(float, least);
+  const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;  // and NaN
+  const uint32_t bits = size < (0x0400u << 13) ? __builtin_bit_cast(uint32_t, subnormal) : size + step + infinite;
+  return __builtin_bit_cast(float, bits | sign);
+}
+
+// work(the weights in their stored type)
+template <class Work>
+void with_numbers(StoredAs as, const void* at, const Work& work) {
+  if (as == StoredAs::float32)
+    work(static_cast<const float*>(at));
+  else if (as == StoredAs::bfloat16)
+    work(static_cast<const Bfloat16*>(at));
+  else
+    work(static_cast<const Float16*>(at));
+}
 
 }  // namespace poslab

@@ -1,6 +1,7 @@
 // Tensors and ids between host and devices.
 #include "core/async_read.h"
 #include "core/backend.h"
+#include "core/stored_matrix.h"
 #include "core/tensor.h"
 #include "core/tensor_storage.h"
 
@@ -24,6 +25,14 @@ Tensor Tensor::to(Device there) const {
     y.set(data());
   }
   return y;
+}
+
+StoredMatrix StoredMatrix::to(Device there) const {
+  if (!at || there == device) return *this;
+  const size_t bytes = size_t(rows) * size_t(columns) * size_t(bytes_of(as));
+  const auto block = std::make_shared<Block>(int64_t((bytes + sizeof(real) - 1) / sizeof(real)), there);
+  backend(there).write(block->get(), at, bytes);
+  return {as, block->get(), rows, columns, block, there};
 }
 
 // The copy lies in a Tensor with room for the ints, because the memory pool hands out reals alone.

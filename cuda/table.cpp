@@ -14,6 +14,8 @@ namespace poslab::cuda {
 #define KERNEL(name, result, arguments, ...) result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
+void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
+void gather_stored(real*, StoredAs, const void*, const int*, int64_t, int);
 bool encoder_block_fits(const BlockArgs&);
 void encoder_block(real* y, const BlockKept&, const BlockArgs&);
 void encoder_block_backward(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&);
@@ -53,6 +55,7 @@ const Kernels& table() {
       constexpr int least_rows = 16;                           // of a thread block
       return x.attention.queries >= int64_t(least_rows) * fewest_sequences() && cuda::encoder_tail_fits(x);
     };
+    k.linear_stored = cuda::linear_stored, k.gather_stored = cuda::gather_stored;
     k.encoder_tail = cuda::encoder_tail, k.encoder_tail_backward = cuda::encoder_tail_backward;
     k.encoder_block = cuda::encoder_block, k.encoder_block_backward = cuda::encoder_block_backward;
     return k;

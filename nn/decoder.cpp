@@ -133,7 +133,7 @@ KeyValueCache Decoder::cache(int sequences, int capacity) const {
           capacity,
           {spec_.key_heads, head, spec_.gau ? spec_.d_ff : head, spec_.d_model},
           states,
-          embedding_.stored ? Device::cpu : embedding_.own.device()};
+          embedding_.device()};
 }
 
 Tensor Decoder::operator()(const Ids& tokens, int outputs, const Pass& pass) const {

@@ -8,6 +8,7 @@ namespace poslab {
 struct Weight {
   Tensor own{};                                  // the parameter, (in, out); of a table (rows, columns)
   StoredMatrix stored{};                         // or the stored matrix, (out, in); of a table (rows, columns)
+  Device device() const { return stored ? stored.device : own.device(); }
 };
 
 // The parameter `name` from N(0, std^2), cut off at two standard deviations; or the matrix if `p` has stored weights.

@@ -7,45 +7,15 @@
 #include "core/cpu/row_blocks.h"
 #include "core/cpu/rows.h"
 #include "core/cpu/transpose.h"
+#include "core/stored_matrix.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
 
-struct Bfloat16 {
-  uint16_t bits;
-};
-struct Float16 {
-  uint16_t bits;
-};
-
-inline real value(float x) { return real(x); }
-inline real value(Bfloat16 x) { return real(__builtin_bit_cast(float, uint32_t(x.bits) << 16)); }
-// The exponent's bias grows from 15 to 127. No intermediate float is subnormal, which would be slow: a subnormal x is
-// (2^-14 + x) - 2^-14.
-inline real value(Float16 x) {
-  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
-  const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
-  const float subnormal = __builtin_bit_cast(float, size + least) - __builtin_bit_cast(float, least);
-  const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;  // and NaN
-  const uint32_t bits = size < (0x0400u << 13) ? __builtin_bit_cast(uint32_t, subnormal) : size + step + infinite;
-  return real(__builtin_bit_cast(float, bits | sign));
-}
-
 template <class Number>
 inline void widen(const Number* from, int n, real* to) {
 #pragma GCC ivdep
-  for (int j = 0; j < n; ++j) to[j] = value(from[j]);
-}
-
-// work(the weights in their stored type)
-template <class Work>
-void with_numbers(StoredAs as, const void* at, const Work& work) {
-  if (as == StoredAs::float32)
-    work(static_cast<const float*>(at));
-  else if (as == StoredAs::bfloat16)
-    work(static_cast<const Bfloat16*>(at));
-  else
-    work(static_cast<const Float16*>(at));
+  for (int j = 0; j < n; ++j) to[j] = real(number_of(from[j]));
 }
 
 constexpr int outputs = 64, inner = 512;  // of a block: 128 KB as reals

@@ -5,6 +5,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/hub/hf_tokenizer.h"
@@ -36,24 +37,25 @@ void require_folder(const std::string& folder) {
               folder);
 }
 
-HfModel open_hf_model(const std::string& folder) {
+HfModel open_hf_model(const std::string& folder, Device device) {
   require_folder(folder);
+  backend(device);  // throws where there is none, before anything is read
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
   const std::string head = hf_place("head.w", config.spec, config.form).tensor;
   std::string embedding = hf_place("embedding", config.spec, config.form).tensor;
   HfWeights weights(folder, path, [&](const std::string& parameter) {
     return parameter == "embedding" ? embedding : hf_place(parameter, config.spec, config.form);
-  });
+  }, device);
   if (config.spec.tied) {  // as in transformers: a stored head is kept, and replaces an embedding that is missing
     embedding = weights.first_of({embedding, head});
     config.spec.tied = embedding == head || !weights.has(head);
   }
   std::map<std::string, StoredMatrix> matrices;
-  const Params stored = weights.params();
+  const Params::StoredWeights stored = weights.stored();
   Decoder net(Params([&](const std::string& parameter, int rows, int columns) {
-                return matrices[parameter] = stored.stored(parameter, rows, columns);
-              }),
+                return matrices[parameter] = stored(parameter, rows, columns);
+              }, device),
               config.spec);
   weights.require_all_read(is_spare);
   return {folder, config, std::move(net), std::move(matrices)};

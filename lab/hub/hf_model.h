@@ -1,6 +1,7 @@
 // A checkpoint of the Hugging Face form: a folder with config.json, model.safetensors or several such files with an
 // index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read
-// as they are stored, float32, bfloat16 or float16, and computing is in float32.
+// as they are stored, float32, bfloat16 or float16, and computing is in float32. On a GPU matrices are copied there in
+// that form.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,11 +16,11 @@ struct HfModel {
   std::string folder;
   HfConfig config;
   Decoder net;
-  std::map<std::string, StoredMatrix> matrices{};  // by parameter, (out, in), or a table
+  std::map<std::string, StoredMatrix> matrices{};  // by parameter, (out, in), or a table; in the files
 };
 // Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
 // damaged.
-HfModel open_hf_model(const std::string& folder);
+HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
 // Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
 // that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "experiment/align.h"
+#include "experiment/build.h"
 #include "lab/files/corpus.h"
 #include "lab/files/files.h"
 #include "lab/hub/hf_rope.h"
@@ -27,7 +28,10 @@ Settings settings_of(const HfConfig& config) {
 }
 
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
-  HfModel model = open_hf_model(folder);
+  Device where = Device::cpu;
+  for (const auto& [name, value] : asked)
+    if (name == "device") where = poslab::device(configure({{name, value}}));
+  HfModel model = open_hf_model(folder, where);
   if (const std::string more = folder + "/generation_config.json"; !with_text && std::filesystem::exists(more))
     read_generation(read_input(more), more, model.config);
   const HfConfig& its = model.config;

@@ -16,8 +16,8 @@ struct HfRun {
   TokenChoice choice{.temperature = 0.8};  // how tokens are drawn, unless the user says otherwise
   std::string passed_over{};               // a line on keys of generation_config.json, or none
 };
-// asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul. An encoding leaves
-// open the model's own options (for_hf_model). Throws BadInput and Failure as open_hf_model.
+// asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul, device. An encoding
+// leaves open the model's own options (for_hf_model). Throws BadInput and Failure as open_hf_model.
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text);
 // The model's sizes, tokens and positions, as options.
 Settings settings_of(const HfConfig&);

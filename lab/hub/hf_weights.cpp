@@ -5,9 +5,11 @@
 #include <cstring>
 
 #include "autograd/ops.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/platform/parallel.h"
 #include "core/stop.h"
+#include "lab/files/memory.h"
 #include "lab/files/safetensors.h"
 
 namespace poslab {
@@ -61,11 +63,22 @@ StoredMatrix rows_of(StoredMatrix m, const HfPlace& place, int rows) {
 
 }  // namespace
 
-HfWeights::HfWeights(const std::string& folder, const std::string& config, Places place_of)
-    : folder_(folder), config_(config), place_of_(std::move(place_of)), tensors_(map_weights(folder)) {}
+HfWeights::HfWeights(const std::string& folder, const std::string& config, Places place_of, Device device)
+    : folder_(folder),
+      config_(config),
+      place_of_(std::move(place_of)),
+      device_(device),
+      tensors_(map_weights(folder)) {
+  if (device == Device::cpu) return;
+  double bytes = 0;
+  for (const auto& [name, t] : tensors_) bytes += double(size_of(t.shape)) * bytes_of_number(t.dtype);
+  if (const double there = backend(device).free_bytes(); bytes > there)
+    bad_input("the weights of {} take {}, and this GPU has {} left; use --device cpu, or a smaller model", folder,
+              gigabytes(bytes), gigabytes(there));
+}
 
-Params HfWeights::params() {
-  return Params([this](const std::string& parameter, int rows, int columns) {
+Params::StoredWeights HfWeights::stored() {
+  return [this](const std::string& parameter, int rows, int columns) {
     stop_if_requested();
     const HfPlace place = place_of_(parameter);
     const std::string& name = place.tensor;
@@ -79,7 +92,7 @@ Params HfWeights::params() {
     const StoredMatrix matrix = matrix_of(name, found->second);
     if (read_.insert(name).second) check_finite(name, found->second, matrix);
     return rows_of(matrix, place, rows);
-  });
+  };
 }
 
 std::string HfWeights::first_of(const std::vector<std::string>& tied) const {

@@ -16,7 +16,8 @@ class HfWeights {
  public:
   // place_of: where the form keeps a parameter. config: the path, for messages.
   using Places = std::function<HfPlace(const std::string& parameter)>;
-  HfWeights(const std::string& folder, const std::string& config, Places place_of);
+  // On the model's device. Throws BadInput where the tensors do not fit.
+  HfWeights(const std::string& folder, const std::string& config, Places place_of, Device = Device::cpu);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
   // The first of tied names whose tensor is there, which is then the weight of all; if none is, the first name.
   std::string first_of(const std::vector<std::string>& tied) const;
@@ -24,13 +25,15 @@ class HfWeights {
   void drop_copy(const std::string& tensor, const std::string& of);
   // The parameters to build a model from, while this lives. Throws BadInput for a tensor that is missing or of another
   // shape, Failure for one that holds NaN or infinity.
-  Params params();
+  Params params() { return Params(stored(), device_); }
+  Params::StoredWeights stored();                // the same matrices, in the files
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.
   void require_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;
 
  private:
   std::string folder_, config_;
   Places place_of_;
+  Device device_;
   StoredTensors tensors_;
   std::set<std::string> read_;
 };

@@ -34,7 +34,7 @@ struct HfModel {
 };
 // Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
 // damaged.
-HfModel open_hf_model(const std::string& folder);
+HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
 
 // The tokenizer in tokenizer.json or, without it, in spiece.model with <extra_id_0> ... after its tokens. Throws
 // BadInput if there is neither file, if its form is not known, or if it has tokens that the model lacks.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/backend.h"
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/hub/hf_tokenizer.h"
@@ -26,15 +27,16 @@ bool is_spare(const std::string& name) {
 
 }  // namespace
 
-HfModel open_hf_model(const std::string& folder) {
+HfModel open_hf_model(const std::string& folder, Device device) {
   require_folder(folder);
+  backend(device);  // throws where there is none, before anything is read
   const std::string path = folder + "/config.json", more = folder + "/generation_config.json";
   HfConfig config = hf_config(read_input(path), path);
   if (std::filesystem::exists(more)) read_generation(read_input(more), more, config);
   std::string embedding;
   HfWeights weights(folder, path, [&](const std::string& parameter) {
     return parameter == "embedding" ? embedding : hf_name(parameter, config.spec.gate.has_value());
-  });
+  }, device);
   embedding = weights.first_of({"shared.weight", of_encoder, of_decoder, head});
   config.spec.tied = embedding == head || !weights.has(head);
   for (const std::string& stack : {of_encoder, of_decoder}) weights.drop_copy(stack, embedding);
