@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "core/device.h"
 #include "core/real.h"
 #include "core/rounding.h"
 
@@ -35,10 +36,10 @@ void time_decoder();
 // On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
 // reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints
 // {"ms": [time], "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
-void serve_generate(const std::string& checkpoint, Matmul);
+void serve_generate(const std::string& checkpoint, Matmul, Device);
 // The same for bench/t5.py, of the encoder of a T5: for every line `encode 512` it reads the first 512 tokens of the
 // prompt and prints {"ms": [time], "states": the first and the last slot's}. Throws as t5::open_hf_model.
-void serve_t5(const std::string& checkpoint, Matmul);
+void serve_t5(const std::string& checkpoint, Matmul, Device);
 
 // -- products of other libraries. Each function runs c = a b for each matrix of the batch, on threads() threads; it is
 // empty where there is no such library. The pointers must stay. Factors are reals, or in bf16 numbers of 16 bits.

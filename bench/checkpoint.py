@@ -11,7 +11,7 @@ import tempfile
 
 import command
 import table
-from sides import ROOT
+from sides import ROOT, built
 
 
 def parser(about, peers, turns, seconds):
@@ -22,13 +22,15 @@ def parser(about, peers, turns, seconds):
     parser.add_argument("--seconds", type=float, default=seconds, help=f"of {turns}, at least 3 rounds")
     parser.add_argument("--peers", type=command.names, default=list(peers), help=", ".join(peers))
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of all sides (fp32)")
-    parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv-huggingface/bin/python", help="has transformers")
     return parser
 
 
 def parse(parser, peers):
     options = parser.parse_args()
+    options.program = options.program or built(options.device)
     command.check(parser, options, peers, "run tools/huggingface")
     return options
 
@@ -48,7 +50,7 @@ def written(options, name):
 def commands(options, name, peers, folder, threads):
     """Pairs of a side's name, poslab's first, and the words that start it. peers: {name: its file's first word and its
     own options}."""
-    shared = ["--threads", threads]
+    shared = ["--threads", threads, "--device", options.device]
     ours = lambda form: [options.program, name, "--hf", f"{folder}/{form}", "--matmul", form, *shared]
     yield "poslab", ours(options.precision)
     if options.precision == "bf16":

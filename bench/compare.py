@@ -10,6 +10,7 @@ Large products take a turn too: they are the ceiling. Standard library only.
     bench/compare.py --quick               # three encodings at 20+20 slots
     bench/compare.py --schemes             # the most used schemes, beside none and beside PyTorch, at 20+20 slots
     bench/compare.py --decoder             # the causal decoder: 6 layers of width 256, windows of 256 tokens, batch 16
+    bench/compare.py --decoder --sizes 12,768,12,2048 --length 4096 --batch 4 --encoding rerope:window=512
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --device cuda --precision tf32        # on a GPU, where products may round to TF32
@@ -28,11 +29,13 @@ from sides import (
     ON_GPU,
     PEERS,
     PRECISIONS,
+    REROPE,
     ROOT,
     Disagree,
     Ended,
     Side,
     agreement,
+    built,
     start_ours,
     start_peer,
     take_turns,
@@ -68,6 +71,10 @@ class Configuration:
                 self.sides.append(peer)
         if options.schemes and encoding != "none":
             self.beside["none"] = start_ours(options, task, batch, threads, "none", positions)
+        if options.cublas:
+            by_library = lambda: start_ours(options, task, *wish, products="cublas")  # type: ignore[misc]
+            if side := self.attempt("poslab cublas", by_library):
+                self.beside["cublas"] = side
         if options.precision == "bf16":
             self.beside["fp32"] = start_ours(options, task, *wish, precision="fp32")  # type: ignore[misc]
         if options.device == "cpu":
@@ -149,7 +156,7 @@ def measure(options, what, length, threads, encoding, positions):
     c = Configuration(options, options.task, batch, threads, encoding, positions)
     try:
         size = c.ours.ask(f"size {length}")["size"]
-        steps = 1 if what == "eval" else 3 if options.device == "cpu" else 200
+        steps = 1 if what == "eval" else 3 if options.device == "cpu" else 5 if options.decoder else 200
         c.warm(verb, [size] * steps)
         c.agree(verb, size)
         for turn in turns(options.seconds):
@@ -226,10 +233,10 @@ def parse():
     all_threads = sorted({1, min(2, cores), cores})
     numbers, names = command.numbers, command.names
     parser = command.parser(__doc__)
-    parser.add_argument("--encoding", action="append", choices=SCHEMES, help="may be repeated; default: the first six")
+    parser.add_argument("--encoding", action="append", help="may be repeated; default: the first six")
     parser.add_argument("--positions", action="append", choices=["sequential", "randomized"], help="default: both")
     parser.add_argument("--what", type=names, default=["train", "eval"], help="train,eval")
-    parser.add_argument("--length", type=numbers, default=[20, 40], help="of training inputs; default: 20,40")
+    parser.add_argument("--length", type=numbers, help="of training inputs; default: 20,40, and 256 for the decoder")
     parser.add_argument("--eval-length", type=numbers, default=[500])
     parser.add_argument("--threads", type=numbers, default=all_threads, help="of each side; default: 1, 2, all cores")
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
@@ -240,6 +247,8 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, beside PyTorch")
     parser.add_argument("--decoder", action="store_true", help="the causal decoder with rope, windows of 256 tokens")
+    parser.add_argument("--sizes", default="6,256,8,688", help="of the decoder: layers, width, heads, d_ff")
+    parser.add_argument("--cublas", action="store_true", help="on a GPU: poslab with --products cublas beside it")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
@@ -249,18 +258,18 @@ def parse():
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
     options = parser.parse_args()
-    options.program = (
-        options.program or ROOT / ("build/release" if options.device == "cpu" else "build/cuda") / "poslab_bench"
-    )
+    options.program = options.program or built(options.device)
     if options.device == "cuda" and options.threads == all_threads:
         options.threads = [cores]  # they only feed the GPU
-    known = PEERS | (ON_GPU if options.device == "cuda" else {})
+    rerope = options.decoder and any(name.startswith("rerope:window=") for name in options.encoding or [])
+    if unknown := [name for name in options.encoding or [] if name not in SCHEMES and not rerope]:
+        parser.error(f"--encoding {', '.join(unknown)}: it takes {', '.join(SCHEMES)}; the decoder rope and "
+                     "rerope:window=N")  # fmt: skip
+    known = PEERS | (ON_GPU if options.device == "cuda" else {}) | (REROPE if rerope else {})
     if options.peers is None:
         options.peers = [name for name in known if name != "jax" or not options.schemes]
     if options.precision == "tf32" and options.device == "cpu":
         parser.error("--precision tf32: processors have no such products; it needs --device cuda, or say fp32 or bf16")
-    if options.device == "cuda" and options.decoder:
-        parser.error("--decoder is measured on the processor alone; leave out --device cuda")
     if unknown := set(options.what) - {"train", "eval"}:
         parser.error(f"--what {', '.join(unknown)}: it takes train, eval or both")
     command.check(parser, options, known, "run bench/venv.sh")
@@ -270,8 +279,9 @@ def parse():
         options.encoding, options.positions = options.encoding or ["none", "relative", "rope"], ["sequential"]
         options.what, options.length, options.threads = ["train"], [20], [max(options.threads)]
     if options.decoder:
-        options.encoding, options.positions = ["rope"], ["sequential"]
-        options.what, options.length = ["train"], [256]
+        options.encoding, options.positions = options.encoding or ["rope"], ["sequential"]
+        options.what, options.length = ["train"], options.length or [256]
+    options.length = options.length or [20, 40]
     options.batch = options.batch or (16 if options.decoder else 128)
     if options.schemes:
         options.encoding, options.positions = options.encoding or SCHEMES, ["sequential"]

@@ -21,8 +21,9 @@ namespace {
 
 void say(const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; }
 
-void say_program(Matmul rounded) {
+void say_program(Matmul rounded, Device where) {
   say({{"program", "poslab"},
+       {"device", backend(where).name()},
        {"threads", threads()},
        {"isa", isa()},
        {"blas", "its own products"},
@@ -31,10 +32,10 @@ void say_program(Matmul rounded) {
 
 }  // namespace
 
-void serve_generate(const std::string& checkpoint, Matmul rounded) {
-  const MatmulPrecision as_asked(Device::cpu, rounded);
-  const HfModel model = open_hf_model(checkpoint);
-  say_program(rounded);
+void serve_generate(const std::string& checkpoint, Matmul rounded, Device where) {
+  const MatmulPrecision as_asked(where, rounded);
+  const HfModel model = open_hf_model(checkpoint, where);
+  say_program(rounded, where);
   for (std::string line; std::getline(std::cin, line);) {
     int read = 0, count = 0;
     if (std::sscanf(line.c_str(), "write %d+%d", &read, &count) != 2)
@@ -52,18 +53,21 @@ void serve_generate(const std::string& checkpoint, Matmul rounded) {
   }
 }
 
-void serve_t5(const std::string& checkpoint, Matmul rounded) {
-  const MatmulPrecision as_asked(Device::cpu, rounded);
-  const t5::HfModel model = t5::open_hf_model(checkpoint);
+void serve_t5(const std::string& checkpoint, Matmul rounded, Device where) {
+  const MatmulPrecision as_asked(where, rounded);
+  const t5::HfModel model = t5::open_hf_model(checkpoint, where);
   const NoGrad still;
-  say_program(rounded);
+  say_program(rounded, where);
   for (std::string line; std::getline(std::cin, line);) {
     int T = 0;
     if (std::sscanf(line.c_str(), "encode %d", &T) != 1) bad_input("bench: unknown line `{}`; known: encode 512", line);
     const Ids tokens({1, T}, formula::integers("prompt", T, model.net.spec().vocabulary));
     const PositionSample positions(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
     Tensor states;
-    const double seconds = timed([&] { states = model.net.encode(tokens, {}, {positions, {}}); });
+    const double seconds = timed([&] {
+      states = model.net.encode(tokens, {}, {positions, {}});
+      backend(where).wait();
+    });
     const std::vector<real> all = states.values();
     const auto width = std::ptrdiff_t(model.net.spec().d_model);
     std::vector<real> ends(all.begin(), all.begin() + width);

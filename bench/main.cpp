@@ -49,7 +49,12 @@ int main(int count, char** words) {
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);
   bool decoder = false;
-  model->add_flag("--decoder", decoder, "the causal decoder instead; it takes encoding, batch and matmul");
+  model->add_flag("--decoder", decoder,
+                  "the causal decoder instead; it takes encoding, batch, matmul, products and device");
+  std::vector<std::string> sizes = {"6", "256", "8", "688"};
+  model->add_option("--sizes", sizes, "of the decoder: layers, width, heads, d_ff (6,256,8,688)")
+      ->delimiter(',')
+      ->expected(4);
   CLI::App* ops =
       app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
@@ -70,9 +75,12 @@ int main(int count, char** words) {
   CLI::App* reader = app.add_subcommand("t5", "the encoder of a T5 reads on command, for bench/t5.py");
   std::string checkpoint;
   Matmul rounded = Matmul::fp32;
+  Device where = Device::cpu;
   for (CLI::App* side : {writer, reader}) {
     side->add_option("--hf", checkpoint)->required();
     side->add_option("--threads", cores);
+    side->add_option("--device", where, "cpu or cuda")
+        ->transform(CLI::Transformer(std::map<std::string, Device>{{"cpu", Device::cpu}, {"cuda", Device::cuda}}));
     side->add_option("--matmul", rounded, "fp32 or bf16")
         ->transform(CLI::Transformer(std::map<std::string, Matmul>{{"fp32", Matmul::fp32}, {"bf16", Matmul::bf16}}));
   }
@@ -101,12 +109,20 @@ int main(int count, char** words) {
     else if (*sgemm)
       serve_ceiling();
     else if (*writer)
-      serve_generate(checkpoint, rounded);
+      serve_generate(checkpoint, rounded, where);
     else if (*reader)
-      serve_t5(checkpoint, rounded);
+      serve_t5(checkpoint, rounded, where);
     else if (decoder)
-      serve_decoder(settings_of(
-          {{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}, {"matmul", words_of["matmul"]}}));
+      serve_decoder(settings_of({{"encoding", words_of["encoding"]},
+                                 {"batch", words_of["batch"]},
+                                 {"matmul", words_of["matmul"]},
+                                 {"products", words_of["products"]},
+                                 {"device", words_of["device"]},
+                                 {"layers", sizes[0]},
+                                 {"d_model", sizes[1]},
+                                 {"heads", sizes[2]},
+                                 {"key_heads", sizes[2]},
+                                 {"d_ff", sizes[3]}}));
     else
       serve_encoder(settings_of(words_of));
     return 0;

@@ -49,6 +49,7 @@ struct CausalDecoder : Served {
     json ms = json::array();
     double loss = 0;
     for (std::string size; sizes >> size;) {
+      state.config.set("train_length", fmt::format("{}", slots(size)));
       const auto start = Clock::now();
       loss = language::train_step(state, draw(slots(size), stream(0, Purpose::tokens, uint64_t(state.adam.step)))).loss;
       ms.push_back(ms_since(start));
@@ -65,7 +66,7 @@ struct CausalDecoder : Served {
     const int T = slots(size);
     const language::Batch b = draw(T, stream(0, Purpose::test_tokens, tested++));
     const PositionSample at = positions(T);
-    const Tensor logits = state.net(b.read, T, {at, {}});
+    const std::vector<real> logits = state.net(b.read, T, {at, {}}).values();
     int64_t right = 0;
     for (int64_t i = 0; i < b.expected.size(); ++i) {
       const real* row = logits.data() + i * vocabulary;

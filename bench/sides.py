@@ -14,6 +14,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
 ON_GPU = {"torch graph": ["torch_graph", "--compile"]}  # one more peer there
+# Of ReRoPE in the decoder; the other forms write both matrices of logits out.
+REROPE = {"torch flex": ["torch", "--form", "flex", "--compile"]}
 # How products round: what is set for the peers on a GPU, where all but poslab let in TF32, JAX by itself; and how far
 # loss and logits may differ from poslab's, relative to their norm; gradients ten times as far. TF32 rounds to 11 bits,
 # an error of 5e-4 in each product, bf16 to 8: there all sides are held to poslab's fp32, and so is poslab's bf16, whose
@@ -29,6 +31,11 @@ SHARE_OF_MEMORY = ".2"  # of the GPU's, for JAX, which takes three quarters if n
 COMPILED = ROOT / "build/torch_compiled"
 CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
 PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
+
+
+def built(device):
+    """The program that a preset has built for the device."""
+    return ROOT / ("build/release" if device == "cpu" else "build/cuda") / "poslab_bench"
 
 
 class Ended(Exception):
@@ -140,13 +147,15 @@ def take_turns(sides, seconds, what, sizes):
             side.turn(what, sizes)
 
 
-def start_ours(options, task, batch, threads, encoding, positions, precision=None):
+def start_ours(options, task, batch, threads, encoding, positions, precision=None, products=None):
     words = ["--batch", batch, "--encoding", encoding, "--threads", threads]
-    words += ["--matmul", precision or options.precision]
+    words += ["--matmul", precision or options.precision, "--device", options.device]
+    if products:
+        words += ["--products", products]
     if options.decoder:
-        words += ["--decoder"]
+        words += ["--decoder", "--sizes", options.sizes]
     else:
-        words += ["--task", task, "--positions", positions, "--device", options.device]
+        words += ["--task", task, "--positions", positions]
         words += ["--causal", "true"] if encoding in CAUSAL else []
     return Side("poslab", [options.program, "serve", *words], threads)
 
@@ -156,11 +165,11 @@ def start_peer(name, options, ours, batch, threads, encoding, positions, more=()
     for key in ("symbols_in", "symbols_out"):
         words += ["--" + key.replace("_", "-"), ours.hello[key]]
     words += ["--device", options.device, "--precision", "bf16" if options.precision == "bf16" else "fp32"]
-    library, *own = (PEERS | ON_GPU)[name]
+    library, *own = (PEERS | ON_GPU | REROPE)[name]
     script = ROOT / f"bench/peers/{library}_{'decoder' if options.decoder else 'encoder'}.py"
-    there = {}
+    there = {"DECODER_SIZES": options.sizes} if options.decoder else {}
     if options.device == "cuda":
-        there = PRECISIONS[options.precision][0] | {"XLA_PYTHON_CLIENT_MEM_FRACTION": SHARE_OF_MEMORY}
+        there |= PRECISIONS[options.precision][0] | {"XLA_PYTHON_CLIENT_MEM_FRACTION": SHARE_OF_MEMORY}
     return Side(name, [options.python, script, *own, *words, *more], threads, there)
 
 

@@ -10,12 +10,18 @@
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
     bench       beside PyTorch (a step as one graph) and JAX of $PYTHON, in fp32, with TF32 and in bf16
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
+    decoder     training steps of decoders, by own products and cuBLAS, beside PyTorch, eager, compiled and as one
+                graph, with its flash attention, and JAX
+    rerope      the same of ReRoPE at 4,096 tokens, beside FlexAttention, too
+    t5          a T5's encoder at 2,048 tokens, beside transformers and JAX
+    generate    tokens that a checkpoint writes, beside transformers and JAX
 
-Without a stage, all eight. Each ends within 8 minutes, or $STAGE_SECONDS, says `not run` of what it had no time for,
-and prints a table last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no
-usable GPU. Programs are those of build/cuda, or else of .bundle/bin (tools/bundle). All is written into $OUT
-(runs/cuda-test): STAGE.txt is the table, STAGE.json the same for programs, STAGE.log all output. Those of
-docs/gpu-measured.md are kept in bench/results/h200/, and results/readme.py makes its tables of them.
+Without a stage, all twelve; with DRY=1 tiny and on the CPU, to see that they work. Each ends within 8 minutes, or
+$STAGE_SECONDS, says `not run` of what it had no time for, and prints a table last, also when it is stopped. Exit status
+1 if anything failed or was not run, or if there is no usable GPU. Programs are those of build/cuda, or else of
+.bundle/bin (tools/bundle). All is written into $OUT (runs/cuda-test): STAGE.txt is the table, STAGE.json and STAGE.csv
+the same for programs, STAGE.log all output. Those of docs/gpu-measured.md are kept in bench/results/h200/, and
+results/readme.py makes its tables of them.
 """
 
 import argparse
@@ -28,7 +34,7 @@ import sys
 import time
 
 import ncu
-from stage import AT_ONCE, BUDGET, OUT, ROOT, Stage, how_it_ended, tail, tool
+from stage import AT_ONCE, BUDGET, DEVICE, DRY, OUT, ROOT, Stage, how_it_ended, tail, tool
 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
@@ -40,6 +46,12 @@ BESIDE = [("fp32", "relative", "randomized", "40"), ("fp32", "rope", "sequential
           ("fp32", "none", "sequential", "40"), ("fp32", "relative", "randomized", "20")]  # fmt: skip
 REMEMBERS = {"JAX_COMPILATION_CACHE_DIR": str(ROOT / "build/jax_compiled"),
              "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}  # fmt: skip
+SMALL, LARGE = ("6,256,8,688", 256, 16), ("12,768,12,2048", 512, 32)  # layers, width, heads, d_ff; tokens; batch
+LONG = ("12,768,12,2048", 4096, 1)  # peers that write logits out have no memory for more
+DECODERS = [(form, "rope", *size) for size in (LARGE, SMALL) for form in ("bf16", "fp32", "tf32")]
+REROPE = [(form, "rerope:window=512", *LONG) for form in ("bf16", "fp32")]
+TINY = ("2,32,2,48", 16, 2)
+CHECKPOINTS = {"t5": [("2048", ""), ("512", "")], "generate": [("32+256", SMALL[0]), ("32+256", LARGE[0])]}
 SANITIZERS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 EVERY_KERNEL = "cuda: every kernel gives what the CPU's gives*"
 SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks*"]
@@ -47,6 +59,9 @@ SANITIZED = [EVERY_KERNEL, "cuda: a recorded step*", "cuda: a model whose blocks
 
 def usable(stage):
     """The GPU as the program sees it; if there is none that it can use, why."""
+    if DRY:
+        stage.note("a dry run on the CPU, whose figures say nothing")
+        return True
     status, said = stage.run([stage.bin / "poslab_bench", "serve", "--device", "cuda"], 60)
     if status == 0:
         stage.note("GPU: " + json.loads(tail(said))["device"])
@@ -60,14 +75,15 @@ def usable(stage):
 
 def tests(stage, _):
     """Every case in a process of its own, side by side; the long one, every kernel, in shares."""
-    listed = stage.run([stage.bin / "poslab_cuda_tests", "--list-test-cases"])[1]
-    cases = [line for line in listed.splitlines() if line.startswith("cuda:")]
+    program = stage.bin / ("poslab_tests" if DRY else "poslab_cuda_tests")
+    listed = stage.run([program, "--list-test-cases"])[1]
+    cases = [line for line in listed.splitlines() if line.startswith("cuda: sinusoids" if DRY else "cuda:")]
     if not cases:
         stage.row("test cases", "FAILED", "the test program lists none")
     jobs = []
     for name in cases:
         filter = name.split(",")[0] + "*"  # a comma would begin another
-        words = [stage.bin / "poslab_cuda_tests", f"--test-case={filter}"]
+        words = [program, f"--test-case={filter}"]
         parts = [f"{n}/{AT_ONCE}" for n in range(1, 1 + AT_ONCE)] if filter == EVERY_KERNEL else ["1/1"]
         jobs += [(name if part == "1/1" else f"{name}, {part}", words, {"POSLAB_SHARE": part}) for part in parts]
     start = time.monotonic()
@@ -85,10 +101,11 @@ def tests(stage, _):
 
 
 def rate(stage, encoding, positions, length, matmul="fp32", environment=(), steps=300, more=(), limit=60):
+    length, steps = (3, 1) if DRY else (length, steps)
     size = f"{length}+{length}"
     many = " ".join([size] * steps)
     lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
-    words = [stage.bin / "poslab_bench", "serve", "--device", "cuda", "--encoding", encoding, "--positions", positions]
+    words = [stage.bin / "poslab_bench", "serve", "--device", DEVICE, "--encoding", encoding, "--positions", positions]
     words += ["--matmul", matmul, "--threads", min(8, os.cpu_count()), *more]
     what = f"steps/s, batch 128, {encoding} {positions} {size}"
     what += f", {matmul}" * (matmul != "fp32") + ", op by op" * bool(environment) + ", causal" * bool(more)
@@ -132,6 +149,8 @@ def naive_lines(said):
 def naive(stage, _):
     """A row for each line that `poslab_bench naive` has printed, also if it was stopped."""
     what = "kernels of cuda/naive beside the fast ones"
+    if DRY:
+        return stage.row(what, "skipped", "a dry run")
     status, said = stage.run([stage.bin / "poslab_bench", "naive"])
     lines = naive_lines(said)
     for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
@@ -165,9 +184,11 @@ def schemes(stage, _):
 
 def population(stage, _):
     """Wall time of the paper's model trained by eight seeds, one after the other and at once."""
-    toml, plan, steps = OUT / "population.toml", OUT / "population.jsonl", int(os.environ.get("STEPS", "1000"))
-    toml.write_text(f'task = "reverse_string"\nencoding = "relative"\nseeds = 8\nsteps = {steps}\ndevice = "cuda"\n'
-                    'eval_lengths = "40"\neval_samples = 64\n')  # fmt: skip
+    toml, plan = OUT / "population.toml", OUT / "population.jsonl"
+    steps = 1 if DRY else int(os.environ.get("STEPS", "1000"))
+    sizes = 'batch = 2\ntrain_length = 3\neval_lengths = "3"\neval_samples = 1\n'
+    toml.write_text(f'task = "reverse_string"\nencoding = "relative"\nseeds = 8\nsteps = {steps}\ndevice = "{DEVICE}"\n'
+                    + (sizes if DRY else 'eval_lengths = "40"\neval_samples = 64\n'))  # fmt: skip
     words = ["sh", "-c", '"$0" sweep plan "$1" > "$2"', stage.bin / "poslab", toml, plan]
     status, said = stage.run(words)
     if status != 0:
@@ -187,6 +208,8 @@ def population(stage, _):
 def sanitize(stage, words):
     """The small cases of every kernel in four shares for each tool, and recorded steps replayed, side by side."""
     program = tool("compute-sanitizer")
+    if DRY:
+        return stage.row("compute-sanitizer", "skipped", "a dry run")
     if not program:
         return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
     jobs = []
@@ -218,20 +241,109 @@ def compared(stage, precision, path):
         stage.row(what, "FAILED" if wrong else f"{r.get('ratio', 0):.2f}x", details)
 
 
+def comparison(stage, script, peers, *more):
+    """The words that start a script of bench/."""
+    own = ROOT / (".venv" if script == "compare" else ".venv-huggingface") / "bin/python"
+    python = shutil.which(os.environ.get("PYTHON") or (own if own.exists() else "python3")) or sys.executable
+    if DRY:
+        peers = ",".join(sorted({"torch", "jax", "transformers"} & set(peers.split(","))))
+    return [python, f"bench/{script}.py", "--device", DEVICE, "--python", python, "--program",
+            stage.bin / "poslab_bench", "--threads", min(8, os.cpu_count()), "--peers", peers, *more]  # fmt: skip
+
+
 def compared_command(stage, wish, more):
     """What compares poslab with its peers in one configuration."""
-    python = shutil.which(os.environ.get("PYTHON", "python3")) or sys.executable
     precision, encoding, positions, length = wish
-    return [python, "bench/compare.py", "--device", "cuda", "--python", python, "--program", stage.bin / "poslab_bench",
-            "--what", "train", "--precision", precision, "--encoding", encoding, "--positions", positions,
-            "--length", length, "--peers", "torch graph,jax", *more]  # fmt: skip
+    if DRY:
+        length, more = "3", [*more, "--batch", "4"]
+    return comparison(stage, "compare", "torch,jax" if DRY else "torch graph,jax", "--what", "train",
+                      "--precision", precision, "--encoding", encoding, "--positions", positions,
+                      "--length", length, *more)  # fmt: skip
+
+
+def sides(stage, path, **about):
+    """A row for each side of each configuration that a script of bench/ has written."""
+    for r in json.loads(path.read_text())["results"] if path.exists() else []:
+        of = ", ".join(map(str, about.values()))
+        beside = {form: {"median_ms": r[f"{form}_ms"]} for form in ("cublas", "fp32") if f"{form}_ms" in r}
+        for name, side in (r["sides"] | {f"poslab {form}": ms for form, ms in beside.items()}).items():
+            wrong = name in r.get("disagreed", {})
+            ms = side["median_ms"]
+            rate = about["tokens"] * about["batch"] / ms * 1e3
+            stage.row(f"{of}, {name}", "FAILED" if wrong else f"{rate:.0f}/s", f"{ms:.3f} ms", side=name, ms=ms,
+                      tokens_a_second=round(rate), **about)
+        for name, why in r.get("failed", {}).items():
+            stage.row(f"{of}, {name}", "FAILED", tail(why), side=name, **about)
+
+
+def compare_all(stage, commands):
+    """Each of (name, words, fields) in turn, while there is time."""
+    for name, words, about in commands:
+        out = OUT / f"{stage.name}-{name}.json"
+        if stage.left() < 30:
+            stage.row(name, "not run", "no time left")
+            continue
+        out.unlink(missing_ok=True)
+        try:
+            status, said = stage.run([*words, "--seconds", 0 if DRY else 2, "--out", out], stage.left() - 5, REMEMBERS)
+        finally:  # also when the stage is stopped
+            sides(stage, out, **about)
+        if status != 0 or not out.exists():
+            stage.row(name, "not run" if status is None else "FAILED", tail(said))
+
+
+def trained(stage, wishes, peers, *words):
+    commands = []
+    for precision, encoding, sizes, tokens, batch in wishes:
+        name = f"{precision}-{encoding.partition(':')[0]}-{sizes.replace(',', '-')}-{tokens}"
+        if DRY:
+            (sizes, tokens, batch), encoding = TINY, encoding.replace("512", "8")
+            if precision == "tf32":
+                continue
+        about = {"precision": precision, "encoding": encoding, "sizes": sizes, "tokens": tokens, "batch": batch}
+        more = ["--decoder", "--precision", precision, "--encoding", encoding, "--sizes", sizes, "--length", tokens,
+                "--batch", batch]  # fmt: skip
+        commands.append((name, comparison(stage, "compare", peers, *more, *words), about))
+    compare_all(stage, commands)
+
+
+def decoder(stage, words):
+    trained(stage, DECODERS, "torch,torch compiled,torch graph,jax", *[] if DRY else ["--cublas"], *words)
+
+
+def rerope(stage, words):
+    trained(stage, REROPE, "torch,torch compiled,torch flex,jax", *words)
+
+
+def checkpoints(stage, words):
+    peers = {"t5": "transformers,transformers compiled,jax", "generate": "transformers,transformers static,jax"}
+    commands = []
+    for size, sizes in CHECKPOINTS[stage.name]:
+        for precision in ("bf16", "fp32"):
+            name = "-".join(filter(None, (precision, size, sizes.replace(",", "-"))))
+            tokens = int(size.partition("+")[2] or size)
+            if DRY:
+                size, sizes, tokens = ("4+4", TINY[0], 4) if "+" in size else ("16", "", 16)
+            about = {"precision": precision, "sizes": sizes, "size": size, "tokens": tokens, "batch": 1}
+            more = ["--lengths" if stage.name == "t5" else "--size", size, "--precision", precision]
+            command = comparison(stage, stage.name, peers[stage.name], *more, *words)
+            commands.append((name, ["env", f"DECODER_SIZES={sizes or SMALL[0]}", *command], about))
+    compare_all(stage, commands)
+
+
+def t5(stage, words):
+    checkpoints(stage, words)
+
+
+def generate(stage, words):
+    checkpoints(stage, words)
 
 
 def compile_peers(stage, words):
     """All configurations side by side, without a time that counts: the peers remember what they compiled."""
     shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TORCHINDUCTOR_COMPILE_THREADS": "4"}
     jobs = [("-".join(wish), compared_command(stage, wish, ["--seconds", 0, *words]), REMEMBERS | shared)
-            for wish in BESIDE]  # fmt: skip
+            for wish in BESIDE if not DRY]  # fmt: skip
     for what, status, said in stage.side_by_side(jobs, stage.left() / 2, at_once=len(jobs)):
         if status != 0:
             print(f"while its peers compiled, {what}: {how_it_ended(status)}; {tail(said)}", flush=True)
@@ -239,7 +351,7 @@ def compile_peers(stage, words):
 
 def bench(stage, words):
     compile_peers(stage, words)
-    for wish in BESIDE:
+    for wish in BESIDE[:1] if DRY else BESIDE:
         what, out = "-".join(wish), OUT / f"bench-{'-'.join(wish)}.json"
         if stage.left() < 20:
             stage.row(what, "not run", "no time left")
@@ -256,15 +368,17 @@ def bench(stage, words):
 
 def train(stage, words):
     seconds = int(words[0]) if words else 200
+    steps, lengths, samples = ("2", "4", "1") if DRY else (os.environ.get("STEPS", "2000000"), "41:500", "64")
+    sizes = ["--batch", "2", "--train-length", "3"] if DRY else []
     for positions in ("randomized", "sequential"):
         if stage.left() < 20:
             stage.row(positions, "not run", "no time left")
             continue
         run = OUT / f"reverse-string-{positions}"
         command = ["resume", run] if (run / "config.json").exists() else [
-            "train", "--task", "reverse_string", "--encoding", "relative", "--positions", positions, "--device", "cuda",
-            "--lr", "3e-4", "--steps", os.environ.get("STEPS", "2000000"), "--eval-lengths", "41:500",
-            "--eval-samples", "64", "--checkpoint-every", "5000", "--log-every", "200", "--out", run]  # fmt: skip
+            "train", "--task", "reverse_string", "--encoding", "relative", "--positions", positions, "--device", DEVICE,
+            "--lr", "3e-4", "--steps", steps, "--eval-lengths", lengths, "--eval-samples", samples, *sizes,
+            "--checkpoint-every", "5000", "--log-every", "200", "--out", run]  # fmt: skip
         _, said = stage.run([stage.bin / "poslab", *command], min(seconds, stage.left() - 25))
         metrics = run / "metrics.jsonl"
         last = json.loads(tail(metrics.read_text())) if metrics.exists() and metrics.stat().st_size else {}
@@ -272,12 +386,13 @@ def train(stage, words):
             stage.row(f"training, {positions}", "FAILED", tail(said))
             continue
         stage.row(f"training, {positions}", f"step {last.get('step', '?')}", json.dumps(last))
-        done, said = stage.run([stage.bin / "poslab", "eval", run, "--lengths", "41:60", "--samples", "64", "--device",
-                                "cuda"], 60)  # fmt: skip
+        done, said = stage.run([stage.bin / "poslab", "eval", run, "--lengths", "41:42" if DRY else "41:60",
+                                "--samples", samples, "--device", DEVICE], 60)  # fmt: skip
         stage.row(f"its accuracy, {positions}", "ok" if done == 0 else "FAILED", tail(said))
 
 
-STAGES = {f.__name__: f for f in (rates, schemes, tests, naive, population, sanitize, bench, train)}
+STAGES = {f.__name__: f for f in (rates, schemes, tests, naive, population, sanitize, bench, train, decoder, rerope,
+                                 t5, generate)}  # fmt: skip
 
 
 def main():

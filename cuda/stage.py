@@ -1,5 +1,6 @@
 """A stage of cuda/on_gpu.py: programs that run for a time and no longer, and a table of what came out."""
 
+import csv
 import json
 import os
 import pathlib
@@ -13,13 +14,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
 BUDGET = int(os.environ.get("STAGE_SECONDS") or 480) - 15  # seconds of a stage; the rest is to end what runs
 
+# DRY=1: every stage, tiny and on the CPU, by the programs of build/release, to find its mistakes before a GPU is there.
+DRY = os.environ.get("DRY") == "1"
+DEVICE = "cpu" if DRY else "cuda"
+
 # Programs side by side on one GPU. Each needs some of the host's memory that cannot be paged: 28 at once were told by
 # the driver that there is none.
 AT_ONCE = 4
 
 
 def programs():
-    """The folder of the programs, and whether they are those of the bundle."""
+    """The folder of the programs."""
+    if DRY:
+        return ROOT / "build/release"
     built, bundled = ROOT / "build/cuda", ROOT / ".bundle/bin"
     for folder in (built, bundled):
         if all((folder / name).exists() for name in ("poslab", "poslab_bench", "poslab_cuda_tests")):
@@ -132,6 +139,11 @@ class Stage:
         lines = [self.write(self.name, {"rows": self.rows}), *self.notes]
         lines += [f"{r['status']:>14}  {r['what']}  {r['details']}".rstrip() for r in self.rows]
         lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
+        names = list(dict.fromkeys(name for r in self.rows for name in r))
+        with open(OUT / f"{self.name}.csv", "w", newline="") as file:
+            table = csv.DictWriter(file, names, lineterminator="\n")
+            table.writeheader()
+            table.writerows(self.rows)
         text = "\n".join(lines) + "\n"
         (OUT / f"{self.name}.txt").write_text(text)
         print("\n" + text, end="", flush=True)

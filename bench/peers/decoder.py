@@ -1,16 +1,20 @@
 """What torch_decoder.py and jax_decoder.py share: the sizes of poslab's causal decoder, and their data.
 
-A pre-norm decoder of LLaMA's shape with RoPE: 6 layers of width 256, 8 heads, a gated feed-forward network of 688, 256
-tokens. Windows are of random tokens: a step costs the same. A size "0+256" is a window of 256 slots, all of them
-outputs.
+A pre-norm decoder of LLaMA's shape with RoPE or ReRoPE, of 256 tokens: 6 layers of width 256, 8 heads, a gated
+feed-forward network of 688, or what DECODER_SIZES says in this order. Windows are of random tokens: a step costs the
+same. A size "0+256" is a window of 256 slots, all of them outputs.
 """
+
+import os
+import sys
 
 import numpy as np
 import peer
 
 import formula
 
-LAYERS, HEADS, WIDTH, WIDE, TOKENS = 6, 8, 256, 688, 256
+LAYERS, WIDTH, HEADS, WIDE = map(int, os.environ.get("DECODER_SIZES", "6,256,8,688").split(","))
+TOKENS = 256
 HEAD = WIDTH // HEADS
 EPSILON = 1e-5
 
@@ -38,3 +42,12 @@ class Data:
 def angles(positions):
     """RoPE's, one for each pair of channels.                                                    (T) -> (T, D/2)"""
     return positions[:, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2))
+
+
+def parse(about):
+    """The options of peer.parse, and `window`: of rerope:window=512 the distance that all farther pairs count as;
+    of rope None."""
+    spelled = next((b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--encoding"), "rope")
+    options = peer.parse(about, ["rope", spelled])
+    options.window = int(spelled.partition("window=")[2]) if spelled.startswith("rerope") else None
+    return options

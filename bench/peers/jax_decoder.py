@@ -10,9 +10,9 @@ import decoder
 import peer
 from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS, WIDE, WIDTH
 
-options = peer.parse(__doc__, ["rope"])
+options = decoder.parse(__doc__)
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_PLATFORMS", options.device)
 
 import jax
 import jax.numpy as jnp
@@ -32,11 +32,23 @@ def rotate(x, cos, sin):
     return jnp.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape)
 
 
+def rotation(positions):
+    angle = decoder.angles(positions)[:, None]
+    return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+
+
+FAR = rotation(np.float32([options.window])) if options.window else None  # of queries, for far pairs
+
+
 def attention(p, x, batch, cos, sin):
     """x: (B T, C)"""
     q, k, v = (matmul(x, p[f"attention.{name}"]).reshape(batch, -1, HEADS, HEAD) for name in ("query", "key", "value"))
-    q, k, v = (y.transpose(0, 2, 1, 3) for y in (rotate(q * HEAD**-0.5, cos, sin), rotate(k, cos, sin), v))
-    s = matmul(q, k.swapaxes(-1, -2))
+    q = q * HEAD**-0.5
+    heads = lambda *all: (y.transpose(0, 2, 1, 3) for y in all)
+    near, far, near_k, k, v = heads(rotate(q, cos, sin), rotate(q, *FAR) if FAR else q, rotate(k, cos, sin), k, v)
+    s = matmul(near, near_k.swapaxes(-1, -2))
+    if FAR:  # ReRoPE
+        s = jnp.where(np.tri(s.shape[-1], k=-options.window, dtype=bool), matmul(far, k.swapaxes(-1, -2)), s)
     s = jnp.where(np.tri(s.shape[-1], dtype=bool), s, -jnp.inf)
     e = jnp.exp(s - jax.lax.stop_gradient(s.max(-1, keepdims=True)))
     o = matmul(e, v) / e.sum(-1, keepdims=True)

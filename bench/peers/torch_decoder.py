@@ -1,15 +1,47 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
-One product for q, k and v, one for both halves of the gated network; attention by scaled_dot_product_attention.
+One product for q, k and v, one for both halves of the gated network; attention by scaled_dot_product_attention. ReRoPE
+has logits of near and of far pairs: both are written out, or with --form flex two FlexAttentions are joined by the
+logarithms of their sums.
 """
 
 import decoder
+import numpy as np
 import peer
 import torch
 import torch_base
 from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS, WIDE, WIDTH
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+
+class Written:
+    """ReRoPE of written-out logits."""
+
+    def __init__(self, window, slots, device):
+        away = torch.arange(slots, device=device)[:, None] - torch.arange(slots, device=device)
+        self.far, self.ahead = away >= window, away < 0
+
+    def __call__(self, near, far, v):
+        s = torch.where(self.far, far[0] @ far[1].mT, near[0] @ near[1].mT) * HEAD**-0.5
+        return s.masked_fill(self.ahead, -torch.inf).softmax(-1) @ v
+
+
+class Flex:
+    """ReRoPE of two FlexAttentions, which leave out the tiles that they do not see."""
+
+    def __init__(self, window, slots, device):
+        attend = torch.compile(flex_attention) if device == "cuda" else flex_attention
+        mask = lambda seen: create_block_mask(lambda b, h, i, j: seen(i - j), None, None, slots, slots, device=device)
+        masks = mask(lambda away: (away >= 0) & (away < window)), mask(lambda away: away >= window)
+        part = lambda pair, v, of: attend(*pair, v, block_mask=masks[of], return_lse=True)
+        self.parts = lambda near, far, v: (part(near, v, 0), part(far, v, 1))
+
+    def __call__(self, near, far, v):
+        (o, sum), (o_far, sum_far) = self.parts(near, far, v)
+        share = torch.sigmoid(sum_far - sum)[..., None].to(o.dtype)  # of the far pairs, 0 where there are none
+        return o + (o_far - o) * share
 
 
 class Block(nn.Module):
@@ -21,9 +53,13 @@ class Block(nn.Module):
         self.w13 = nn.Linear(WIDTH, 2 * WIDE, bias=False)
         self.w2 = nn.Linear(WIDE, WIDTH, bias=False)
 
-    def forward(self, x, cos, sin):
+    def forward(self, x, cos, sin, far=None, rerope=None):
         q, k, v = self.qkv(self.norm1(x)).unflatten(-1, (3, HEADS, HEAD)).transpose(1, 3).unbind(2)
-        o = F.scaled_dot_product_attention(rotate(q, cos, sin), rotate(k, cos, sin), v, is_causal=True)
+        near = rotate(q, cos, sin).to(v.dtype), rotate(k, cos, sin).to(v.dtype)
+        if rerope:
+            o = rerope(near, (rotate(q, *far).to(v.dtype), k), v)
+        else:
+            o = F.scaled_dot_product_attention(*near, v, is_causal=True)
         x = x + self.output(o.transpose(1, 2).flatten(-2))
         gate, value = self.w13(self.norm2(x)).chunk(2, -1)
         return x + self.w2(F.silu(gate) * value)
@@ -43,10 +79,10 @@ class Decoder(nn.Module):
         self.norm = nn.RMSNorm(WIDTH, EPSILON)
         self.head = nn.Linear(WIDTH, TOKENS, bias=False)
 
-    def forward(self, tokens, cos, sin):
+    def forward(self, tokens, *rotations):
         x = self.embedding(tokens)
         for block in self.blocks:
-            x = block(x, cos, sin)
+            x = block(x, *rotations)
         return self.head(self.norm(x))
 
     def named(self):
@@ -67,13 +103,34 @@ class Decoder(nn.Module):
 
 
 class Peer(torch_base.Peer):
+    def __init__(self, options):
+        self.ready = {}  # by the number of slots: cos, sin, and of ReRoPE also those of far pairs, and its attention
+        super().__init__(options, Decoder().to(options.device))
+
+    def rotations(self, slots):
+        def turned(positions):
+            angle = torch.from_numpy(decoder.angles(positions)).float().to(self.options.device)
+            return angle.cos(), angle.sin()
+
+        found, window = turned(np.arange(slots, dtype=np.float32)), self.options.window
+        if window is None:
+            return found
+        form = Flex if self.options.form == "flex" else Written
+        return [*found, turned(np.float32([window])), form(window, slots, self.options.device)]
+
     def logits(self, batch):
-        angle = torch.from_numpy(decoder.angles(batch.positions)).float()
-        return self.model(self.there(batch.tokens), angle.cos(), angle.sin())
+        slots = batch.tokens.shape[1]
+        if slots not in self.ready:
+            self.ready[slots] = self.rotations(slots)
+        return self.model(self.there(batch.tokens), *self.ready[slots])
+
+
+def main(peer_of, about):
+    options = decoder.parse(about)
+    torch.manual_seed(1)
+    torch.set_num_threads(options.threads)
+    peer.serve(peer_of(options), decoder.Data(options))
 
 
 if __name__ == "__main__":
-    options = peer.parse(__doc__, ["rope"])
-    torch.manual_seed(1)
-    torch.set_num_threads(options.threads)
-    peer.serve(Peer(options, Decoder()), decoder.Data(options))
+    main(Peer, __doc__)

@@ -6,13 +6,14 @@ import sys
 
 
 def parse(about, *flags):
-    """The folder of the checkpoint, --threads, --precision, --write and more flags. To be called before transformers
-    is imported, which then looks for nothing on the network. The folder has the checkpoint twice: fp32/ and bf16/,
-    with the same weights, which bf16 can say."""
+    """The folder of the checkpoint, --threads, --precision, --device, --write and more flags. To be called before
+    transformers is imported, which then looks for nothing on the network. The folder has the checkpoint twice: fp32/
+    and bf16/, with the same weights, which bf16 can say."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"], help="of weights and activations")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--write", action="store_true")
     for flag in flags:
         parser.add_argument(flag, action="store_true")

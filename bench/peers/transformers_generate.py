@@ -35,7 +35,7 @@ def write():
 
 
 def load(dtype):
-    model = LlamaForCausalLM.from_pretrained(options.weights, dtype=dtype).eval()
+    model = LlamaForCausalLM.from_pretrained(options.weights, dtype=dtype).eval().to(options.device)
     plain = model.forward
     how = {"do_sample": False, "pad_token_id": 0}
     if options.static:
@@ -45,7 +45,7 @@ def load(dtype):
     def answer(size):
         ((read, count),) = peer.sizes([size])
         start = time.perf_counter()
-        prompt = torch.tensor(formula.integers("prompt", read, decoder.TOKENS)).long()[None]
+        prompt = torch.tensor(formula.integers("prompt", read, decoder.TOKENS)).long()[None].to(options.device)
         text = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, **how)
         tokens = text[0, read:].tolist()
         ms = 1e3 * (time.perf_counter() - start)

@@ -24,14 +24,18 @@ def write():
 def load(dtype):
     attention = "eager" if options.eager else "sdpa"
     model = T5EncoderModel.from_pretrained(options.weights, dtype=dtype, attn_implementation=attention).eval()
+    model = model.to(options.device)
     if options.compile:
         model.forward = torch.compile(model.forward)
 
     @torch.inference_mode()
     def answer(length):
         tokens = torch.tensor(formula.integers("prompt", int(length), model.config.vocab_size)).long()[None]
+        tokens = tokens.to(options.device)
         start = time.perf_counter()
         states = model(tokens).last_hidden_state[0]
+        if options.device == "cuda":
+            torch.cuda.synchronize()
         ms = 1e3 * (time.perf_counter() - start)
         return {"ms": [ms], "states": states[[0, -1]].float().flatten().tolist()}
 
