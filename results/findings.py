@@ -56,10 +56,6 @@ in_domain = [at_trained(task, e, "randomized") - at_trained(task, e, "sequential
              for task in of_task for e in ENCODINGS]  # fmt: skip
 
 claims = [r["verdict"] for r in table("claims-tiny/claims.csv")]
-reverse, duplicate = (row("claims-tiny/claims.csv", claim=claim) for claim in (
-    "Randomized relative positions solve Reverse String, which was out of reach",
-    "They solve Missing Duplicate likewise"))  # fmt: skip
-assert (reverse["verdict"], duplicate["verdict"]) == ("inconclusive", "not learned")
 assert all(r["claim"].startswith("At trained lengths") for r in table("claims-tiny/claims.csv", verdict="does not"))
 
 three, ten = (agreement(f"{folder}/table1-verdicts.csv") for folder in ("table1-tiny", "ten-seeds-tiny"))
@@ -71,9 +67,6 @@ def after_holm(signs, test, sign=None):
     return [r for r in signs if r[test] != "" and r[test] < 0.05 and (sign is None or sign * r["mean"] > 0)]
 
 
-(small,) = (r for r in after_holm(of_three, "t_holm") if r["task"] == "binary_multiplication")
-below = row(TABLE1, task="binary_multiplication", encoding="sincos", positions="randomized")
-assert below["mean"] < below["majority"] and small["encoding"] == "sin/cos"
 assert len(after_holm(of_ten, "t_holm", 1)) == len(after_holm(of_ten, "permutation_holm", 1))
 assert not after_holm(of_ten, "t_holm", -1)
 
@@ -116,10 +109,6 @@ def each_mode(task):
 
 def gain(mode):
     return row("chi2023-tiny/table4-verdicts.csv", mode=mode)
-
-
-def gain_of(encoding):
-    return with_interval(row("chi2023-tiny/table2-verdicts.csv", encoding=encoding), say=signed)
 
 
 other_lines = [r["value"] for r in table("chi2023-tiny/table2.csv", task="line", mode="original", length=128)
@@ -238,8 +227,7 @@ def by_one(task):
     return range_of([means("ranking", task)[e] for e in BY_ONE], points)
 
 
-WINDOW, LAYERS = 10, 3
-assert ranks["window"] == ranks["rnope"] and f"window:window={WINDOW}" in trained
+assert ranks["window"] == ranks["rnope"]
 CAUSAL = {"path": "PaTH", "stick_breaking": "stick-breaking attention", "alibi": "ALiBi"}
 first, second, third = sorted(causal, key=causal.get, reverse=True)[:3]
 
@@ -320,9 +308,6 @@ def costs(positions, what):
 
 
 best_temperature = max(adds("randomized", policy) for policy in POLICIES)
-with_gaps = {r["encoding"] for r in table("cross-tiny/cross.csv", what="loss: gaps") if r["value"] != ""}
-longer = table("cross-tiny/cross.csv", positions="randomized", what="loss: the length itself")
-longer_of_these = mean(r["value"] for r in longer if r["encoding"] in with_gaps)
 
 # -- 9: the paper's model ----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Is no line of ours wider than 120 columns, and no subject of a commit that main does not have longer than 72?
-# usage: tests/tools/lines.sh [columns | subjects]
+# Is no line of ours wider than 120 columns, no subject of a commit that main does not have longer than 72, and have the
+# pages of docs/ at most 40,000 words by hand?
+# usage: tests/tools/lines.sh [columns | subjects | words]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -19,7 +20,16 @@ subjects() {   # where there is no history there are none
   return 1
 }
 
+words() {   # a page with a template counts as that, and tables between marks do not count
+  local page count
+  count=$(for page in docs/*.md; do
+            [[ ! -e $page.in ]] || page+=.in
+            sed -E '/^<!-- [a-z]+: /,/^<!-- (end of [a-z]+|[a-z]+ end) -->/d' "$page"
+          done | wc -w)
+  ((count <= 40000)) || { echo "docs/*.md have $count words by hand, above 40,000: shorten a page" >&2; return 1; }
+}
+
 case ${1:-} in
-  columns | subjects) "$1" ;;
-  *) columns && subjects ;;
+  columns | subjects | words) "$1" ;;
+  *) columns && subjects && words ;;
 esac
