@@ -24,7 +24,7 @@ namespace {
 
 const char* alignment_format = "poslab alignment 1";
 
-// Four digits are more than a few strings can tell.
+// Four significant digits: a few strings determine no more.
 Json number(double x) { return std::isfinite(x) ? Json(ascii::number(fmt::format("{:.4g}", x))) : Json(); }
 
 Json json_of(const Dispersion& d) {
@@ -57,7 +57,7 @@ std::string to_json(const AlignRequest& r, const Alignment& a) {
                            {"before", json_of(l.before)},
                            {"after", json_of(l.after)}});
   }
-  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";  // a path may be no UTF-8
+  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";  // a path may not be valid UTF-8
 }
 
 void check_plain(const std::string& run, const std::string& temperature) {
@@ -74,7 +74,7 @@ std::vector<int> all_lengths(const Aligning& how) {
   return all;
 }
 
-// use: the same, without what it takes.
+// use: how the model is used, with `takes` still to be filled in.
 Alignment with_bar(const Probed& model, const Aligning& how, Use use, bool force) {
   check(model, how);
   use.takes = alignment_takes(model, how), use.with = fmt::format("--long to {}", how.longer.back());
@@ -103,11 +103,11 @@ Alignment of_run(const AlignRequest& r) {
   return made;
 }
 
-// Of the questions that `poslab t5 eval --hf` asks.
+// One of the questions that `poslab t5 eval --hf` asks.
 Alignment of_checkpoint(const AlignRequest& r) {
   t5::English e = t5::english(r.task, r.questions);
   e.sizes = all_lengths(r.how), e.samples = r.samples;
-  e.seed = align_seed;  // with a file, the same questions with their documents in another order
+  e.seed = align_seed;  // a file gives the same questions, with their documents in another order
   t5::check(e);
   const t5::HfModel model = t5::open_hf_model(r.hf);
   const std::string weights = weights_checksum(map_weights(r.hf));

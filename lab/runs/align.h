@@ -17,22 +17,22 @@ namespace poslab {
 
 struct AlignRequest {
   std::string run = {};     // a folder,
-  std::string hf = {};      // or that of an external checkpoint
+  std::string hf = {};      // or the folder of an external checkpoint
   Aligning how = {};        // the lengths of a checkpoint are sizes of its task
   int samples = 16;         // strings, texts or questions at each length
-  std::string tasks = {};   // of a T5's run: others than its own
-  std::string device = {};  // "": that of the run
-  bool force = false;       // even if it seems too large for the memory, or to take a month
-  std::string task = {}, questions = {};  // of a checkpoint, as in lab/runs/t5/questions.h
+  std::string tasks = {};   // tasks of a T5 run, in place of its own
+  std::string device = {};  // "": the run's device
+  bool force = false;       // even if memory or time seem too large
+  std::string task = {}, questions = {};  // of a checkpoint; see lab/runs/t5/questions.h
 };
 // The seed of the questions for alignment of a checkpoint; `poslab t5 eval --hf` asks questions of other seeds.
 constexpr uint64_t align_seed = uint64_t(1) << 32;
 
-// With a bar on stderr. Throws BadInput where run or checkpoint is missing, was trained with a temperature of its own,
-// or has no room for a length; Interrupted on a signal; as write_file if `out` cannot be written.
+// Shows a progress bar on stderr. Throws BadInput if the run or checkpoint is missing, was trained with its own
+// temperature, or cannot take a length; Interrupted on a signal; and as write_file() if `out` cannot be written.
 Alignment write_alignment(const AlignRequest&, const std::string& out);
 
-// Throws BadInput, naming the file: it is missing, or `poslab align` did not write it.
+// Throws BadInput with the file's name if it is missing or was not written by `poslab align`.
 AlignedTemperatures read_alignment(const std::string& path);
 
 }  // namespace poslab

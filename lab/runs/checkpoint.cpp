@@ -19,7 +19,7 @@ namespace {
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
 const size_t crc_at = 8 + mark.size();  // after the header's length
 
-// In file order, which is that of the flat buffer.
+// In file order, the order of the flat buffer.
 std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
   std::vector<NamedTensor> all;
   for (const auto& e : params.entries()) all.push_back({e.name, e.tensor});
@@ -28,7 +28,7 @@ std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
   return all;
 }
 
-// Of a whole file with zeros in place of its checksum.
+// The checksum of a whole file with zeros in place of its checksum.
 std::string crc(std::string_view file) {
   uLong sum = 0;
   for (const std::string_view part :
@@ -37,7 +37,7 @@ std::string crc(std::string_view file) {
   return fmt::format("{:08x}", sum);
 }
 
-// Throws unless the bytes are what some checkpoint_bytes wrote.
+// Throws unless checkpoint_bytes() wrote these bytes.
 void check_whole(std::string_view bytes, const std::string& path) {
   const std::string damaged = "is damaged; restore it from a copy, or train again";
   if (bytes.size() < crc_at + zeros.size()) failure("{} {}: it is cut off after {} bytes", path, damaged, bytes.size());
@@ -65,7 +65,7 @@ struct Checkpoint::Parsed {
   std::string bytes, path;
   SafetensorsHeader header{};
   std::map<std::string, const TensorRecord*> tensors{};
-  std::unique_ptr<const ParameterLimit> most{};    // for the model that is built next, to be read into
+  std::unique_ptr<const ParameterLimit> most{};    // for the next model, which is then filled from the file
 
   std::vector<real> numbers(const TensorRecord& t) const {
     std::vector<real> all(size_t(size_of(t.shape)));

@@ -26,24 +26,24 @@ struct Saved {
 std::string checkpoint_bytes(const Saved&);
 class Checkpoint {
  public:
-  // BadInput if it is of another kind or version, or the build of the other scalar type wrote it; Failure if a byte is
-  // missing or wrong. `path` is for messages.
+  // Throws BadInput for another kind, version or scalar type, and Failure if a byte is missing or wrong. `path` is for
+  // messages.
   Checkpoint(std::string bytes, std::string path, const Kind& = strings_kind());
   ~Checkpoint();
   std::string config() const;                    // as TOML
   int64_t step() const;
   std::vector<NamedTensor> tensors() const;       // as in the file: parameters, adam.m, adam.v
-  // While it lives, a model that is made on this thread may have no more weights than the file: Failure before it takes
-  // their memory (core/params.h).
-  void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
+  // While this object lives, a model made on this thread may have no more weights than the file; a larger one throws
+  // Failure before it takes memory (core/params.h).
+  void read_into(const Params&, Adam&) const;    // weights, moments, step; throws BadInput for other shapes
 
  private:
   struct Parsed;
   std::unique_ptr<const Parsed> parsed_;
 };
 std::string checkpoint_bytes(const State&);
-// BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.
-// `path` is for messages. device: on which to go on; "": on that of the run.
+// Throws BadInput for another version or scalar type, and Failure if a byte is missing or wrong. `path` is for
+// messages. device: where training continues; "": the run's.
 State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device = "");
 
 }  // namespace poslab

@@ -13,7 +13,7 @@ namespace poslab {
 
 namespace {
 
-// Whether the option names something that this process lacks, as the program lacks classes written in Python.
+// Whether the option names a class that this process lacks, such as one written in Python.
 bool is_unknown_class(const std::string& option, const std::string& value) {
   if (composed_spelling(value)) return false;
   const auto lacks = [name = value.substr(0, value.find(':'))](const auto& list) {
@@ -30,7 +30,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
       const std::string name(key.str());
-      if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
+      if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws with a "did you mean"
       try {
         all.add(name, option_text(kind, name, node, files));
       } catch (const BadInput&) {
@@ -45,7 +45,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
 
 namespace {
 
-// As TOML: a number keeps its type if it is whole, as 1.0.
+// As TOML; a whole floating-point number keeps its type, as 1.0.
 std::string as_toml(const Option& o, const std::string& value) {
   using Kind = Option::Kind;
   if (o.kind == Kind::toggle) return value == "on" ? "true" : "false";

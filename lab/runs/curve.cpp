@@ -9,10 +9,10 @@ namespace poslab {
 namespace {
 
 constexpr int max_lengths = 8, max_samples = 32;
-constexpr double share = 0.015;  // of the products: long strings take more time for each, so 2 to 3 % of the time
+constexpr double share = 0.015;  // of the products; long strings are slower, so 2 to 3 % of the time
 
-// Products to see a string of this length once, but for a factor that all lengths have in common: for each slot the
-// projections of attention and the feed-forward layer, for each pair of slots a logit and a weighted value.
+// Products in one pass over a string of this length, up to a constant factor: for each slot the projections of
+// attention and the feed-forward layer, for each pair of slots a logit and a weighted value.
 double work(const RunSpec& c, int length) {
   const double n = slots(c, length);
   return n * ((4 + 2.0 * c.whole("ffn_multiplier")) * c.whole("d_model") + 2 * n);
@@ -21,7 +21,7 @@ double work(const RunSpec& c, int length) {
 double work_of_step(const RunSpec& c) {
   double mean = 0;
   for (int length = 1; length <= c.whole("train_length"); ++length) mean += work(c, length) / c.whole("train_length");
-  return 3 * c.whole("batch") * mean;  // backward is twice the forward
+  return 3 * c.whole("batch") * mean;  // the backward pass costs twice the forward pass
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 
 namespace poslab {
 
-// What each small test evaluates: the same strings every time, which are the first of the full test.
+// The strings of each small test: the same every time, the first of the full test.
 struct SmallTest {
   std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
-  // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
+  // strings of each length, 1 to 32, so that tests take 2 to 3 % of the time if possible
   int samples;
 };
 SmallTest small_test(const RunSpec&);
@@ -27,10 +27,10 @@ SmallTest small_test(const RunSpec&);
 // seconds: lab/runs/training_clock.h.
 class SmallTests {
  public:
-  SmallTests(const RunFolder&, const Learner&);  // which must outlive it
-  bool due() const;                              // after the steps that are done
+  SmallTests(const RunFolder&, const Learner&);  // must outlive this object
+  bool due() const;                              // after so many finished steps
   void test(std::optional<double> seconds);
-  void sync();  // on disk; called before a checkpoint
+  void sync();  // writes to disk; called before a checkpoint
   std::string checksum() const { return lines_ ? lines_->checksum() : ""; }  // of its lines; "": it writes none
 
  private:

@@ -13,12 +13,12 @@ namespace poslab {
 // checkpoints and log lines.
 Values setting_of(Values);
 
-// A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others
-// that begin alike.
+// A value short enough for a line: a long list of numbers ends in its checksum, which distinguishes it from others with
+// the same beginning.
 std::string shortened(const std::string& value);
 
-// The names of some runs of one kind. A name leaves out an option where the runs that are alike in all options before
-// it are alike in this one too, and have it as their preset does. So different values have different names.
+// The names of some runs of one kind. A name leaves out an option if all runs that agree in the options before it agree
+// in this one, too, at their preset's value. So different values have different names.
 class Naming {
  public:
   explicit Naming(const std::vector<Values>&, const Kind& = strings_kind());

@@ -21,7 +21,7 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Of the encoding or the temperature: the part of a model that may be another.
+// Whether the parameter belongs to the encoding or the temperature, which may differ from the origin's.
 bool of_positions(const std::string& parameter) {
   const std::string path = "." + parameter;
   return path.find(".encoding.") != path.npos || path.find(".temperature.") != path.npos;
@@ -37,7 +37,7 @@ Origin of_run(const Kind& kind, const std::string& path) {
   const Checkpoint saved(bytes, folder.checkpoint(), kind);
   Origin o{.path = path, .checksum = checksum_of_bytes(bytes), .step = saved.step()};
   o.config = folder.config(saved, kind);
-  std::vector<NamedTensor> all = saved.tensors();  // Adam's moments are the last two, as long as the others together
+  std::vector<NamedTensor> all = saved.tensors();  // Adam's moments come last, as long as all others together
   const Tensor v = all.back().values, m = all[all.size() - 2].values;
   all.resize(all.size() - 2);
   int64_t at = 0;
@@ -80,8 +80,7 @@ Origin of_checkpoint(const Kind& kind, const std::string& path) {
   return o;
 }
 
-// Blames the option with which the parameter has another shape, or is missing: the first one of the model or the task
-// that differs.
+// Names the option to blame for a missing parameter or another shape: the first differing one of the model or the task.
 [[noreturn]] void refuse(const Origin& o, const RunSpec& c, const std::string& parameter, const std::string& shapes) {
   const Kind& kind = kind_of(c);
   for (const char* group : {"Model", "What is studied"})
@@ -127,7 +126,7 @@ Json names(const std::vector<Fate>& all) {
   return list;
 }
 
-// Moments of kept parameters, and the step; parameters that are new begin at 0.
+// Moments of kept parameters, and the step; new parameters begin at 0.
 void keep_optimizer(const Origin& o, Learner& learner, const std::vector<Fate>& kept) {
   const Params& params = learner.params();
   Adam& adam = learner.adam();
@@ -150,8 +149,8 @@ Origin open_origin(const Kind& kind, const std::string& path) {
 
 Settings settings_from(const Origin& o, const Kind& kind, const Settings& own) {
   Settings above = own;
-  // A trial has all options, which its plan has completed, and no preset: completed once more, an option with its
-  // scheme's own default would become the origin's.
+  // A trial's plan has already filled in all options. Filling them in again would replace a scheme's own default by the
+  // origin's.
   const bool completed =
       std::any_of(own.begin(), own.end(), [](auto& s) { return s.first == "preset" && s.second == "none"; });
   for (auto& [name, value] : above) {

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t longest_name = 100;  // of a file; a longer one ends in a checksum
+constexpr size_t longest_name = 100;  // characters of a file's name; a longer one ends in a checksum
 
 bool suits_a_name(char c) { return ascii::is_alnum(c) || (c && std::strchr("-_.", c)); }
 
-// "lengths" of eval_lengths, "positions" of test_positions
+// "lengths" for eval_lengths, "positions" for test_positions
 std::string short_name(const std::string& option) {
   return option.starts_with("eval_") || option.starts_with("test_") ? option.substr(5) : option;
 }
@@ -41,10 +41,10 @@ std::string name_from_options(const Kind& kind, const Values& options) {
   return fmt::format("{}-{:08x}", name.substr(0, longest_name - 9), checksum);
 }
 
-// Whether nothing is lost by writing there: the name is free, or has the same test.
+// Whether writing there loses nothing: the name is free, or belongs to the same test.
 bool is_free(const std::string& folder, const OtherTest& test) {
   const std::string json = folder + "/" + json_of_test(test.name);
-  if (!fs::exists(folder + "/" + csv_of_test(test.name))) return true;  // a JSON alone is of a test that failed
+  if (!fs::exists(folder + "/" + csv_of_test(test.name))) return true;  // a JSON file alone belongs to a failed test
   if (!fs::exists(json)) return false;
   try {
     RunRecord there = read_record(json);
@@ -86,7 +86,7 @@ void write_other_test(const std::string& folder, const OtherTest& test, const Re
                       const Choices& tested) {
   keep_origin(record, record_before(folder, tested));
   record.test = test.options;
-  // A test counts with both files, and an old table must not lie beside a new record.
+  // A test counts only with both files, and an old table must not be beside a new record.
   fs::remove(folder + "/" + csv_of_test(test.name));
   write_test(folder, test.name, all, std::move(record), tested);
 }

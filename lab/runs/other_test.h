@@ -16,28 +16,28 @@
 namespace poslab {
 
 struct OtherTest {
-  std::string name;  // NAME, as the user says it; "": made from the options
-  Values options;    // of test_options(), if they differ
-  std::string text = {};  // of a checkpoint's test, the checksum of what it reads (lab/runs/text_source.h)
+  std::string name;  // NAME as the user gives it; "": made from the options
+  Values options;    // those of test_options() that differ
+  std::string text = {};  // for a checkpoint's test, the checksum of its inputs (lab/runs/text_source.h)
 };
 
 Values differing(const Choices& own, const Choices& tested);  // of test_options()
 
-// Gives it a name under which nothing else is lost. Throws BadInput: a name that no file can have, or that a test under
-// other options or of another text has already, or a name where no option differs.
+// Gives the test a free name. Throws BadInput for a name that no file can have, for that of a test under other options
+// or of another text, and if no option differs.
 void find_name(const std::string& folder, OtherTest&);
 // Completes the record with the training's program and machine from result.json. tested: the options of run and test.
 void write_other_test(const std::string& folder, const OtherTest&, const Results&, RunRecord, const Choices& tested);
 
-std::string csv_of_test(const std::string& name);   // "eval-NAME.csv"; of "", the run's own: "eval.csv"
-std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": "result.json"
+std::string csv_of_test(const std::string& name);   // "eval-NAME.csv", or "eval.csv" for "", the run's own test
+std::string json_of_test(const std::string& name);  // "eval-NAME.json", or "result.json" for ""
 bool is_of_a_test(const std::string& file);         // eval-NAME.csv or eval-NAME.json
-std::string other_half(const std::string& file);    // of such a file: the other of the two
-std::vector<std::string> other_tests(const std::string& folder);  // names, in their order
-// Files of such a test that lack the other of the two, in their order.
+std::string other_half(const std::string& file);    // the other file of the pair
+std::vector<std::string> other_tests(const std::string& folder);  // names, in order
+// Files of such pairs whose other file is missing, in order.
 std::vector<std::string> halves_of_tests(const std::string& folder);
 
-// The file of its own test that a run lacks, eval.csv or result.json; "": it has been tested.
+// The file that a run lacks of its own test, eval.csv or result.json; "" for a tested run.
 std::string missing_of_test(const std::string& folder, const Kind&);
 
 // The command that repeats it: `poslab eval runs/r1 --lengths 1:40 --name short`.

@@ -1,4 +1,4 @@
-// The one guard for files and folders that a user names after -o and --out: a slip loses nothing.
+// Guards the files and folders that a user names after -o and --out, so that a slip loses nothing.
 #pragma once
 #include <functional>
 #include <string>
@@ -6,28 +6,29 @@
 
 namespace poslab {
 
-// A kind of file, by what one that is there already has to be if it is to be replaced.
+// A kind of file, and how to recognize an existing one that may be replaced.
 struct Output {
-  std::string ending, what;     // ".html", "a page"; "" of a command that writes one kind under any name
-  std::string begins, holds{};  // the beginning of such a file, and a text that it contains
+  std::string ending, what;     // ".html", "a page"; "" for a command that writes one kind under any name
+  std::string begins, holds{};  // the beginning of such a file, and a text within it
 };
 Output html_output(const std::string& command);         // "poslab report"
 Output csv_output(const std::string& first_columns);    // "length,set,"
 
-// Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, is a file of
-// another kind, is "-", or lies in no folder. A missing file, an empty one, and /dev/stdout and its like are free.
+// Throws BadInput, naming the option, if the path has another ending than these, is "-", is a run's own file or a file
+// of another kind, or its folder does not exist. A missing file, an empty one, and devices such as /dev/stdout are
+// free.
 void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
-// Throws BadInput where a folder is asked for and the name is that of a page or a picture.
+// Throws BadInput if a folder is needed and the name is that of a page or a picture.
 void check_names_folder(const std::string& option, const std::string& path);
-// The same for a folder of files with these names. The page `own`, index.html or README.md, shows that it is earlier
-// output of the same command. A run's folder is refused.
+// The same for a folder of files with these names. The page `own`, index.html or README.md, marks earlier output of the
+// same command. A run's folder is refused.
 void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
                          const std::vector<std::string>& names = {});
 
-// The folder in which another is made before it has its name.
+// The folder in which the new one is made before it gets its name.
 std::string partial_of(const std::string& folder);
-// Calls write(partial_of(path)), which then gets its name; if it fails, nothing is left. Throws Failure where no folder
-// can be made.
+// Calls write(partial_of(path)) and then renames the result; a failure leaves nothing. Throws Failure if no folder can
+// be made.
 void write_new_folder(const std::string& path, const std::function<void(const std::string& partial)>& write);
 
 }  // namespace poslab

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* metrics = "metrics.jsonl";
 
-// Each file with what to do where it is not the run's.
+// Each file, with the remedy if it is not the run's.
 std::vector<std::pair<std::string, std::string>> names_and_remedies(const std::string& folder) {
   const std::string copy = "restore it from a copy";
   return {{metrics, copy + ", or empty it to do without"},

@@ -1,5 +1,5 @@
-// The files of a run folder belong together. A slip of the hand may copy a file of another run over one of them, which
-// is read without complaint unless it is held against the others.
+// The files of a run folder belong together. A file of another run, copied over one of them by mistake, would be read
+// without complaint if it were not compared with the others.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,33 +11,32 @@ namespace poslab {
 
 std::string checksum_of_bytes(const std::string&);  // core/checksum.h
 
-// The run beside this one, of another configuration, whose file of this name has these bytes; else "".
+// The run beside this one with another configuration and a file of this name with these bytes; else "".
 std::string run_beside(const std::string& folder, const std::string& name, const std::string& bytes);
-// Checksums of a run's logged, drawn and read data, by the names of the files that are there; for result.json. "text"
-// has that of the text itself, as TextRecord::checksum() (lab/runs/text_source.h), of a run that reads one, "origin"
-// that of the weights with which the run began (lab/runs/origin.h), if it did.
+// Checksums of a run's logged, drawn and read data for result.json, by the names of existing files. "text" is
+// TextRecord::checksum() (lab/runs/text_source.h) of a run's text, "origin" the checksum of the weights that it began
+// with (lab/runs/origin.h).
 Values own_files(const std::string& folder);
-// Throws Failure where one of these files is not the one that result.json, this record, goes with, and where
-// metrics.jsonl ends before its step. A file that is missing, and a metrics.jsonl without lines, are for readers to
-// judge.
+// Throws Failure if one of these files does not match result.json, this record, or metrics.jsonl ends before its step.
+// Missing files and an empty metrics.jsonl are allowed here.
 void check_own_files(const std::string& folder, const RunRecord&);
 
-// The first option in which two runs of a kind differ, but for the device, as a run may move; "": they are the same.
+// The first option in which two runs of a kind differ, except the device, which may change; "" if they are the same.
 std::string difference(const Choices&, const Choices&);
 
-// A file that says which configuration its run has, and what to do if it is not that of the folder's run.
+// A file that records its run's configuration, and the remedy if it differs from the folder's run.
 struct Witness {
   std::string file;
   Choices config;
   std::string remedy;
 };
 Witness witness_of_config(const std::string& folder, const Kind&);  // config.toml. Throws BadInput as read_toml()
-// The others that a folder may have. Absent: no such file, or it is damaged, or of no known configuration.
+// The other files of a folder; absent if missing, damaged, or without a known configuration.
 std::string remedy_of_checkpoint(const std::string& folder);
 std::optional<Witness> witness_of_checkpoint(const std::string& folder, const Kind&);
 std::optional<Witness> witness_of_result(const std::string& folder, const Kind&);
-// Throws BadInput where config.toml and another file are of different runs, but for the device, as a run may move.
-// `third` decides which of the two is not the run's; without it the message has both.
+// Throws BadInput if config.toml and another file are of different runs, except for the device. `third` decides which
+// of the two is not the run's; without it the message names both.
 void check_same_run(const std::string& folder, const Witness& config, const Witness& other,
                     const std::function<std::optional<Witness>()>& third);
 

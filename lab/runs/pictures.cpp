@@ -24,11 +24,11 @@ constexpr int max_cells = 80;    // on a side: five layers of eight heads then s
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
-constexpr size_t max_numbers = 8;  // of matrices that also have their numbers, one by one
+constexpr size_t max_numbers = 8;  // largest side of matrices that also have their numbers
 
-// [[M of each head] of each layer], where heads or layers that are alike come once.
+// [[M of each head] of each layer]; equal heads or layers appear once.
 json matrices(const std::vector<Tensor>& layers) {
-  double low = 0, high = 0;  // of all, so that colors compare
+  double low = 0, high = 0;  // over all matrices, so that colors compare
   size_t count = 0;
   for (const Tensor& m : layers) {
     const std::vector<real> v = m.values();
@@ -54,7 +54,7 @@ json matrices(const std::vector<Tensor>& layers) {
   return all;
 }
 
-// On the CPU, from the start of training and then with the weights of `state`.
+// On the CPU, before training and then with the weights of `state`.
 json positions(const State& state) {
   RunSpec c = state.config;
   c.move_to("cpu");

@@ -32,7 +32,7 @@ bool read_as(const Column& c, const std::string& text, Row::Cell& cell) {
   return !c.fraction || (x >= 0 && x <= 1);
 }
 
-// The places of this header's columns among the kind's.
+// Indices of this header's columns among the kind's.
 std::vector<size_t> places_of(const std::string& header, const Kind& kind, const std::string& path) {
   const std::vector<std::string> names = split(header, ',');
   for (const Column& c : *kind.columns)
@@ -116,7 +116,7 @@ void check_table(const RecordedTest& t, const std::string& csv, const std::strin
           other.empty() ? "one of them was changed or is of another run" : "the table is that of " + other);
 }
 
-// Absent of a record without options, and of a class that this process lacks.
+// Absent for a record without options, and for a class that this process lacks.
 std::optional<Choices> options_of(const RunRecord& record, const Kind& kind) {
   if (record.config.empty()) return {};
   try {

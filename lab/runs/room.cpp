@@ -14,7 +14,7 @@
 namespace poslab {
 namespace {
 
-// What products of these sizes reach on a core of today, about (docs/speed.md); machines differ by a factor of 3.
+// The approximate speed of products of these sizes on a core (docs/speed.md); machines differ by a factor of 3.
 constexpr double flops_a_thread = 50e9;
 // Below both, no estimate is needed.
 constexpr double few_seconds = 10, few_bytes = 1e9;
@@ -22,7 +22,7 @@ constexpr double few_seconds = 10, few_bytes = 1e9;
 double bytes_there(Device d) { return d == Device::cpu ? machine_bytes() : backend(d).free_bytes(); }
 const char* there_in_words(Device d) { return d == Device::cpu ? "this machine has" : "this GPU has left"; }
 
-// What makes a run fit: the same steps in parts, else shorter ones.
+// The remedy for a run that does not fit: the same steps in parts, else shorter ones.
 std::string remedy(const RunSpec& c, double bytes) {
   const auto fits = [&](const char* option, int value) {
     return footprint(c.with({{option, fmt::format("{}", value)}})).bytes() <= bytes;
@@ -104,7 +104,7 @@ Use use_of(const Learner& l, const std::string& what, const Taken& takes, const 
 
 void begin(const Use& u, bool force) {
   const double model = 4 * u.parameters * sizeof(real), needed = model + u.takes.bytes, there = bytes_there(u.device);
-  const bool made = u.device != Device::cpu;  // the model is on a GPU already, which has so much less left
+  const bool made = u.device != Device::cpu;  // the model already takes this much of the GPU's memory
   if ((made ? u.takes.bytes : needed) > there && !force) {
     std::string parts;
     if (model)

@@ -14,18 +14,17 @@ struct Run {
   RunFolder folder;
   std::unique_ptr<Learner> learner;
 };
-// A new run at step 0, or with optimizer = keep at that of its origin: reads its text, if it has one, and makes the
+// A new run at step 0, or with optimizer = keep at the step of its origin. Reads its text, if any, and makes the
 // folder. Throws BadInput.
-Run create_run(const RunSpec&, std::optional<Origin> = {});   // absent: as the option `from` says
-// The run at its last checkpoint. device: "" for the run's own. Throws BadInput: no run, another version's, its
-// configuration or its text was changed; Failure: damaged, or another process works in it.
-// of: a kind that it must be of; absent: any.
-// before: what is to be said of its configuration before anything large is made; may throw.
+Run create_run(const RunSpec&, std::optional<Origin> = {});   // absent: as in the option `from`
+// The run at its last checkpoint. device: "" for the run's own. Throws BadInput for no run, another version, a changed
+// configuration or text; Failure if it is damaged or in use by another process. of: the required kind; absent: any.
+// before: called with the configuration before anything large is made; may throw.
 Run open_run(const std::string& folder, const std::string& device = "", const Kind* of = nullptr,
              const std::function<void(const RunSpec&)>& before = {});
 
-// The same where one works with what only its kind has: open_as<language::TextLearner>(language_kind(), "runs/lm") has
-// a decoder and its text.
+// The same with the learner of a kind: open_as<language::TextLearner>(language_kind(), "runs/lm") has a decoder and its
+// text.
 template <class Its>
 struct RunOf {
   RunFolder folder;
@@ -34,39 +33,38 @@ struct RunOf {
 template <class Its>
 RunOf<Its> open_as(const Kind& kind, const std::string& folder, const std::string& device = "") {
   Run run = open_run(folder, device, &kind);
-  return {run.folder, std::unique_ptr<Its>(static_cast<Its*>(run.learner.release()))};  // open_run saw to the kind
+  return {run.folder, std::unique_ptr<Its>(static_cast<Its*>(run.learner.release()))};  // open_run() checked the kind
 }
 
-// A trained model to look at: that of a run, or an external checkpoint (lab/hub/hf_run.h), a run of a language model
-// that is only read.
+// A trained model to inspect: that of a run, or an external checkpoint (lab/hub/hf_run.h) as a read-only run of a
+// language model.
 struct Opened {
   std::shared_ptr<Learner> learner;
-  std::optional<RunFolder> run;  // absent of an external checkpoint
-  std::string text;              // to be looked at in place of the test's; "": none
-  // The default length of inputs: 0 for a run, which has its own. A checkpoint's own may be too long for a page.
+  std::optional<RunFolder> run;  // absent for an external checkpoint
+  std::string text;              // text to inspect in place of the test's; "": none
+  // The default length of inputs: 0 for a run, which knows its own. That of a checkpoint may be too long for a page.
   int usual_length = 0;
 };
-// text: the text to look at; of an external checkpoint also the name of a file or folder, from which its test's
-// texts come, in place of the compiler's headers. With no text at all, nullopt, none is read. Throws BadInput and
-// Failure as open_run and open_hf_run do.
+// text: the text to inspect; for an external checkpoint also a file or folder with the test's texts, in place of the
+// compiler's headers; nullopt: none is read. Throws BadInput and Failure as open_run and open_hf_run do.
 Opened open_model(const std::string& folder, const std::string& device = "",
                   const std::optional<std::string>& text = std::nullopt);
-// Throws BadInput for a device that weights of Hugging Face's form cannot be on; "" is none.
+// Throws BadInput for a device that cannot hold weights of the Hugging Face form; "" is none.
 void refuse_device_of_checkpoint(const std::string& device, const std::string& folder);
 
 std::string checkpoint_bytes(const Learner&);
 
-// Up to its last step, with metrics, small tests and checkpoints into the folder and a bar on stderr. Returns the
-// seconds of training since step 0, if they are known (lab/runs/training_clock.h). A signal throws Interrupted after a
-// last checkpoint.
+// Trains to the last step. Writes metrics, small tests and checkpoints into the folder, and a progress bar to stderr.
+// Returns the seconds of training since step 0, if known (lab/runs/training_clock.h). A signal throws Interrupted after
+// a last checkpoint.
 std::optional<double> train(const RunFolder&, Learner&, Trace* = nullptr);
 Taken taken_by(const std::vector<TestPart>&);
-int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the longest sequence tested
-// "documents.jsonl: 9 samples of 5 questions, so that some repeat, ..." on stderr; remedy: "more questions".
+int longest_of(const std::vector<TestPart>&, const Choices&);   // slots of the longest tested sequence
+// Prints "documents.jsonl: 9 samples of 5 questions, so that some repeat, ..." to stderr; remedy: "more questions".
 void tell_repeats(const std::string& part, const std::string& what, const char* remedy);
-Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the words of the part, without empty ones
-// All parts of a test, with a bar on stderr, and a line for each that repeats samples. Throws Interrupted; `again` is
-// the command that does it again.
+Values repeats(const std::vector<TestPart>&);  // TestPart::repeats by the name of the part, without empty ones
+// All parts of a test, with a progress bar and a line for each part that repeats samples on stderr. Throws Interrupted;
+// `again` is the command to repeat it.
 Results evaluate(const std::vector<TestPart>&, const std::string& again, Device = Device::cpu);
 
 }  // namespace poslab

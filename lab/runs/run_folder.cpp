@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Removes the remains of an interrupted creation. A trained run has a clock.jsonl, too, and is kept.
+// Removes the remains of an interrupted creation. A trained run, which also has a clock.jsonl, is kept.
 void check_leftovers(const std::string& partial) {
   std::error_code error;
   bool ours = !fs::is_symlink(partial, error);
@@ -82,13 +82,13 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
                             int64_t step) {
   check_free(path);
   files.insert(files.end(), {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint}});
-  // That there is a folder of them tells a resume, whenever this process ends, that they are kept.
+  // The existence of this folder tells a later resume that checkpoints are kept.
   if (c.on("keep_checkpoints")) files.emplace_back(fmt::format("checkpoints/{}.safetensors", step), checkpoint);
   const std::string partial = partial_of(path);
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
-  RunFolder run(partial, path);                    // its lock goes along when the folder gets its name
-  check_leftovers(partial);  // once more: now no other process makes a run there
+  RunFolder run(partial, path);                    // the lock stays with the folder when it is renamed
+  check_leftovers(partial);  // checked again: no other process can make a run there any more
   for (const auto& left : fs::directory_iterator(partial)) fs::remove_all(left.path());
   write_new_folder(path, [&](const std::string& folder) {
     write_file(folder + "/metrics.jsonl", "");
@@ -103,7 +103,7 @@ RunFolder RunFolder::create(const std::string& path, const Choices& c, const std
 
 namespace {
 
-// The folder of a checkpoint that came alone: of its name, beside it, made the first time.
+// The folder of a lone checkpoint, with its name, beside it; made the first time.
 std::string folder_of_checkpoint(const std::string& file) {
   const std::string path = fs::path(file).replace_extension(), bytes = read_file(file);
   const State state = checkpoint_state(bytes, file);

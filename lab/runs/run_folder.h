@@ -31,52 +31,51 @@ struct Kind;
 
 class RunFolder {
  public:
-  static void check_free(const std::string& path);  // BadInput if create() would refuse it
-  // Makes the folder, complete or not at all: config.toml, a metrics.jsonl without lines, the checkpoint of `step`,
-  // also as the first that keep_checkpoints keeps, and `more` files, by name and bytes. BadInput if the path
-  // is taken.
+  static void check_free(const std::string& path);  // throws BadInput if create() would refuse it
+  // Makes the folder, complete or not at all: config.toml, an empty metrics.jsonl, the checkpoint of `step`, which is
+  // also the first of keep_checkpoints, and `more` files, by name and bytes. Throws BadInput if the path is taken.
   using Files = std::vector<std::pair<std::string, std::string>>;
   static RunFolder create(const std::string& path, const Choices&, const std::string& checkpoint, Files more = {},
                           int64_t step = 0);
   static RunFolder create(const std::string& path, const State&);
-  // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
-  // A checkpoint alone, page.safetensors, as a page of `tools/web` gives it, becomes the run folder page beside it;
-  // that of a run opens the run.
+  // An existing run. Throws BadInput if it is none or of another version, and Failure if another process uses it. A
+  // lone checkpoint page.safetensors, saved by the page of `tools/web`, becomes the run folder `page` beside it; a
+  // checkpoint within a run opens the run.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.safetensors"); }
   std::string kept_checkpoint(int64_t step) const { return file(fmt::format("checkpoints/{}.safetensors", step)); }
-  std::vector<int64_t> kept_steps() const;  // of all kept checkpoints, in order; none of a run that keeps the newest
-  // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
+  std::vector<int64_t> kept_steps() const;  // all kept checkpoints, in order; none for a run that keeps only the newest
+  // The newest checkpoint; throws Failure if it is damaged. device: where training continues; "": the run's.
   State load(const std::string& device = "") const;
-  // Of the newest checkpoint, which counts. BadInput where config.toml, which is there to be read, says another thing;
+  // The configuration of the newest checkpoint. Throws BadInput if config.toml, a copy for readers, differs;
   // result.json decides which of the two is of another run.
   RunSpec config(const Checkpoint&, const Kind&) const;
 
  private:
-  RunFolder(std::string path, const std::string& named);   // named: as the user knows it
+  RunFolder(std::string path, const std::string& named);   // the path as the user gave it
   std::string path_;
-  std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
+  std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel releases it even after kill -9
 };
 
-// "; did you mean runs/plain?" where a run beside `path`, which is no run, has such a name; else "".
+// "; did you mean runs/plain?" if a run beside `path`, which is no run, has a similar name; else "".
 std::string run_near(const std::string& path);
 
-// A file of the run under construction that has a line of JSON now and then, each with its "step".
+// A file of a running training to which lines of JSON are added, each with its "step".
 class StepLog {
  public:
-  // Goes on after `step`: later lines, written since the checkpoint, are dropped. Makes the file if it is missing.
+  // Continues after `step`: drops lines written after that checkpoint. Makes a missing file.
   StepLog(const RunFolder&, const std::string& name, int64_t step);
   ~StepLog();
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
   int64_t last() const { return last_; }                 // the step of the last kept line, or 0
   const std::string& before() const { return before_; }  // the last kept line, or ""
-  std::string checksum() const { return sum_.digits(); }  // of all lines that were kept or added
+  std::string checksum() const { return sum_.digits(); }  // over all kept and added lines
   void line(const std::string& json);
-  void sync();  // on disk; called before a checkpoint that counts on these lines
+  void sync();  // writes to disk; called before a checkpoint that relies on these lines
 
  private:
   std::string path_, before_, waiting_;
@@ -85,11 +84,11 @@ class StepLog {
   int file_ = -1;
 };
 
-// The lines of such a file. Throws Failure, with file and line, for a line that is no object with a number "step" and
-// a number or null under each of these names, and for a step that does not rise.
+// The lines of such a file. Throws Failure with file and line unless each is an object with a number "step", larger
+// than the one before, and a number or null under each of these names.
 std::vector<nlohmann::ordered_json> read_steps(const std::string& path, const std::vector<std::string>& numbers);
-// Failure where the last line of such a file is of step `last`, before the step that it must have. One without lines
-// is of a run that came as a checkpoint alone.
+// Throws Failure if the last line of such a file is of step `last`, before the required step. An empty file belongs to
+// a run that came as a lone checkpoint.
 void must_reach(int64_t last, int64_t step, const std::string& path);
 
 }  // namespace poslab

@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// The fields in the order of the file: the one list, for the writer and the reader.
+// The fields in the order of the file, for the writer and the reader.
 template <class Record, class Visit>
 void each_field(Record& r, const Visit& visit) {
   visit("task", r.task), visit("encoding", r.encoding), visit("positions", r.positions);

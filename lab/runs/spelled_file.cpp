@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most = 100000;  // a checkpoint's configuration holds them all
+constexpr size_t most = 100000;  // a checkpoint's configuration contains them all
 
 std::string without(std::string line, const char* unwanted) {
   for (char& c : line)
@@ -36,7 +36,7 @@ std::string positions_in(const std::string& path) {
   return all;
 }
 
-// Lines from # on are remarks.
+// Comments begin with #.
 std::string calibration_in(const std::string& path) {
   std::istringstream lines(read_lines(path));
   std::string all, line;
@@ -50,7 +50,7 @@ std::string calibration_in(const std::string& path) {
   } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
 }
 
-// Refuses the name of a file after KEY=, where numbers stand.
+// Refuses a file's name after KEY= in place of numbers.
 void refuse_without_mark(const std::string& text, const std::string& key, const char* ends) {
   for (size_t at = 0; (at = text.find(key + "=", at)) != text.npos;) {
     at += key.size() + 1;

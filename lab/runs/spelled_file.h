@@ -5,11 +5,11 @@
 
 namespace poslab {
 
-// Whether such names are looked up. A kept run or plan has the numbers and names no file, so that one from a stranger
-// reads no file here.
+// Whether such names are looked up. A kept run or plan contains the numbers, so a foreign one cannot make this program
+// read a file.
 enum class SpelledFiles { read, none };
-// The value of the option, with each file's content in place of its name. Throws BadInput, naming the file and, if
-// possible, the line, for anything but a number that belongs there, for an empty file and for a name of no file.
+// The value of the option, with each file's content in place of its name. Throws BadInput, with the file and if
+// possible the line, for a wrong number, an empty file and a missing one.
 std::string with_spelled_file(const std::string& option, const std::string& value);
 
 }  // namespace poslab

@@ -40,7 +40,7 @@ std::string to_json(const TextRecord& r) {
   return all.dump() + "\n";
 }
 
-// "a/b.txt has 12 bytes, and had 10", of the first file that differs; "" if none does. Contents are read last.
+// "a/b.txt has 12 bytes, and had 10", for the first file that differs, or "". Contents are compared last.
 std::string difference(const Corpus& now, const TextRecord& then) {
   std::map<std::string, const TextRecord::File*> known;
   for (const TextRecord::File& f : then.files) known[f.path] = &f;
@@ -58,9 +58,9 @@ std::string difference(const Corpus& now, const TextRecord& then) {
   return "";
 }
 
-// Files of the test that are copies of training files: their loss is that of a text that was seen.
+// Files of the test that are copies of training files: their loss is that of a known text.
 void tell_copies(const Corpus& corpus, const TextRecord& all) {
-  if (all.files.size() < 2) return;  // one file has both sides
+  if (all.files.size() < 2) return;  // one file is split between training and test
   std::set<std::string> of_test;
   for (const TextFile& f : test_text(corpus.text).files) of_test.insert(f.path);
   std::map<std::pair<int64_t, std::string>, std::string> trained;
@@ -78,14 +78,14 @@ void tell_copies(const Corpus& corpus, const TextRecord& all) {
          copies, of_test.size(), example);
 }
 
-// A file that a run on a text has.
+// A text's file that belongs to a run.
 std::string read_own(const std::string& path) {
   if (!std::filesystem::exists(path)) failure("{} is missing; restore it from a copy, or train again", path);
   return read_file(path);
 }
 
 TextSource of_grammar() { return std::make_shared<Source>(Source{.grammar = CopyGrammar{}}); }
-// A source without a text, but with the tokens in a folder of a run or a checkpoint.
+// A source without a text, with the tokens in the folder of a run or a checkpoint.
 Source with_tokens_of(const std::string& folder, int vocabulary) {
   Source s;
   const std::string own = folder + "/vocabulary.json";
@@ -124,7 +124,7 @@ NewText new_text(const Choices& c, const std::string& from) {
   if (!from.empty() && !is_hf_folder(from) && letters == token_files(from).empty())
     bad_input("text = {}: {} was trained on {}, and has other tokens; leave it out, or begin with another model",
               c["text"], from, letters ? "copy_grammar" : "a text");
-  if (!is_utf8(c["text"]))  // config.toml and text.json keep it
+  if (!is_utf8(c["text"]))  // config.toml and text.json store it
     bad_input("text = {}: this name is not UTF-8, which a run needs; rename it", c["text"]);
   if (c["text"] == "copy_grammar") {
     if (std::error_code error; std::filesystem::exists(c["text"], error))
@@ -179,7 +179,7 @@ TextSource text_again(const RunFolder& run, const Choices& c) {
   const Corpus corpus = open_corpus(then.path);
   read_sides(source, corpus);
   source.check_text = [corpus, then, path = run.path(), once = std::make_shared<std::once_flag>()] {
-    std::call_once(*once, [&] {   // again after it has thrown
+    std::call_once(*once, [&] {   // again after an exception
       if (const std::string why = difference(corpus, then); !why.empty())
         bad_input("{} is not the text with which {} began ({} files, {} bytes): {}; restore it, or train again",
                   corpus.path, path, then.files.size(), then.bytes(), why);

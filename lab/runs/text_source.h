@@ -1,4 +1,4 @@
-// The text that a run reads, for kinds whose options name one. Its run folder has, unless the text is a grammar,
+// The text of a run, for kinds whose options name one. Unless the text is a grammar, the run folder has
 //
 //   vocabulary.json       the tokens (lab/files/corpus.h); of a run that began with a checkpoint of Hugging Face's form
 //                         that one's tokenizer.json, or its tokenizer.model and tokenizer_config.json
@@ -14,35 +14,35 @@ namespace poslab {
 using TextSource = std::shared_ptr<const language::Source>;
 
 struct NewText {
-  TextSource source;       // absent for a run that reads none
+  TextSource source;       // absent for a run without a text
   RunFolder::Files files;  // for the run folder
   std::string summary;     // "~/books: 12 files, 3.1 MB; 259 tokens, "; else ""
 };
-// Reads it and learns its tokens, or takes those in the folder `from`, of a run or a checkpoint. Throws BadInput: it
-// cannot be read, or has no windows of the lengths asked for.
+// Reads it and learns its tokens, or takes those in the folder `from`, of a run or a checkpoint. Throws BadInput if it
+// cannot be read, or has no windows of the given lengths.
 NewText new_text(const Choices&, const std::string& from = "");
-// The files in a run folder that have its tokens, by name and bytes.
+// The files with a run's tokens, by name and bytes.
 RunFolder::Files token_files(const std::string& folder);
-// The run's text, unchanged since its start. All is read before the first window; one that is gone or has changed is
-// refused there: a run that only writes needs its tokens alone. Throws Failure for damaged files.
+// The run's text, unchanged since its start. It is read and compared before the first window, and refused there if
+// missing or changed: a run that only writes needs just its tokens. Throws Failure for damaged files.
 TextSource text_again(const RunFolder&, const Choices&);
 
-// The content of text.json, of a run that reads no grammar. Throws Failure.
+// The content of text.json, for a run that does not read a grammar. Throws Failure.
 struct TextRecord {
   struct File {
     std::string path;                            // within the text
     int64_t bytes;
-    std::string checksum;                        // of its content (lab/files/corpus.h)
+    std::string checksum;                        // checksum of its content (lab/files/corpus.h)
   };
   std::string path;
   std::vector<File> files;
-  std::string vocabulary;                        // checksum of its tokens; "" of a run that is older than this
+  std::string vocabulary;                        // checksum of its tokens; "" for an older run
   std::vector<int> begin{}, ends{};              // tokens (Source)
   int64_t bytes() const;
   std::string checksum() const;                  // core/checksum.h over names and contents of the files
 };
 TextRecord text_of(const std::string& folder);
-// As TextRecord::checksum() of what lies there, and of the compiler's headers for "". Reads all of it. Throws as
+// TextRecord::checksum() of the text at this path, and of the compiler's headers for "". Reads all of it. Throws as
 // open_corpus().
 std::string checksum_of_text(const std::string& path);
 

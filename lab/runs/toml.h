@@ -9,11 +9,11 @@
 namespace poslab {
 
 toml::table parse_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
-// The value as configure() takes it. Throws BadInput: of no type that an option has, or one that this option does not
-// take.
+// The value in the form that configure() takes. Throws BadInput for a type that no option has, or a value that this
+// option refuses.
 std::string option_text(const Kind&, const std::string& option, const toml::node&, SpelledFiles);
 
-// Does the action; file and line of the node are added to its errors.
+// Calls the function, and adds the node's file and line to its errors.
 template <class Action>
 void at_line(const std::string& source, const toml::node& node, const Action& action) {
   try {

@@ -1,6 +1,6 @@
-// The seconds that a run was trained, over all processes that worked on it: steps, metrics and checkpoints, but no
-// tests. They are kept beside the checkpoint and not in it, as equal states shall have equal bytes however often they
-// were stopped; and as a line for each checkpoint, so that a kill between the two files costs nothing.
+// The seconds of training, over all processes that worked on a run: steps, metrics and checkpoints, but no tests. They
+// are kept beside the checkpoint, because equal states have equal bytes however often they were stopped, with a line
+// for each checkpoint, so that a kill between the two files does no harm.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -12,16 +12,18 @@ namespace poslab {
 
 class TrainingClock {
  public:
-  // Runs from here on. step: that of the checkpoint.
+  // Runs from here on. step: the checkpoint's.
   TrainingClock(const RunFolder&, int64_t step);
-  // Of the steps that led to the present state: steps lost in a kill and repeated count once. Absent if clock.jsonl is
-  // missing or damaged.
+  // For the steps that led to the present state: lost and repeated steps count once. Absent if clock.jsonl is missing
+  // or damaged.
   std::optional<double> seconds() const;
   void pause();
   void resume();
-  // On disk; called before the checkpoint. logs: checksums of the other files of lines up to this step, by their names.
+  // Writes to disk; called before the checkpoint. logs: checksums of the other files of lines up to this step, by their
+  // names.
   void save(int64_t step, const Values& logs);
-  // Throws Failure where a log has other lines than at the checkpoint. One without lines came as a checkpoint alone.
+  // Throws Failure if a log has other lines than at the checkpoint. An empty log belongs to a run that came as a lone
+  // checkpoint.
   void check(const RunFolder&, const Values& logs) const;
 
  private:

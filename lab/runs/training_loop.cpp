@@ -1,4 +1,4 @@
-// Training as a run, whatever is trained: step after step, with all that is written, shown and stopped in between.
+// The training loop of all kinds of run: steps, with files, progress and interruptions in between.
 #include <filesystem>
 #include <future>
 
@@ -25,7 +25,7 @@ std::string metrics_line(const StepResult& s) {
   return line.dump();
 }
 
-// Draws the next step's batch on a thread of its own; with one thread for all, when the step begins.
+// Draws the next step's batch on a separate thread or, with one thread for all, when the step begins.
 class DrawnAhead {
  public:
   explicit DrawnAhead(const Learner& of) : of_(of) { draw(of.adam().step); }
@@ -76,7 +76,7 @@ std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace
   };
   Profile profile("training", "step", learner.params().device());
   Progress progress("training", "steps", first, total);
-  double loss = 0, correct = 0, scored = 0, steps = 0;  // since the last look
+  double loss = 0, correct = 0, scored = 0, steps = 0;  // since the last check
   const auto finish_all_but = [&](int64_t left) {
     while (learner.adam().step - finished > left) {
       const StepResult s = learner.finish();

@@ -17,7 +17,7 @@ namespace poslab {
 namespace {
 
 std::string line_of(const std::string& spelled, const std::string& what, int slots) {
-  if (what.find(" is ") != what.npos)                               // whatever the strings are
+  if (what.find(" is ") != what.npos)                               // for any strings
     return fmt::format("{}: {}, so it changes nothing here; take a smaller one", spelled, what);
   return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
                      "smaller one, such as 0.5L, half of the trained length, or longer strings",
@@ -48,7 +48,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Of what draws positions and of the temperature, which a test may have of its own.
+// Notes on the sampler and the temperature, which a test may replace.
 Lines of_draws(const AtWork& w) {
   Lines lines = {unread_positions(w.scheme, w.sampler), line_of(w.sampler, w.slots)};
   if (w.sampler->parts)
@@ -71,7 +71,7 @@ Lines of_scheme(const AtWork& w) {
   return lines;
 }
 
-// Of the schedule of the learning rate.
+// Notes on the schedule of the learning rate.
 Lines of_schedule(const RunSpec& c) {
   const double steps = c.number("steps"), warmup = c.number("warmup"), share = c.number("cooling");
   if (warmup > steps)
@@ -92,7 +92,7 @@ bool has_pool(const Chosen<Sampler>& s) {
          (s->parts && std::any_of(s->parts->begin(), s->parts->end(), pools));
 }
 
-// Of the pool of positions, which a run has apart from its sampler, where the run has other ones than its preset.
+// Notes on the pool of positions, which is an option apart from the sampler, if it differs from the preset's.
 Lines of_pool(const RunSpec& c) {
   if (!c.has("max_position")) return {};
   const Settings& preset = find("preset", kind_of(c).table().presets, c["preset"]).settings;

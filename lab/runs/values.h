@@ -1,4 +1,4 @@
-// The options of a run as its files and pages have them: by name, as text or as JSON.
+// The options of a run in files and on pages: by name, as text or as JSON.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,18 +9,18 @@
 
 namespace poslab {
 
-// By its config.toml; of language models for an external checkpoint, of strings if it has neither.
+// The kind by its config.toml; language models for an external checkpoint, strings without either.
 const Kind& kind_of_folder(const std::string& path);
-// Of all of them. Throws BadInput, naming the command that is to look at them, if there are runs of several kinds.
+// The kind of all of them. Throws BadInput if they differ, with the name of the command in the message.
 const Kind& one_kind(const std::vector<std::string>& folders, const char* command);
 
-using Values = std::map<std::string, std::string>;    // of options, by their names
-Values values_of(const Choices&);                     // of all that are kept
+using Values = std::map<std::string, std::string>;    // values of options, by name
+Values values_of(const Choices&);                     // all kept values
 
 // The kept options in their order, each of its own type; as in result.json and in a plan.
 nlohmann::ordered_json config_json(const Choices&);
 nlohmann::ordered_json typed(const Option&, const std::string& value);
-// Throws BadInput: not an object, an unknown option, a value that the option does not take.
+// Throws BadInput for anything but an object, an unknown option, or a value that the option refuses.
 Choices config_of(const Kind&, const nlohmann::ordered_json&);
 
 }  // namespace poslab

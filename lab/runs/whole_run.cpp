@@ -36,7 +36,7 @@ std::string to_resume(const RunFolder& run, const Choices& c) {
   return fmt::format("poslab {} {}", kind_of(c).command("resume"), shell_path(run.path()));
 }
 
-// The outcome of a run: the training and its program, its scores if its kind has the paper's, and its speed.
+// The outcome of a run: its training and program, its scores if its kind has the paper's, and its speed.
 RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<TestPart>& parts, const Results& all) {
   const Choices& c = l.config();
   RunRecord r;
@@ -53,9 +53,8 @@ RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<T
   return r;
 }
 
-// eval.csv, result.json and pictures, that one last without which the run is not complete. seconds: of training since
-// step 0, if they are known. Without `trained` the run was only tested, and what an earlier result has of its training
-// stays.
+// Writes eval.csv, result.json and pictures; pictures come last, and complete a run. seconds: of training since step 0,
+// if known. Without `trained` the run was only tested, and the record keeps its training.
 void write_own_test(const RunFolder& run, const Learner& l, RunRecord r, const Choices& tested, const Results& all,
                     bool trained, std::optional<double> seconds = {}) {
   if (seconds) add_clock(r, *seconds);
@@ -72,7 +71,7 @@ void write_own_test(const RunFolder& run, const Learner& l, RunRecord r, const C
 
 std::string summary(const Learner& l, const RunSpec& tested, const Results& all, std::optional<double> seconds) {
   const Kind& kind = kind_of(tested);
-  const std::string& studied = tested[kind.studied];  // of a text, "" are the compiler's headers
+  const std::string& studied = tested[kind.studied];  // "" for a text means the compiler's headers
   std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", studied.empty() ? kind.name : studied,
                                  tested.scheme.spelled(), tested["positions"], l.params().count(), l.adam().step);
   if (seconds) text += fmt::format(", {:.1f} steps/s with checkpoints", double(l.adam().step) / *seconds);
@@ -94,8 +93,8 @@ std::string train_and_test(Run run, Trace* trace) {
                      summary(l, l.config(), all, seconds), path, shell_path(path));
 }
 
-// Where the figures of a test go: into a file that the user names, into eval.csv if it is the run's own test, beside it
-// if it is another, and nowhere if the model is another without a name.
+// The destination of a test: a file that the user names, eval.csv for the run's own test, a file beside it for another
+// test, and none for another model without a name.
 struct Destination {
   std::string file;
   OtherTest other;
@@ -163,11 +162,12 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
 Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, bool force, const Kind* of) {
   const Run run = open_run(path, said_of("device", settings), of);
   const Learner& l = *run.learner;
-  const std::string& folder = run.folder.path();  // of a checkpoint alone, one beside it
+  const std::string& folder = run.folder.path();  // for a lone checkpoint, the folder beside it
   Settings of_test = settings;
   std::erase_if(of_test, [](const auto& s) { return s.first == "device"; });
   RunSpec c = l.config().with(of_test);
-  for (const std::string trained : {"positions", "temperature"})   // the run's own, said again, makes no other test
+  // the run's own options, repeated, make no other test
+  for (const std::string trained : {"positions", "temperature"})
     if (const std::string of = "test_" + trained; c.has(of) && l.config()[of] == "same" && c[of] == c[trained])
       c.set(of, "same");
   use_threads_of(c);

@@ -1,5 +1,5 @@
-// A run of any kind from its options to its result, as `poslab train`, `resume` and `eval` do it, and as the Python
-// module does. A signal throws Interrupted, with a message that says how to go on.
+// A run of any kind from its options to its result, for `poslab train`, `resume` and `eval`, and for the Python module.
+// A signal throws Interrupted, with a message on how to continue.
 #pragma once
 #include <string>
 
@@ -17,21 +17,22 @@ std::string resume_run(const std::string& path, const Settings&, bool force = fa
                        const Kind* of = nullptr);
 
 struct Keep {
-  std::string name = {};  // of a test under other options than the run's own (lab/runs/other_test.h); "": made of them
-  std::string file = {};  // a file of the user's own in place of those in the run; "": none
+  // the name of a test under other options than the run's (lab/runs/other_test.h); "": made from the options
+  std::string name = {};
+  std::string file = {};  // a file of the user's in place of those in the run; "": none
 };
 struct Tested {
   std::string said,
-      name;  // name: under which it is kept in the run; "": as its own test, in the user's file, or nowhere
+      name;  // name: under which the run keeps it; "": as its own test, in the user's file, or not at all
   Results results;
 };
-// settings: of the test alone, with threads and device. Throws BadInput before anything is tested: both a name and a
-// file, one that cannot be written, the own test of a run that is not trained to its end.
+// settings: of the test alone, with threads and device. Throws BadInput before anything is tested, for both a name and
+// a file, a file that cannot be written, or the own test of an unfinished run.
 Tested test_run(const std::string& path, const Settings&, const Keep& = {}, bool force = false,
                 const Kind* of = nullptr);
 
-// Names the first length whose loss is NaN or infinite. A training has ended well also where a length overflows, so
-// that after one it is said and no more; a test of its own has failed.
+// Names the first length whose loss is NaN or infinite. After a training this is only a note, as the training itself
+// succeeded; a separate test fails.
 void check_finite(const Results&, bool after_training);
 
 }  // namespace poslab

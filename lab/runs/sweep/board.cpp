@@ -13,7 +13,7 @@ namespace poslab::sweep {
 namespace {
 
 constexpr size_t max_running = 12,
-                 max_failures = 5;  // rows of the table: it must fit on a terminal to be drawn again
+                 max_failures = 5;  // rows of the table, which must fit on the terminal to be drawn again
 
 int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
   int64_t steps = 0;

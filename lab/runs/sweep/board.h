@@ -1,5 +1,5 @@
-// The whole sweep while it runs: a table that is drawn again and again on a terminal, a line for each event anywhere
-// else. It looks at the files, so it also sees what other workers do.
+// Shows a running sweep: a table that is redrawn on a terminal, or a line for each event elsewhere. It reads the files,
+// so it also shows the trials of other workers.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,10 +11,10 @@ namespace poslab::sweep {
 
 class Board {
  public:
-  Board(const Plan&, const SweepFolder&, std::string title);      // both must outlive it
-  void event(TrialState, const Trial&, const std::string& note);  // what came of one of ours
-  void show(const std::vector<const Trial*>& ours);               // that are running; call it often
-  void last();                                                    // none runs any more
+  Board(const Plan&, const SweepFolder&, std::string title);      // both must outlive the board
+  void event(TrialState, const Trial&, const std::string& note);  // how one of our trials ended
+  void show(const std::vector<const Trial*>& ours);               // the running trials; call it often
+  void last();                                                    // no trial runs any more
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ class Board {
   std::string title_;
   Naming naming_;
   std::vector<TrialState> states_;
-  int64_t before_;  // steps of trials that were done when we began
+  int64_t before_;  // steps of trials that were done at the start
   bool terminal_;
   size_t lines_ = 0;  // of the table on the terminal
   Clock::time_point start_ = Clock::now(), next_ = start_;

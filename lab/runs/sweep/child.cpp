@@ -46,7 +46,7 @@ End end_with(int status) { return status > 128 ? End{0, status - 128} : End{stat
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept) {
   const OpenFile in = owned_file(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
                  out = owned_file(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  return start(words, *in, *out, {kept});   // where one is not open, the child ends with 127
+  return start(words, *in, *out, {kept});   // if one is not open, the child exits with 127
 }
 
 std::optional<End> ended(pid_t child) {
@@ -84,7 +84,7 @@ Child Child::of_one(const std::vector<std::string>& words, const std::string& lo
   return child;
 }
 
-// Files in memory rather than pipes: a child can go on writing after its parent is gone, and never waits for a reader.
+// Files in memory rather than pipes: a child can still write after its parent is gone, and never waits for a reader.
 Child Child::of_several(const std::vector<std::string>& words, const std::string& input,
                         const std::vector<int>& kept) {
   const OpenFile in = owned_file(nameless_file());
@@ -97,7 +97,7 @@ Child Child::of_several(const std::vector<std::string>& words, const std::string
 }
 
 void Child::look() {
-  if (!end_) end_ = ended(process_);        // first, so that all output before the end is there
+  if (!end_) end_ = ended(process_);        // read first, so that all output before the end is there
   if (!output_) return;
   char part[4096];
   for (ssize_t n; (n = ::pread(*output_, part, sizeof part, off_t(read_))) > 0; read_ += size_t(n))

@@ -1,4 +1,4 @@
-// This program as a process of its own: a trial that crashes takes nothing with it.
+// This program as a separate process: a trial that crashes harms no other.
 #pragma once
 #include <sys/types.h>
 
@@ -16,11 +16,11 @@ pid_t start_poslab(const std::vector<std::string>& words, const std::string& log
 
 struct End {
   int status;  // 0 .. 128
-  int signal;  // 0, or the signal that ended it, also from an exit status of 128 + signal
+  int signal;  // 0, or the signal that ended it, also if it exited with status 128 + signal
 };
-std::optional<End> ended(pid_t child);  // empty: it still runs
+std::optional<End> ended(pid_t child);  // empty while it runs
 
-std::string last_line(const std::string& path);        // of a log, without empty ones; or ""
+std::string last_line(const std::string& path);        // the last line of a log that is not empty; or ""
 std::string why_failed(End, const std::string& said);  // the program's last line, or how it ended
 
 // A process that runs one trial, or one that trains a population and prints how each trial ended.
@@ -28,22 +28,22 @@ class Child {
  public:
   // As start_poslab().
   static Child of_one(const std::vector<std::string>& words, const std::string& log, int kept);
-  // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status that a process for it alone
-  // would have had.
+  // Its input is this text. Its output has lines "ID STATUS": a trial, and the exit status of a process for that trial
+  // alone.
   static Child of_several(const std::vector<std::string>& words, const std::string& input,
                           const std::vector<int>& kept);
   pid_t process() const { return process_; }
   void look();                                            // reads its new output
-  std::optional<End> end_of(const std::string& id) const;  // from its output, or of the process; empty: not yet
+  std::optional<End> end_of(const std::string& id) const;  // from its output or its process; empty: not yet known
   bool said_of(const std::string& id) const { return reported_.count(id); }
   const std::string& last_words() const { return words_; }  // the last other line of a population's output
 
  private:
   pid_t process_ = 0;
   std::optional<End> end_;
-  std::shared_ptr<const int> output_;                     // a file in memory; none of one trial
+  std::shared_ptr<const int> output_;                     // a file in memory; none for one trial
   size_t read_ = 0;                                       // bytes of it
-  std::string rest_, words_;                              // a line that is not complete; see last_words()
+  std::string rest_, words_;                              // an incomplete line; see last_words()
   std::map<std::string, End> reported_;
 };
 

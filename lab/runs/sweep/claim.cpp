@@ -23,7 +23,7 @@ struct flock byte_of(const std::string& id) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  lock.l_start = off_t(std::strtoull(id.c_str(), nullptr, 16) >> 2);  // the largest offset a file may have has 63 bits
+  lock.l_start = off_t(std::strtoull(id.c_str(), nullptr, 16) >> 2);  // file offsets have 63 bits
   lock.l_len = 1;
   return lock;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// 0.2 for the 0.20000000000000012 that a mean of many 0.2 comes to.
+// 0.2 in place of 0.20000000000000012, the mean of many 0.2.
 double tidy(double x) { return ascii::number(fmt::format("{:.12g}", x)); }
 
 json cell(double x) { return tidy(x); }
@@ -26,7 +26,7 @@ json cell(const std::optional<T>& value) {
   return value ? cell(*value) : json();
 }
 
-// An option's value: numbers as numbers, all else as spelled.
+// An option's value: numbers as numbers, others as spelled.
 json cell(const Choices& c, const Option& o) {
   const std::string value = c[o.name];
   return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
@@ -45,7 +45,7 @@ std::vector<json> cells_of(const Row& row) {
   return all;
 }
 
-// The scores of a trial: from result.json if it has them, because it keeps all digits.
+// The scores of a trial, preferably from result.json, which keeps all digits.
 std::vector<json> scores_of(const Kind& kind, const Trial& t, const RunRecord& r, const Results& tested) {
   const Row scores = kind.scores(t.run, tested);
   std::vector<json> all = cells_of(scores);
@@ -57,7 +57,7 @@ std::vector<json> scores_of(const Kind& kind, const Trial& t, const RunRecord& r
   return all;
 }
 
-// The columns of a test that tables of sweeps have.
+// The columns of a test that go into tables of sweeps.
 std::vector<json> collected(const Kind& kind, const Row& row) {
   const std::vector<json> cells = cells_of(row);
   std::vector<json> all;
@@ -76,8 +76,8 @@ std::vector<std::string> score_names(const Kind& kind) {
 struct Result {
   RunRecord record;
   std::vector<json> scores;
-  std::vector<std::vector<json>> lengths;  // without what tells which trial it is
-  std::string reason;                      // why there is no result
+  std::vector<std::vector<json>> lengths;  // without the columns that identify the trial
+  std::string reason;                      // the reason for a missing result
 };
 
 Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, const Kind& kind) {
@@ -95,7 +95,7 @@ Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, co
 std::string text_of(const json& cell) {
   if (cell.is_null()) return "";
   if (cell.is_string()) return cell.get<std::string>();
-  if (cell.is_number_float()) return fmt::format("{}", cell.get<double>());  // the shortest that reads back the same
+  if (cell.is_number_float()) return fmt::format("{}", cell.get<double>());  // the shortest that reads back equal
   return cell.dump();
 }
 

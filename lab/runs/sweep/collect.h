@@ -27,14 +27,14 @@ namespace poslab::sweep {
 
 struct Table {
   std::vector<std::string> columns;
-  std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
+  std::vector<std::vector<nlohmann::json>> rows;  // each is null, a string, a number or a bool
 };
 struct Collected {
   Table trials, lengths;
 };
 
-// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder, if
-// one in it is of another trial, or if trials have read different texts at one path.
+// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if the folder is missing, if a
+// folder in it is of another trial, or if trials have read different texts at one path.
 Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_json_lines(const Table&);  // an object for each row

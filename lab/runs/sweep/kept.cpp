@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 using ColumnNames = std::map<std::string, std::string>;  // "ID COLUMN" and its cells, or the other way round
 
-// {"length": "1 2 3", ...} of a table; a column that is in `known` by its name there.
+// {"length": "1 2 3", ...} of a table; a column that equals one in `known` is given by that one's name.
 Json transposed(const std::string& csv, const std::string& id, ColumnNames& known) {
   std::istringstream lines(csv);
   std::string line;
@@ -70,8 +70,7 @@ std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known
 
 bool is_record(const std::string& file) { return file.ends_with(".json"); }
 
-// Of a trial: it has its id, or the path of its run on some machine, which `poslab align` writes. It is kept without
-// the path.
+// A trial's test is kept without the path of its run on some machine, which `poslab align` writes.
 Json record(const std::string& text, const std::string& path, const std::string& id) {
   Json all = try_json(text);
   if (!all.is_object() || all.empty())
@@ -94,7 +93,7 @@ std::string checksum_of(const std::string& id, const Kept& kept) {
 
 bool in_part(const std::string& csv, const Trial& t) { return !csv.starts_with(header_of(kind_of(t.run)) + "\n"); }
 
-// A result names some options of its run.
+// A result contains some options of its run.
 void check_options(const RunRecord& r, const Trial& t) {
   const auto check = [&](const char* option, const std::optional<std::string>& found) {
     if (found && t.run.has(option) && *found != t.run[option])
@@ -104,8 +103,8 @@ void check_options(const RunRecord& r, const Trial& t) {
   check("steps", r.steps ? std::optional(fmt::format("{}", *r.steps)) : std::nullopt);
 }
 
-// The tests in the folder of a trial: the own one, of which a line may have some columns, and the others, of which it
-// may then have some rows.
+// The tests in a trial's folder: its own, for which the line may lack columns, and the others, for which it may lack
+// rows.
 void check_tests(const Trial& t, const std::string& run, const std::string& csv, const std::string& json) {
   const std::string table = run + "/eval.csv";
   const bool some = in_part(read_file(table), t);
@@ -238,7 +237,7 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
   const std::map<std::string, Kept> all = read_kept(path);
   make_folder(folder.path());
   size_t restored = 0;
-  std::map<std::string, std::string> texts;  // checksums by path; "" where there is none, so that none can differ
+  std::map<std::string, std::string> texts;  // checksums by path; "" for a missing file, which cannot differ
   for (const Trial& t : plan) {
     const auto kept = all.find(t.id);
     if (kept == all.end() || fs::exists(folder.run(t))) continue;
@@ -271,7 +270,7 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
       fs::remove_all(making);
       failure("{} is damaged: trial {}: {}; take the file from the commit before or from a copy", path, t.id, e.what());
     }
-    fs::rename(making, folder.run(t));  // a trial is there as a whole or not at all
+    fs::rename(making, folder.run(t));  // a trial exists as a whole or not at all
     ++restored;
   }
   return restored;

@@ -1,5 +1,5 @@
-// The results of trials without their run folders: small enough to be committed, and all that a sweep needs to go on
-// and tables need. A line of JSON for each finished trial, with the columns of its eval.csv:
+// The results of trials without their run folders: small enough to be committed, and sufficient to continue a sweep and
+// to make its tables. A line of JSON for each finished trial, with the columns of its eval.csv:
 //
 //   {"id": "9c51f0...", "result": {"paper_score": 0.51, ..., "commit": "0123abc", "seconds": 11.2},
 //    "tested": {"length": "1 2 3", "accuracy": "1.000000 0.968750 0.937500", "majority": "= 41b884... majority"}}
@@ -18,24 +18,24 @@
 namespace poslab::sweep {
 
 struct Kept {
-  std::string result, tested;  // result.json without config, of its files "text" alone, or ""; eval.csv
-  std::map<std::string, std::string> tests;  // further ones and records, by their file
+  std::string result, tested;  // result.json without config, with only "text" of its files, or ""; eval.csv
+  std::map<std::string, std::string> tests;  // further tests and records, by file name
 };
-std::string text_read(const Kept&);  // the checksum of the text; "": it read none, or the line is older than this
-// By id. Throws BadInput where there is no such file, Failure with the line where it is damaged, or where an id has the
-// result or a table of another.
+std::string text_read(const Kept&);  // the checksum of the text; "": there is none, or the line is older
+// By id. Throws BadInput if the file is missing, and Failure with the line if it is damaged or an id has the result or
+// a table of another.
 std::map<std::string, Kept> read_kept(const std::string& path);
-// Adds the finished trials of the plan that the file, which may not be there, does not have. Its lines stay. Returns
-// how many it has added.
+// Adds the finished trials of the plan that the file lacks, and makes a missing file. Existing lines stay. Returns the
+// number of added ones.
 size_t keep(const Plan&, const SweepFolder&, const std::string& path);
-// Before kept_lines() replaces a file: throws BadInput where that has trials which neither plans nor folder have.
+// Called before kept_lines() replaces a file: throws BadInput if that has trials which neither plans nor folder have.
 void check_replaceable(const std::string& path, const std::vector<Plan>&, const SweepFolder&);
 // The lines of all trained trials, with their finished tests. Both throw as restore() where a test is damaged.
 std::string kept_lines(const std::vector<Plan>&, const SweepFolder&);
-// Makes FOLDER/ID of the trials that the file has and no worker has begun, with their tests in the plan.
-// Returns how many. Throws Failure where a trial's rows are of another test, its scores not from its rows, or
-// its result not of its options. Throws BadInput where a trial read another text than lies at its path. A test of
-// which the line has some columns alone is checked in these.
+// Makes FOLDER/ID, with its tests in the plan, for each trial in the file that no worker has begun. Returns their
+// number. Throws Failure if a trial's rows are of another test, its scores do not follow from its rows, or its result
+// has other options; BadInput if a trial read another text than the one at its path. Only the columns of the line are
+// checked.
 size_t restore(const Plan&, const SweepFolder&, const std::string& path);
 
 }  // namespace poslab::sweep

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t max_trials = 1000000;
 
 std::string refusal(Choices c) {
-  c.set("device", "cpu");  // a GPU is asked for where the trial runs
+  c.set("device", "cpu");  // the device is checked where the trial runs
   try {
     kind_of(c).check(RunSpec(c));
   } catch (const BadInput& e) { return e.what(); }
@@ -31,13 +31,13 @@ class Collector {
           !by_name.count("from"))
         bad_input("{}: which {}? Every product needs one", source_, must);
     const std::vector<Option>& options = kept_options(*kind_);
-    std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these
+    std::map<size_t, std::vector<std::string>> lists;  // indexed by the option's place among these
     for (auto& [name, list] : by_name) lists[size_t(&kept_option(*kind_, name) - options.data())] = list;
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());
     if (trials > double(max_trials) - double(plan.size()))
       bad_input("{}: more than {} trials; divide it into several plans", source_, max_trials);
-    std::vector<size_t> at(lists.size(), 0);  // an odometer, its last wheel the fastest
+    std::vector<size_t> at(lists.size(), 0);  // an odometer; the last wheel is the fastest
     for (bool more = true; more;) {
       Settings settings;
       size_t wheel = 0;
@@ -53,7 +53,7 @@ class Collector {
   }
 
  private:
-  // With the options of the model that a trial begins with.
+  // Adds the options of the origin of a trial.
   Settings with_origin(const Settings& settings) {
     for (const auto& [name, path] : settings) {
       if (name != "from" || path.empty()) continue;

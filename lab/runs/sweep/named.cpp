@@ -49,7 +49,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 
 namespace {
 
-// A plan that was cut off at the end of a line is still a plan, but its folder has more trials.
+// A plan cut off at the end of a line is still valid, but its folder has more trials.
 void must_have_all(const Plan& plan, const std::string& folder) {
   std::set<std::string> ids;
   for (const Trial& t : plan) ids.insert(t.id);
@@ -142,7 +142,7 @@ void link_names(const TrialNames& names, const SweepFolder& folder) {
     std::error_code error;
     if (!fs::is_directory(folder.run(*trial)) || fs::read_symlink(link, error) == target) continue;
     fs::create_directories(link.parent_path());
-    if (fs::is_symlink(link)) fs::remove(link);  // of a template that named another trial so
+    if (fs::is_symlink(link)) fs::remove(link);  // from a template that gave another trial this name
     fs::create_directory_symlink(target, link, error);
     if (error && !fs::is_symlink(link)) failure("cannot make the link {}: {}", link.string(), error.message());
   }

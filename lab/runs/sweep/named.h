@@ -1,4 +1,4 @@
-// The readable part of a sweep's folder, besides the trials: its plan, and links with names.
+// The readable part of a sweep's folder: its plan, and links with names.
 //
 //   plan.jsonl     the plans that were run here, put together
 //   named/NAME     a link to the trial's folder
@@ -12,14 +12,14 @@
 
 namespace poslab::sweep {
 
-// Makes the folder, and keeps the plan in it. Throws Failure where it cannot be written, BadInput
-// where the folder has a sweep of the other kind of runs.
+// Makes the folder, and keeps the plan in it. Throws Failure if it cannot be written, and BadInput if the folder has a
+// sweep of another kind of run.
 void keep_plan(const Plan&, const SweepFolder&);
-std::string kept_plan(const std::string& folder);  // its path, which may not be there
+std::string kept_plan(const std::string& folder);  // its path, which may not exist
 
-// A sweep found by one path: its folder, or a plan whose trials are in the plan's own folder or not far below, as with
-// compare and reproduce. Throws BadInput if there is no plan, if no such folder has its trials, or several have, or if
-// a sweep's folder has a trial that its plan lacks.
+// Finds a sweep by its folder, or by a plan whose trials are in the plan's folder or a little below, as for compare and
+// reproduce. Throws BadInput if there is no plan, if no folder or more than one has its trials, or if the folder has a
+// trial that the plan lacks.
 struct PlacedPlan {
   Plan plan;
   std::string folder;
@@ -33,8 +33,8 @@ void name_trials(Plan&, const std::string& text);
 bool names_a_file(const std::string&);  // whether name_trials() could have given it
 
 using TrialNames = std::map<std::string, const Trial*>;
-TrialNames names_of(const Plan&);  // the names in the plan; throws BadInput: two trials of one name
-// Links named/NAME -> ../ID for the trials that have a folder. Throws Failure.
+TrialNames names_of(const Plan&);  // the names in the plan; throws BadInput if two trials have the same name
+// Makes links named/NAME -> ../ID for the trials that have a folder. Throws Failure.
 void link_names(const TrialNames&, const SweepFolder&);
 
 }  // namespace poslab::sweep

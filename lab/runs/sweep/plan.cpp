@@ -16,7 +16,7 @@ namespace poslab::sweep {
 namespace {
 
 using nlohmann::ordered_json;
-constexpr const char* default_command = "train";  // of plans that name none
+constexpr const char* default_command = "train";  // for plans that name none
 
 Trial read_trial(const std::string& line) {
   if (line.find_first_not_of(" \t\r") == line.npos) bad_input("it is empty; remove it");
@@ -110,7 +110,7 @@ Plan plan_of(const std::string& all, const std::string& source) {
   return plan;
 }
 
-// Only what differs is kept of each trial: a plan may have a million.
+// Only the differences between trials are kept: a plan may have a million.
 Naming naming(const Plan& plan, const std::set<std::string>& without) {
   std::vector<Values> trials(plan.size());
   if (plan.empty()) return Naming(trials);

@@ -1,6 +1,5 @@
 // The plan of a sweep: which configurations are trained, a line of JSON each. It is made once, from a TOML file whose
-// values may be lists, and is then all that run, status and collect go by. What came of a trial is in
-// lab/runs/sweep/state.h.
+// values may be lists; run, status and collect then read it alone. lab/runs/sweep/state.h has the states of trials.
 //
 //   {"id": "9c51f0...", "preset": "none", "task": "even_pairs", ..., "log_every": 10, "device": "cpu"}
 //   {"id": "0a77e1...", "name": "even_pairs-rope-1", ..., "log_every": 10, "device": "cpu"}       of a sweep with names
@@ -15,18 +14,18 @@
 
 namespace poslab::sweep {
 
-// What follows the training of a trial: a command of this program, which leaves a file in the run folder. Tests are
-// planned by this program alone: a plan's file has none, as it may come from anywhere and must start nothing.
+// A command of this program after the training of a trial, which leaves a file in the run folder. Only this program
+// plans tests: a plan's file contains none, as it may come from anywhere and must not start commands.
 struct TrialTest {
   std::string file;                // "tests/yarn.csv"
   std::vector<std::string> words;  // {"lm", "eval", "{run}", "--out={run}/tests/yarn.csv"}; {run} is that folder.
-                                   // None: its file is a record that drawing measures (lab/papers/measured.h)
+                                   // Empty: drawing measures the record in this file (lab/papers/measured.h)
 };
 
 struct Trial {
   std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
   Choices run;
-  std::string impossible;  // why check() refuses it; "": it can be run
+  std::string impossible;  // why check() refuses it; "": it can run
   std::string name = {};   // readable, for a link beside the id (lab/runs/sweep/named.h); "": none
   std::vector<TrialTest> tests = {};
   const Choices& config() const { return run; }
@@ -36,41 +35,40 @@ const Kind& kind_of(const Plan&);
 
 // The id does not depend on the commit, so that a rerun after a pull continues old trials (result.json names the commit
 // of the training), nor on options at their defaults, so that a new option changes no id. It depends on the format of
-// checkpoints, which changes when an old state would go on differently.
+// checkpoints.
 std::string trial_id(const Choices&);
 
 // The values of some options in a sweep: names and values for configure() (lab/runs/values.h).
 using ValueLists = std::map<std::string, std::vector<std::string>>;
-ValueLists overlaid(ValueLists lists, const ValueLists& above);  // values of `above` replace values of `lists`
-std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
+ValueLists overlaid(ValueLists lists, const ValueLists& above);  // values of `above` replace those of `lists`
+std::vector<std::string> seeds(int64_t n);                       // 0 to n - 1, as a list of seeds
 
-// The product of all lists, the last option (in the order of kept_options()) varying fastest, and a further product for
-// each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is
+// The product of all lists, with the last option (in the order of kept_options()) varying fastest, and another product
+// for each of `also`, whose lists replace those above. Equal configurations appear once. Throws BadInput; `source` is
 // for messages.
 Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source,
                const Kind& = strings_kind());
-// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], and
-// name = "{task}-{seed}" names the trials, and command = "lm train" makes them language models, "t5 train" T5s. Throws
+// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], name =
+// "{task}-{seed}" names the trials, and command = "lm train" or "t5 train" makes them language models or T5s. Throws
 // BadInput with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);
-// Lists of tasks' options alone, without [[also]].
+// Only lists of options of tasks, without [[also]].
 ValueLists read_lists(const std::string& toml, const std::string& source);
 
 std::string plan_lines(const Plan&);
-// A line for each setting of its trials that changes nothing (lab/runs/unreached.h), each once.
+// A line for each setting of the trials without effect (lab/runs/unreached.h), without repeats.
 std::vector<std::string> unreached(const Plan&);
-// Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
+// Throws BadInput with file and line if it is not a plan, or an id does not match its configuration.
 Plan read_plan(const std::string& path);
 Plan plan_of(const std::string& lines, const std::string& source);  // the same for a plan's text
 
-// Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: names of settings that
-// differ in other options.
+// Names of the trials: "encoding=rope positions=randomized seed=3". `without`: options to ignore.
 Naming naming(const Plan&, const std::set<std::string>& without = {});
 
 struct Shard {
   int index = 0, of = 1;  // 0 .. of - 1; written 2/8
 };
 Shard read_shard(const std::string& text);                // throws BadInput
-std::vector<const Trial*> trials_of(const Plan&, Shard);  // lines `index`, `index + of`, ... that can be run
+std::vector<const Trial*> trials_of(const Plan&, Shard);  // lines `index`, `index + of`, ... that can run
 
 }  // namespace poslab::sweep

@@ -17,19 +17,19 @@ namespace {
 
 bool has_begun(const Trial& t, const SweepFolder& folder) { return std::filesystem::exists(folder.run(t)); }
 
-// Waits for all of them, also where an exception goes by: std::jthread, which libc++ 19 does not have.
+// Joins all threads, also if an exception leaves the scope, like std::jthread, which libc++ 19 does not have.
 struct Joined : std::vector<std::thread> {
   ~Joined() {
     for (std::thread& one : *this) one.join();
   }
 };
 
-// The tensors of the trial are gone before its queue is given up.
+// The trial's tensors are freed before its queue.
 void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
   std::optional<OwnQueue> own;
   if (const Device d = device_of(t, how); d != Device::cpu) own.emplace(d);
   struct ForgetPass {
-    ~ForgetPass() { clear_tape(); }              // an error leaves one in the middle
+    ~ForgetPass() { clear_tape(); }              // an error leaves an incomplete tape
   } forget;
   const Settings settings = settings_of(t, folder, how);
   const std::string said = has_begun(t, folder) ? resume_run(folder.run(t), settings, how.force)

@@ -19,7 +19,7 @@ std::string said_of(const Kept& kept, const char* field) {
   return found == result.end() || !found->is_string() ? "not said" : found->get<std::string>();
 }
 
-// The one trial whose id begins so, alone.
+// The only trial whose id has this beginning.
 Plan one_of(const Plan& plan, const std::string& id, const std::string& path) {
   Plan one;
   for (const Trial& t : plan)

@@ -6,8 +6,8 @@
 
 namespace poslab::sweep {
 
-// Whether the columns of two tables of accuracy by length are equal to the digit; if not, `said` names the lengths,
-// then other differences between the trainings: commit, instruction set, numerics, processor.
+// Whether the columns of two tables of accuracy by length have equal digits; if not, `said` names the lengths, then
+// other differences between the trainings: commit, instruction set, numerics, processor.
 struct Repeated {
   bool equal;
   std::string said;
@@ -15,8 +15,8 @@ struct Repeated {
 Repeated held_to(const Kept& before, const Kept& now);
 
 // `trial`: "results/table1-tiny#4a8dbb", a folder with plan.jsonl and kept.jsonl and the beginning of an id in them.
-// Trains it into OUT/ID, and goes on with one that was stopped or that failed. Throws BadInput: no such trial, several,
-// one that is complete there.
+// Trains it in OUT/ID, or continues a stopped or failed one. Throws BadInput for no such trial, several, or a complete
+// one.
 Repeated rerun(const std::string& trial, const std::string& out, int threads);
 
 }  // namespace poslab::sweep

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int max_kills =
-    3;  // a trial that is killed so often from outside counts as failed: too large for the memory?
+    3;  // a trial that is killed so often from outside counts as failed; perhaps it is too large for the memory
 
 class Journal {
  public:
@@ -47,7 +47,7 @@ class Journal {
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     nlohmann::ordered_json line = {{"at", now}, {"worker", worker_}, {"event", event}, {"id", t.id}};
     if (!reason.empty()) line["reason"] = reason;
-    write_all(file_, line.dump() + "\n", path_);  // at once: lines of several workers do not mix
+    write_all(file_, line.dump() + "\n", path_);  // in one call, so that lines of several workers do not mix
   }
 
  private:
@@ -63,12 +63,12 @@ struct Running {
   const Trial* trial;
   Claim claim;
   std::shared_ptr<Child> child;
-  size_t together;  // trials that the child began with
-  size_t left;      // steps of the trial, the one that runs included
+  size_t together;  // the trials that the child was given
+  size_t left;      // steps of the trial, with the current one
   Clock::time_point start;
 };
 
-// Signals that stop a process from outside, through no fault of the trial.
+// Signals from outside that stop a process without a fault of the trial.
 bool stops(int signal) {
   for (int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGKILL})
     if (signal == one) return true;
@@ -101,7 +101,7 @@ class Worker {
         start_population();
       else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
         while (running_.size() < size_t(work_.jobs) && start_one()) continue;
-        look = Clock::now() + std::chrono::seconds(1);  // what others have claimed may become free
+        look = Clock::now() + std::chrono::seconds(1);  // trials that others have claimed may become free
       }
       if (running_.empty()) {
         board_.last();
@@ -129,7 +129,7 @@ class Worker {
     }
   }
 
-  // A run is tested again; a trial that --kept restored has no weights, and is trained again.
+  // A run is tested again; a trial restored from --kept has no weights, and is trained again.
   void forget_test(const Trial& t) {
     if (!fs::exists(folder_.run(t) + "/config.toml")) {
       fs::remove_all(folder_.run(t));
@@ -149,7 +149,7 @@ class Worker {
         open_.push_back(t);
         continue;
       }
-      if (folder_.settled(*t)) continue;  // while we claimed it
+      if (folder_.settled(*t)) continue;  // finished while we claimed it
       if (const std::string why = folder_.other_input(plan_, *t); !why.empty()) {
         fail(*t, why);
         continue;
@@ -169,7 +169,7 @@ class Worker {
     return Child::of_one(folder_.trained(t) ? words_of_test(t) : words_of_training(t), folder_.log(t), claim.file());
   }
 
-  // The next population begins when all of this one have ended: most sweeps have trials of about equal length.
+  // The next population begins when this one has ended, as most sweeps have trials of about equal length.
   void start_population() {
     std::vector<Claimed> all;
     for (size_t most = size_t(work_.population); all.size() < most;) {
@@ -231,13 +231,13 @@ class Worker {
       if (const std::optional<End> end = running_[i].child->end_of(running_[i].trial->id);
           end && !goes_on(running_[i], *end)) {
         record_end(running_[i], *end);
-        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the record
+        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and releases the claim, after the record
       } else {
         ++i;
       }
   }
 
-  // Whether the step of a trial has ended well and another one follows, which begins now.
+  // Whether a step of the trial has ended well and another one follows, which begins here.
   bool goes_on(Running& r, End end) {
     const size_t left = folder_.steps_left(*r.trial);
     if (!ended_well(end) || left == 0 || left == r.left || caught_signal()) return false;
@@ -254,7 +254,7 @@ class Worker {
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
     } else if (process_died) {
-      // One trial, unknown which, may have ended the process: halves of the population go on, until it fails alone.
+      // An unknown trial may have ended the process: halves of the population continue, until it fails alone.
       journal_.write("stopped", t, why_failed(end, r.child->last_words()));
       together_[r.trial] = (r.together + 1) / 2;
       open_.push_back(r.trial);
@@ -267,7 +267,7 @@ class Worker {
                             "--jobs or a smaller batch need less",
                             max_kills, end.signal, strsignal(end.signal)));
     } else {
-      const std::string& words = r.child->last_words();  // of a process that said nothing of this trial
+      const std::string& words = r.child->last_words();  // from a process that reported nothing on this trial
       const std::vector<const TrialTest*> left = folder_.untested(t);
       const std::string step = folder_.trained(t) && !left.empty() ? left.front()->file + ": " : "";
       fail(t, step + why_failed(end, r.child->said_of(t.id) || words.empty() ? last_line(folder_.log(t)) : words));
@@ -283,7 +283,7 @@ class Worker {
   void stop() {
     if (stop_sent_) return;
     stop_sent_ = true;
-    std::set<pid_t> processes;  // one signal each: a second one would not let them save
+    std::set<pid_t> processes;  // one signal each: a second one would prevent saving
     for (const Running& r : running_) processes.insert(r.child->process());
     for (const pid_t process : processes) ::kill(process, SIGUSR1);
   }
@@ -296,7 +296,7 @@ class Worker {
   std::deque<const Trial*> open_;
   std::vector<Running> running_;
   std::map<const Trial*, int> kills_;
-  std::map<const Trial*, size_t> together_;  // at most, in a population: one of those may have ended its process
+  std::map<const Trial*, size_t> together_;  // at most, in a population: another trial may have ended its process
   bool stop_sent_ = false;
 };
 

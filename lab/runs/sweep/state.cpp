@@ -31,7 +31,7 @@ std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
 
 namespace {
 
-// The configuration in a trial's folder; a restored one has it in result.json alone. Absent where there is none yet.
+// The configuration in a trial's folder; a restored trial has it in result.json alone. Absent if there is none yet.
 std::optional<Choices> config_in(const std::string& run, const std::string& result, const Kind& kind) {
   if (const std::string path = run + "/config.toml"; fs::exists(path))
     return kind.configure(read_toml(read_file(path), path, kind));
@@ -87,7 +87,7 @@ std::string SweepFolder::other_input(const Plan& plan, const Trial& t) const {
       const std::string then = input_read(done, of);
       if (then.empty()) continue;
       try {
-        // A training that has begun goes on from its own folder, whatever became of its origin.
+        // A training that has begun continues from its own folder, even if its origin is gone.
         const bool begun = of.option == std::string("from") && fs::exists(run(t) + "/" + of.file);
         const std::string now = begun ? of.then(run(t)) : of.now(t);
         if (now.empty() || now == then) break;
@@ -102,7 +102,8 @@ std::string SweepFolder::other_input(const Plan& plan, const Trial& t) const {
 
 void check_inputs(const Plan& plan, const SweepFolder& folder) {
   for (const Input& of : all_inputs()) {
-    std::map<std::string, std::pair<std::string, std::string>> read;  // by path: the checksum, and the first trial
+    // by path: the checksum, and the first trial with it
+    std::map<std::string, std::pair<std::string, std::string>> read;
     for (const Trial& t : plan) {
       const std::string is = folder.input_read(t, of);
       if (is.empty()) continue;
@@ -131,9 +132,9 @@ void SweepFolder::must_fit(const Trial& t) const {
   if (const std::string why = misfit(t); !why.empty()) bad_input("{}", why);
 }
 
-// The claim is looked at first: whoever works on a trial leaves its result or its failure before letting go, so a trial
-// that is free now and has neither was in the middle, or not begun, at that moment. Whether it is held counts last: a
-// population lets go when all of it have ended.
+// The claim is read first: a worker leaves a trial's result or failure before it releases the claim, so a free trial
+// with neither was unfinished at that moment. A held claim counts last: a population releases its claims when all its
+// trials have ended.
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);

@@ -1,4 +1,4 @@
-// An external checkpoint from inside: how its encoder attends to questions in English.
+// Inspects an external checkpoint: the attention of its encoder to questions in English.
 #include <algorithm>
 #include <cmath>
 #include <map>

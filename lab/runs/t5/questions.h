@@ -1,4 +1,4 @@
-// Retrieval tasks in English, asked of a checkpoint that others trained.
+// Retrieval tasks in English, for external checkpoints.
 #pragma once
 #include "experiment/dispersion.h"
 #include "experiment/t5/t5.h"
@@ -9,38 +9,40 @@ namespace poslab::t5 {
 
 // Questions from a file, a line of JSON each, as "lost in the middle" (Liu et al. 2023) publishes them:
 //   {"question": "...", "answers": ["..."], "ctxs": [{"title": "...", "text": "...", "isgold": true}, ...]}
-// The gold document is the one with "isgold"; where none has that key, the first with "hasanswer". Others with
-// "hasanswer" are not shown. Throws BadInput with file and line.
+// The gold document is the one with "isgold" or, without that key, the first with "hasanswer". Others with "hasanswer"
+// are left out. Throws BadInput with file and line.
 std::vector<DocumentQuestion> read_questions(const std::string& path);
 
 struct English {
   Chosen<Retrieval> task;
   std::vector<int> sizes;                        // in the task's unit
-  int samples = 16;                              // questions of each size, their answers evenly from front to back
+  // questions of each size, with their answers spread evenly from front to back
+  int samples = 16;
   uint64_t seed = 0;
-  std::string file{};                         // of the questions, in place of made-up ones
-  std::vector<DocumentQuestion> questions{};  // one per line of the file
+  std::string file{};                         // a file of questions, in place of made-up ones
+  std::vector<DocumentQuestion> questions{};  // one for each line of the file
 };
-// task: as it is spelled; file: "" for made-up questions. Throws BadInput: there is no such task, or it takes no file.
+// task: as spelled; file: "" for made-up questions. Throws BadInput for an unknown task, or one that takes no file.
 English english(const std::string& task, const std::string& file);
-// Throws BadInput for a size that the task does not have, or that one of the questions of the file has too few
-// documents for, with file and line. Before anything is computed.
+// Throws BadInput for a size that the task does not have and, with file and line, for a question with too few
+// documents, before anything is computed.
 void check(const English&);
 
-// Question n of a size, a function of that and of the seed alone.
+// Question n of a size, a function of n, the size and the seed alone.
 TextQuestion written(const English&, int size, int n);
-// The encoder on the prompts of these sizes, one at a time, at the positions that it has by itself. Keys of a size: the
-// tokens of a prompt on average. The model has to live as long.
+// The encoder on the prompts of these sizes, one at a time, at its own positions. Keys of a size: the mean tokens of a
+// prompt. The model must outlive the result.
 Probed probed(const HfModel&, const English&);
 
 struct AtSize {
   std::string task;
-  int size = 0, tokens = 0;                      // tokens of the longest prompt, its end included
+  int size = 0, tokens = 0;                      // tokens of the longest prompt with its end
   int64_t samples = 0;
   double accuracy = 0;                           // by the benchmark's rule for the model's text
-  double accuracy_of_place[places] = {};         // NaN where no answer stood
+  double accuracy_of_place[places] = {};         // NaN without an answer
 };
-// Of greedy answers, at most 64 tokens, under these positions of the encoder, with a progress bar. Throws Interrupted.
+// Results of greedy answers, at most 64 tokens, under these positions of the encoder, with a progress bar. Throws
+// Interrupted.
 std::vector<AtSize> ask(const HfModel&, const English&, const Chosen<Sampler>& positions);
 Taken asking_takes(const HfModel&, const English&);
 std::string to_csv(const std::vector<AtSize>&);  // task,size,tokens,samples,accuracy,accuracy_1,...,accuracy_8
