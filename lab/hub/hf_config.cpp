@@ -19,7 +19,7 @@ namespace {
 
 using json = Keys::json;
 
-// Names, remarks, training, and settings around a model.
+// Keys for names, comments, training, and settings around a model.
 const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "_flash_attn_2_enabled",
                                         "_name_or_path",
@@ -61,7 +61,7 @@ const std::set<std::string> harmless = {"_attn_implementation_autoset",
                                         "use_bfloat16",
                                         "use_cache"};
 
-// Keys of relatives of these models, with the one value that changes nothing.
+// Keys of related models, with the one value that has no effect.
 const std::vector<std::pair<std::string, json>> only = {{"mlp_bias", false},
                                                         {"lm_head_bias", false},
                                                         {"full_attn_mod", 1},
@@ -82,12 +82,13 @@ const std::vector<std::pair<std::string, json>> only = {{"mlp_bias", false},
 
 // A family: the names in its checkpoints, the form of its models, and the defaults of keys that a file may leave out
 // (transformers 5.23, the models' configuration classes).
-enum class BiasesOf { none, inputs, said };  // of no product; of queries, keys and values; of these and wo, if said
+// Products with biases: none; queries, keys and values; or these and wo, depending on "attention_bias".
+enum class BiasesOf { none, inputs, said };
 struct Family {
   const char *type, *architecture;
   int longest, key_heads, head_dim;  // key_heads 0: as many as heads; head_dim 0: hidden_size / heads
   double epsilon;
-  BiasesOf biases;  // said: by "attention_bias"
+  BiasesOf biases;  // by "attention_bias"
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
 };
@@ -131,11 +132,11 @@ int window_of(Keys& config) {
   return window;
 }
 
-// How many keys a query sees in each layer.
+// The number of keys that a query sees in each layer.
 std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
   const bool qwen = type.starts_with("qwen"), gemma = type == "gemma3_text";
   int window = type == "mistral" || gemma ? window_of(config) : 0;
-  int first = 0, every = 0;  // from this layer on, but in each so-and-so-many-th
+  int first = 0, every = 0;  // from this layer on, except every such layer
   if (type == "phi3" && config.has("sliding_window")) window = window_of(config);
   if (qwen) {
     window = config.on("use_sliding_window", false) ? window_of(config) : (config.get("sliding_window"), 0);
@@ -182,7 +183,7 @@ std::vector<int> ends_of(Keys& config) {
 
 namespace {
 
-// bos_token_id. Only an empty prompt needs it, so a value that is no token counts as absent.
+// bos_token_id. Only an empty prompt needs it, so an invalid token counts as absent.
 void read_begin(Keys& config, std::vector<int>& begin) {
   if (const auto n = whole_number(config.get("bos_token_id"), most_tokens)) begin = {int(*n)};
 }
@@ -193,7 +194,7 @@ std::string keys_passed_over(Keys& generation) {
   static const std::set<std::string> none_at_1 = {"repetition_penalty", "encoder_repetition_penalty", "length_penalty",
                                                   "temperature", "top_p", "typical_p", "guidance_scale", "num_beams",
                                                   "num_beam_groups", "num_return_sequences"},
-                                     // of speed and shape; a length gives way to --count
+                                     // keys that concern speed and shape; a length is overridden by --count
       of_none = {"transformers_version", "use_cache", "cache_implementation", "pad_token_id", "bos_token_id",
                  "decoder_start_token_id", "max_length", "max_new_tokens", "return_dict_in_generate"};
   std::vector<std::string> keys = generation.all_left_over();
@@ -219,7 +220,7 @@ void refuse_left_over(Keys& config, const std::string& models) {
 
 namespace {
 
-// The one activation that a family has, under its key. Throws BadInput for another.
+// The only activation of a family, under its key. Throws BadInput for another.
 void check_activation(Keys& config, const char* key, const char* activation) {
   if (const json given = config.get(key); !given.is_null() && given != activation)
     config.refuse(key, fmt::format("\"{}\": other models are not run", activation));
@@ -231,7 +232,7 @@ double above_0(Keys& config, const char* key, double standard) {
   return x;
 }
 
-// Gemma 3: scaled embeddings, gains that are stored less 1, a scale of logits that the width of a head does not tell.
+// Gemma 3: scaled embeddings, gains that are stored less 1, a scale of logits independent of the width of a head.
 void read_gemma(Keys& config, HfConfig& all) {
   DecoderSpec& s = all.spec;
   check_activation(config, "hidden_activation", "gelu_pytorch_tanh");

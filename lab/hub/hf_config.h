@@ -1,6 +1,6 @@
 // config.json of a checkpoint of the Hugging Face form: LLaMA and its relatives (the families of hf_config.cpp) as
 // transformers defines them. Every key is either understood, known to change no result, or refused by name: a model
-// that computes something else than its authors wanted would look like a bad one.
+// computed differently from its authors' would look like a bad one.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,33 +15,33 @@ namespace poslab {
 
 struct HfConfig {
   DecoderSpec spec;
-  HfForm form{};                                 // how its weights are kept
+  HfForm form{};                                 // the form of its weights
   HfRope rope{};                                 // its positions
-  int trained_length = 0;                        // max_position_embeddings, whatever window or scaling there is
+  int trained_length = 0;                        // max_position_embeddings, for any window or scaling
   std::vector<int> begin{};                      // bos_token_id: the token that begins a text, or none
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
-  TokenChoice choice{.temperature = 0.8};        // how tokens are drawn, unless the user says otherwise
+  TokenChoice choice{.temperature = 0.8};        // how tokens are drawn by default
   std::string passed_over{};                     // a line on other keys of generation_config.json, or none
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
 
-// generation_config.json, how the authors want a model to write: bos_token_id, eos_token_id, temperature, top_k and
-// top_p, each where it is given, and the most probable token where do_sample is false. Other keys are passed over, as
-// none changes the model's logits; `passed_over` has them. Defaults are those of `poslab lm generate`; by default
-// transformers takes the most probable token, or draws from the 50 most probable ones. Throws BadInput for a text that
-// is no JSON object, and for a wrong value of any of these keys but bos_token_id.
+// generation_config.json, the authors' defaults for writing: bos_token_id, eos_token_id, temperature, top_k and top_p,
+// each if given, and the most probable token if do_sample is false. Other keys are ignored, as none changes the model's
+// logits; `passed_over` lists them. Defaults are those of `poslab lm generate`; by default transformers takes the most
+// probable token, or draws from the 50 most probable ones. Throws BadInput for a text that is no JSON object, and for a
+// wrong value of any of these keys but bos_token_id.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 extern const char* const names_of_families;  // "LLaMA, Mistral, ... and Gemma 3"
-// The keys that all architectures share. Passes over keys of names, remarks and training.
+// The keys that all architectures share. Ignores keys for names, comments and training.
 void pass_over_harmless(Keys& config);
 // eos_token_id: a token's number, a list of them, or none. Throws BadInput.
 std::vector<int> ends_of(Keys& config);
-// "PATH: repetition_penalty, min_p would change the text, and poslab passes over them", of the keys of a
-// generation_config.json that were not read; "" where none has a value that has an effect.
+// "PATH: repetition_penalty, min_p would change the text, and poslab passes over them", for the unread keys of a
+// generation_config.json; "" if none has an effect.
 std::string keys_passed_over(Keys& generation);
-// Refuses a key that was not read. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
+// Refuses an unread key. models: "LLaMA, Mistral and Qwen 2". Throws BadInput with the key.
 void refuse_left_over(Keys& config, const std::string& models);
 
 }  // namespace poslab

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// The bytes that a token spells in GPT-2's alphabet; with any other character it is its own bytes.
+// The bytes of a token in GPT-2's alphabet; a token with any other character is its own bytes.
 std::string bytes_of_letters(const std::string& token) {
   std::string all;
   for (std::string_view rest = token; !rest.empty();) {
@@ -63,7 +63,7 @@ void HfDecoder::add(const nlohmann::ordered_json& step, const std::string& where
     });
   } else if (type == "\"Strip\"") {
     if (step.value("stop", 0) != 0) refuse("it takes characters from the end of a text");
-    if (fused_) return;  // it then strips only the start of the whole text
+    if (fused_) return;  // the library then strips only the start of the whole text
     refuse_after_joining();
     steps_.emplace_back(
         [what = step.at("content").get<std::string>(), most = step.value("start", 0)](std::string token) {

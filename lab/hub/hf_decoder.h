@@ -1,6 +1,6 @@
 // The "decoder" of a tokenizer.json: the bytes of a token in the middle of a text. Without a decoder these are the
-// token's spelling, without the spaces that the library then writes between tokens. Leaves out how spaces are removed
-// at the start of a text (Strip after Fuse; Metaspace), and steps that read several tokens at a time.
+// token's spelling, without the spaces that the library then writes between tokens. Leaves out the removal of spaces at
+// the start of a text (Strip after Fuse; Metaspace), and steps that read several tokens at a time.
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -12,14 +12,14 @@ namespace poslab {
 class HfDecoder {
  public:
   HfDecoder() = default;
-  // where: for errors. Throws BadInput for a step that is not known.
+  // where: for errors. Throws BadInput for an unknown step.
   HfDecoder(const nlohmann::ordered_json& decoder, const std::string& where);
   std::string bytes(std::string token) const;
 
  private:
   void add(const nlohmann::ordered_json& step, const std::string& where);
   std::vector<std::function<std::string(const std::string& token)>> steps_;
-  bool bytes_made_ = false, fused_ = false;  // after either, steps no longer see single tokens
+  bool bytes_made_ = false, fused_ = false;  // after either, steps see no single tokens
 };
 
 }  // namespace poslab

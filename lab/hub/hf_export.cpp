@@ -46,7 +46,7 @@ json config_json(const State& state, const Source& source, const HfRopeKeys& rop
               {"torch_dtype", "float32"}};
   if (rope.window) all["sliding_window"] = rope.window;
   if (s.biases) all["attention_bias"] = true;
-  json scaling = rope.rope_parameters;  // as all versions of transformers read it
+  json scaling = rope.rope_parameters;  // the spelling that all versions of transformers read
   scaling.erase("rope_theta");
   if (scaling.at("rope_type") != "default") all["rope_scaling"] = scaling;
   return all;
@@ -58,7 +58,7 @@ int place(int channel, int head_dim, Pairing pairing) {
   return pairing == Pairing::half ? channel : channel - in_head + in_head % 2 * head_dim / 2 + in_head / 2;
 }
 
-// (in, out) -> (out, in), or a vector; outputs in heads are put where `pairing` wants them.
+// (in, out) -> (out, in), or a vector; outputs in heads are permuted by `pairing`.
 Tensor as_stored(const Tensor& x, int head_dim, Pairing pairing) {
   const int in = x.dims() == 1 ? 1 : x.dim(0), out = x.dim(-1);
   Tensor y(x.dims() == 1 ? Shape{out} : Shape{out, in});
@@ -79,8 +79,8 @@ std::string weights(const State& state, Pairing pairing) {
     all.push_back(
         {name, e.name == "embedding" ? e.tensor : as_stored(e.tensor, head, turns ? pairing : Pairing::half)});
   }
-  // LLaMA's attention_bias is also one of the output. As Qwen 2, which has none, the model would be given that one's
-  // words by transformers, whatever its tokenizer.json says.
+  // LLaMA's attention_bias includes the output. Qwen 2 has no output bias, but transformers would then split texts by
+  // Qwen 2's rules, whatever the tokenizer.json.
   for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
     all.push_back(
         {name_of(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
@@ -105,7 +105,7 @@ std::string word_expression() {
     const std::string one = "[" + of[sign] + "]";  // 64 bytes, the space among them
     all += space + one + "{1,63}|" + one + "{1,64}|";
   }
-  // a run of blanks without the space that goes with the word after it
+  // a run of blanks without the one that belongs to the next word
   return all + blank + "{1,63}(?=" + space + "[^" + of["blank"] + "])|" + blank + "{1,64}";
 }
 
@@ -168,13 +168,13 @@ void export_hf(const State& state, const Source& source, const std::string& fold
   make_folder(folder);
   if (!tokenizer.empty()) {
     write_file(folder + "/tokenizer.json", tokenizer);
-    // without a class of its own the tokenizer would be taken for that of the architecture
+    // without a class, transformers would choose the tokenizer of the architecture
     write_file(folder + "/tokenizer_config.json", "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}\n");
   }
   for (const auto& [name, bytes] : tokens)
     if (source.tokenizer) write_file(folder + "/" + name, bytes);
   write_file(folder + "/model.safetensors", numbers);
-  write_file(folder + "/config.json", config);  // the last, so that without it the folder is no model yet
+  write_file(folder + "/config.json", config);  // written last, so that a folder without it is no model
 }
 
 }  // namespace poslab::language

@@ -1,6 +1,6 @@
-// A trained model in the Hugging Face form, so that other programs run it: config.json, model.safetensors and, unless
-// the text is a made-up language, tokenizer.json and tokenizer_config.json. It becomes a
-// LlamaForCausalLM, with the scheme `window` a MistralForCausalLM.
+// A trained model in the Hugging Face form, for other programs: config.json, model.safetensors and, unless the text is
+// a made-up language, tokenizer.json and tokenizer_config.json. It becomes a LlamaForCausalLM or, with the scheme
+// `window`, a MistralForCausalLM.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,12 +10,12 @@
 
 namespace poslab::language {
 
-// Makes the folder. Throws BadInput: it is there already; or with the reason why the form cannot say this model.
-// tokens: files of the source's tokenizer, by name and bytes, where that is of another checkpoint of this form.
+// Makes the folder. Throws BadInput if it exists, or with the reason why the form cannot express this model. tokens:
+// files of the tokenizer of another checkpoint of this form, by name and bytes, if the model has it.
 using TokenFiles = std::vector<std::pair<std::string, std::string>>;
 void export_hf(const State&, const Source&, const std::string& folder, const TokenFiles& tokens = {});
 
-// The vocabulary as a tokenizer.json. Throws BadInput where two tokens have the same bytes, which the form cannot say.
+// The vocabulary as a tokenizer.json. Throws BadInput if two tokens have the same bytes, which the form cannot express.
 std::string hf_tokenizer_json(const Vocabulary&);
 
 }  // namespace poslab::language

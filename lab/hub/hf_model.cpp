@@ -16,7 +16,7 @@
 namespace poslab {
 namespace {
 
-// Further tensors of older checkpoints: rotations, which follow from the configuration. transformers skips them, too.
+// Rotations in older checkpoints, which follow from the configuration. transformers also skips them.
 bool is_spare(const std::string& name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
@@ -63,7 +63,7 @@ HfModel open_hf_model(const std::string& folder, Device device) {
 
 namespace {
 
-// Whether the texts of a tokenizer.model begin with its <s>, which tokenizer_config.json may deny.
+// Whether the texts of a tokenizer.model begin with its <s>; tokenizer_config.json may turn that off.
 bool begins_texts(const std::string& folder) {
   const std::string path = folder + "/tokenizer_config.json";
   if (!std::filesystem::exists(path)) return true;

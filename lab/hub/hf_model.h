@@ -18,22 +18,22 @@ struct HfModel {
   Decoder net;
   std::map<std::string, StoredMatrix> matrices{};  // by parameter, (out, in), or a table; in the files
 };
-// Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
+// Throws BadInput if part of the model is missing, unknown, superfluous or of another shape; Failure if a file is
 // damaged.
 HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
 // Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
 // that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const std::string& folder, int vocabulary);
-// A matrix as the parameter of that name of a decoder in training.
+// A matrix in the shape of the parameter of that name of a decoder in training.
 Tensor parameter_of(const std::string& name, const StoredMatrix&);
-// Throws BadInput, naming it, for a trait of the model that no options of a training have.
+// Throws BadInput with the name of a trait that no option of a training expresses.
 void require_trainable(const HfConfig&, const std::string& folder);
-// A folder of this form, config.json in it, and no run.
+// Whether it is a folder of this form: config.json in it, and no run.
 bool is_hf_folder(const std::string& path);
-// Throws BadInput: --hf names no folder, but perhaps a model of the Hub.
+// Throws BadInput for a --hf that names no folder, but perhaps a model of the Hub.
 void require_folder(const std::string&);
-// Throws BadInput: it has more tokens than the model. path: of its file.
+// Throws BadInput if it has more tokens than the model. path: of its file.
 void check_vocabulary(const Tokenizer&, int vocabulary, const std::string& path);
 
 }  // namespace poslab

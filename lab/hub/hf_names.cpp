@@ -9,8 +9,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-// Of one layer, by the parameter's name in its block. The norm before the feed-forward network has LLaMA's name for it,
-// which in families with norms after attention is theirs.
+// Names within a layer, by the parameter's name in its block. The norm before the feed-forward network has LLaMA's
+// name, which families with norms after attention use for those.
 std::string in_layer(const std::string& parameter, NormPlace norms) {
   static const Names all = {{"norm1.gain", "input_layernorm.weight"},
                             {"attention.query", "self_attn.q_proj.weight"},
@@ -34,7 +34,7 @@ std::string in_layer(const std::string& parameter, NormPlace norms) {
   return found == all.end() ? "" : found->second;
 }
 
-// The part of a tensor that holds several matrices, one below the other.
+// A part of a tensor that contains several matrices, one below the other.
 HfPlace part_of(const std::string& tensor, int row, int all_rows) {
   HfPlace place(tensor);
   place.row = row, place.all_rows = all_rows;

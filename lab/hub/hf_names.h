@@ -1,5 +1,5 @@
-// Where a checkpoint of the Hugging Face form keeps each parameter of a decoder. Families give their norms other names,
-// some keep several matrices in one tensor, and Gemma's gains are stored less 1.
+// The place of each parameter of a decoder in a checkpoint of the Hugging Face form. Families differ in the names of
+// norms, some store several matrices in one tensor, and Gemma's gains are stored less 1.
 #pragma once
 #include <string>
 
@@ -7,15 +7,15 @@
 
 namespace poslab {
 
-// The rows [row, row + rows) of a tensor of all_rows, each number times a factor after `plus` is added.
+// The rows [row, row + rows) of a tensor of all_rows; each number is (stored + plus) * factor.
 struct HfPlace {
-  HfPlace(std::string tensor_) : tensor(std::move(tensor_)) {}  // NOLINT: a whole tensor is said by its name
-  std::string tensor;                                           // "" for a parameter that the form does not have
-  int row = 0, all_rows = 0;                                    // 0: the tensor is the parameter
+  HfPlace(std::string tensor_) : tensor(std::move(tensor_)) {}  // NOLINT: implicit, as a name stands for a whole tensor
+  std::string tensor;                                           // "" for a parameter that the form lacks
+  int row = 0, all_rows = 0;                                    // 0: the whole tensor
   double plus = 0, times = 1;
 };
 
-// Traits of a family's checkpoints that DecoderSpec does not have.
+// Traits of a family's checkpoints that DecoderSpec lacks.
 struct HfForm {
   bool fused = false;         // queries, keys and values in one tensor, gate and up in another
   bool gains_less_1 = false;  // a gain is 1 + the stored number

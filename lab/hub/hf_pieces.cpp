@@ -20,7 +20,7 @@ namespace {
 
 using json = HfPieces::json;
 
-// GPT-2's words (Radford et al. 2019), which "ByteLevel" means where nothing else is said.
+// GPT-2's words (Radford et al. 2019), the default of "ByteLevel".
 constexpr const char* gpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 std::string utf8(int code) {
@@ -32,7 +32,7 @@ bool ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
 }
 
-// How many code points a character's canonical decomposition has.
+// The number of code points of a character's canonical decomposition.
 int letters_and_accents(utf8proc_int32_t code) {
   utf8proc_int32_t parts[32];
   return int(utf8proc_decompose_char(code, parts, 32, UTF8PROC_DECOMPOSE, nullptr));
@@ -50,7 +50,7 @@ NormalizedText composed(const NormalizedText& text) {
   if (n < 0) failure("a text could not be normalized: {}", utf8proc_errmsg(n));
   NormalizedText all(text.offsets[0]);
   std::string_view rest(reinterpret_cast<char*>(made), size_t(n)), source = text.text;
-  for (int ahead = 0; !rest.empty();) {  // code points that were read and not yet written
+  for (int ahead = 0; !rest.empty();) {  // code points that were read but not written yet
     const auto [code, bytes] = first_character(rest);
     for (ahead -= letters_and_accents(code); ahead < 0 && !source.empty();) {
       const auto [read, its] = first_character(source);
@@ -62,7 +62,7 @@ NormalizedText composed(const NormalizedText& text) {
   return all;
 }
 
-// A text with `made` before it, which comes from no bytes of the source.
+// A text with `made` before it, which has no bytes in the source.
 NormalizedText after(const std::string& made, const NormalizedText& text) {
   NormalizedText all(text.offsets[0]);
   all.add(made, text.offsets[0]), all.add(text);
@@ -76,7 +76,7 @@ NormalizedText in_letters(const NormalizedText& bytes) {
   return all;
 }
 
-// How matches and the parts between them become pieces; the names are the library's.
+// How matches and the parts between them become pieces, by the library's names.
 enum class Behavior { removed, isolated, contiguous, previous, next };
 
 // The pieces of a text, some joined or removed by `behavior`. at_start: whether the first one begins the whole text.
@@ -110,8 +110,7 @@ bool split(const Regex& regex, bool invert, Behavior behavior, const NormalizedT
   bad_input("{}: the {} {} is not known; poslab reads those of LLaMA and its relatives", where, kind, json_type(step));
 }
 
-// The text that a step inserts. All known models insert three bytes; a file from a stranger must not turn a little text
-// into a lot.
+// The text that a step inserts. All known models insert three bytes; a malicious file must not expand a text much more.
 std::string put_in(std::string text, const std::string& where) {
   constexpr size_t most = 64;
   if (text.size() > most)
@@ -302,7 +301,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
   }
 }
 
-// A mark for each space, and one before every piece ("always"), before the first of the text ("first"), or before none.
+// A mark replaces each space, and precedes every piece ("always"), the first of the text ("first"), or none.
 void HfPieces::add_metaspace(const json& step, const std::string& where) {
   require_only(!marks_spaces_, where, step);
   marks_spaces_ = true;
@@ -330,7 +329,7 @@ bool HfPieces::cut(size_t step, const NormalizedText& piece, bool at_start, cons
 }
 
 NormalizedText HfPieces::normalized(NormalizedText text) const {
-  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models make three bytes of one
+  const size_t bytes = text.text.size(), most = 256 * (bytes + 256);  // known models triple bytes at most
   for (const Change& change : changes_)
     if (text = change(text); text.text.size() > most)
       failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", text.text.size(), bytes);

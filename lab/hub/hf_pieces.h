@@ -1,6 +1,6 @@
 // The steps of a tokenizer.json before a text is searched for tokens: its "normalizer" changes characters, and its
-// "pre_tokenizer" cuts the text into pieces, over whose ends no token reaches. All steps that LLaMA and its relatives
-// have (hf_config.h); others are refused by name.
+// "pre_tokenizer" cuts the text into pieces, which no token crosses. Supports all steps of LLaMA and its relatives
+// (hf_config.h); others are refused by name.
 #pragma once
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ struct NormalizedText {
   explicit NormalizedText(size_t begin) : offsets{begin} {}
   explicit NormalizedText(std::string_view source);        // the source itself
   NormalizedText part(size_t from, size_t bytes) const;
-  void add(const NormalizedText& part);                    // its first byte also gets source bytes left out before
+  void add(const NormalizedText& part);                    // its first byte also gets source bytes left out before it
   void add(std::string_view made, size_t end);             // from the source between the last offset and `end`
 };
 
@@ -26,7 +26,7 @@ class HfPieces {
  public:
   using json = nlohmann::ordered_json;
   HfPieces() = default;
-  // where: for errors. Throws BadInput for a step that is not known.
+  // where: for errors. Throws BadInput for an unknown step.
   HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where);
   // The text after the normalizer. Throws Failure if it grows far beyond any known normalizer's.
   NormalizedText normalized(NormalizedText text) const;
@@ -54,13 +54,13 @@ const std::string& letter_of(unsigned char byte);
 int byte_of(std::string_view letter);            // -1 for a character outside the alphabet
 NormalizedText replaced(const NormalizedText& text, const std::string& what, const std::string& with);
 std::string replaced(const std::string& text, const std::string& what, const std::string& with);
-NormalizedText valid_utf8(std::string_view source);             // with U+FFFD for each byte that is no UTF-8
-std::string_view without_cut_character(std::string_view text);  // without the end of a character that it begins with
-size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
-size_t white_space(std::string_view text);       // bytes of the white space that it begins with
+NormalizedText valid_utf8(std::string_view source);             // with U+FFFD for each invalid byte
+std::string_view without_cut_character(std::string_view text);  // without the remains of a character at its beginning
+size_t character(std::string_view text);         // bytes of the first UTF-8 character, 1 if it is damaged
+size_t white_space(std::string_view text);       // bytes of leading white space
 size_t characters(std::string_view text);              // their number
-std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
-// The text under `key` of a step's "pattern", as {"String": " "}; nothing for a pattern of another kind.
+std::string json_type(const nlohmann::ordered_json&);   // its "type", or its spelling
+// The text under `key` of a step's "pattern", as {"String": " "}; empty for another kind of pattern.
 std::optional<std::string> pattern_of(const nlohmann::ordered_json& step, const char* key);
 
 }  // namespace poslab

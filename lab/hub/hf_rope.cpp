@@ -14,7 +14,7 @@ namespace {
 
 using json = Keys::json;
 
-// A number for each pair of channels, "1/1.5/8".
+// A number for each pair of channels, as in "1/1.5/8".
 std::string list_of(Keys& of, const std::string& key, int pairs) {
   std::vector<std::string> numbers;
   for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
@@ -24,7 +24,7 @@ std::string list_of(Keys& of, const std::string& key, int pairs) {
   return fmt::format("{}", fmt::join(numbers, "/"));
 }
 
-// ",attention=1.2" where the file says it. Cosines and sines are multiplied by it; its sign is lost in the logits.
+// ",attention=1.2" if the file has it. It multiplies cosines and sines; its sign is lost in the logits.
 std::string attention_of(Keys& of) {
   if (of.get("attention_factor").is_null()) return "";
   const double attention = std::abs(of.number("attention_factor"));
@@ -33,7 +33,8 @@ std::string attention_of(Keys& of) {
   return ",attention=" + spelled(attention);
 }
 
-// 1 + 0.1 ln factor is the default of attention_factor, or this with mscale over this with mscale_all_dim.
+// The default of attention_factor is 1 + 0.1 ln factor, or the ratio of two such terms, with mscale and with
+// mscale_all_dim.
 std::string yarn(Keys& of, int length, int longest) {
   const double factor = of.number("factor", double(longest) / length);
   std::string text = fmt::format("yarn:factor={},length={}", spelled(factor), length);
@@ -72,11 +73,11 @@ std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trai
             type);
 }
 
-// of: the object for the rotation itself. theta: the key of the base in config.json if `of` has none, and the base if
-// neither has one.
+// of: the object of the rotation. theta: the key of the base in config.json if `of` has none, and the base without
+// either.
 HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::pair<const char*, double>& theta) {
   const std::string older = of.word("type", "default"), named = of.word("rope_type", older);
-  const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // the first release's name for it
+  const std::string type = form.phi && named == "yarn" ? "longrope" : named;  // its name in the first release
   if (form.phi && type != "default" && type != "longrope" && type != "su")
     bad_input("{}: the type \"{}\" is not known in a model of Phi-3; default and longrope are", of.where(), type);
   HfRotation r;
@@ -99,7 +100,7 @@ HfRotation rotation(Keys& config, Keys& of, const HfRopeForm& form, const std::p
   const char* const outside_too = "original_max_position_embeddings";
   const bool is_outside = !config.get(outside_too).is_null();
   if (form.phi || is_outside) trained = config.whole(outside_too, 4096);  // Phi-3's default
-  if (is_outside) r.original = std::min(*trained, form.longest);  // Phi-3 writes 4096 whatever it is
+  if (is_outside) r.original = std::min(*trained, form.longest);  // Phi-3 writes 4096 for any model
   else if (type != "dynamic" && !of.get(outside_too).is_null()) r.original = of.whole(outside_too, form.longest);
   const int pairs = int(r.fraction * form.head_dim) / 2;
   std::string scheme = scheme_of(of, type, trained, form.longest, pairs);

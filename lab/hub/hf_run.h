@@ -1,5 +1,4 @@
-// A checkpoint of the Hugging Face form in the place of a run, for `poslab lm eval | generate --hf` and for
-// pages.
+// A checkpoint of the Hugging Face form in place of a run, for `poslab lm eval | generate --hf` and for pages.
 #pragma once
 #include <memory>
 
@@ -9,11 +8,11 @@
 namespace poslab::language {
 
 struct HfRun {
-  RunSpec config;                                // options of a test; train_length is the model's, unless asked for
-  Source source;                                 // the tokens; with `text` the whole text, all of it of the test
+  RunSpec config;                                // options of a test; train_length defaults to the model's
+  Source source;                                 // the tokens; `text` is all for the test
   Decoder net;
-  HfRope rope{};                           // the positions that it was trained with
-  TokenChoice choice{.temperature = 0.8};  // how tokens are drawn, unless the user says otherwise
+  HfRope rope{};                           // the positions of its training
+  TokenChoice choice{.temperature = 0.8};  // how tokens are drawn by default
   std::string passed_over{};               // a line on keys of generation_config.json, or none
 };
 // asked: encoding, temperature, positions, train_length, eval_times, eval_samples, text, matmul, device. An encoding
@@ -21,7 +20,7 @@ struct HfRun {
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text);
 // The model's sizes, tokens and positions, as options.
 Settings settings_of(const HfConfig&);
-// As a run that is only looked at: its learner is tested and drawn like others, and has no parameters to train.
+// As a read-only run: its learner is tested and drawn like others, and has no parameters to train.
 std::unique_ptr<TextLearner> learner_of(const HfRun&);
 
 }  // namespace poslab::language

@@ -92,7 +92,7 @@ void HfTokenizer::read_model(const json& model) {
   }
 }
 
-// The library ignores the numbers of added tokens that its model lacks: it numbers them on from the model's size.
+// The library ignores the numbers of added tokens that its model lacks, and numbers them from the model's size on.
 void HfTokenizer::read_added(const json& tokens) {
   int next = int(token_.size());
   std::unordered_map<std::string, json> known;
@@ -150,8 +150,8 @@ const std::string& HfTokenizer::text(int token) const {
   return token >= 0 && token < size() ? text_[size_t(token)] : none;
 }
 
-// The tokens of single characters, before any merge, and where each ends in the text. As in the library, an unknown
-// character is written only at the next known one or at the end, and so after characters between them that are bytes.
+// The tokens of single characters, before any merge, and the end of each in the text. As in the library, an unknown
+// character is written only at the next known one or at the end, so after byte tokens between them.
 std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& word) const {
   std::vector<Letter> all;
   std::optional<Letter> unknown;
@@ -188,8 +188,8 @@ std::vector<HfTokenizer::Letter> HfTokenizer::letters_of(const NormalizedText& w
   return all;
 }
 
-// The pair with the oldest merge is joined, of equal ones the leftmost, until none is left. A heap holds the
-// candidates; one that has changed meanwhile is passed over.
+// Joins the pair with the oldest merge, of equal ones the leftmost, until none is left. A heap holds the candidates;
+// changed ones are skipped.
 bool HfTokenizer::add_word(const NormalizedText& word, TokenizedText& to, size_t most) const {
   if (const auto whole = token_.find(word.text); whole_words_ && whole != token_.end()) {
     to.add(whole->second, word.offsets.back());

@@ -15,7 +15,7 @@
 namespace poslab {
 namespace {
 
-// Where the first number of [0, count) lies that has all bits of the exponent, which are NaN and infinity; -1: none.
+// The index of the first number in [0, count) with all exponent bits set, NaN or infinity; -1: none.
 template <class Bits>
 int64_t not_finite(const Bits* numbers, int64_t count, Bits exponent) {
   constexpr int64_t block = 1 << 15;
@@ -40,7 +40,7 @@ int64_t not_finite(const StoredMatrix& m) {
   return not_finite(static_cast<const uint16_t*>(m.at), count, uint16_t(m.as == StoredAs::float16 ? 0x7c00 : 0x7f80));
 }
 
-// No training leaves such weights that is of use, and some of the formulas would hide them in figures that look sound.
+// No useful training leaves such weights, and some formulas would hide them in plausible figures.
 void check_finite(const std::string& name, const StoredTensor& t, const StoredMatrix& m) {
   const int64_t at = not_finite(m);
   if (at < 0) return;
@@ -49,8 +49,7 @@ void check_finite(const std::string& name, const StoredTensor& t, const StoredMa
   failure("{} is damaged: the tensor {} holds NaN or infinity, first at ({}); fetch it again", t.path, name, place);
 }
 
-// The rows that a place names, still where they lie; a copy in 32 bits where numbers are stored in another way than
-// they are meant.
+// The rows of a place, in the mapped file; a copy in 32 bits if the stored numbers need a change.
 StoredMatrix rows_of(StoredMatrix m, const HfPlace& place, int rows) {
   m.at = static_cast<const char*>(m.at) + int64_t(place.row) * m.columns * bytes_of(m.as), m.rows = rows;
   if (place.plus == 0 && place.times == 1) return m;

@@ -1,5 +1,5 @@
-// The tensors of a checkpoint of the Hugging Face form, handed to a model by its parameters' names. They stay in their
-// files, which are mapped; every one that is there must have been of use.
+// The tensors of a checkpoint of the Hugging Face form, by the names of a model's parameters. They stay in their mapped
+// files; every tensor must be used.
 #pragma once
 #include <functional>
 #include <set>
@@ -14,12 +14,12 @@ namespace poslab {
 
 class HfWeights {
  public:
-  // place_of: where the form keeps a parameter. config: the path, for messages.
+  // place_of: the place of a parameter in the form. config: the path, for messages.
   using Places = std::function<HfPlace(const std::string& parameter)>;
   // On the model's device. Throws BadInput where the tensors do not fit.
   HfWeights(const std::string& folder, const std::string& config, Places place_of, Device = Device::cpu);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
-  // The first of tied names whose tensor is there, which is then the weight of all; if none is, the first name.
+  // The first of tied names with a tensor, which is then the weight of all; without any, the first name.
   std::string first_of(const std::vector<std::string>& tied) const;
   // Leaves out a tensor that copies another. Throws BadInput if the two differ in dtype, shape or a number.
   void drop_copy(const std::string& tensor, const std::string& of);

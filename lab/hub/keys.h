@@ -1,4 +1,4 @@
-// A JSON object that must hold nothing unknown: each key is read by name, and keys that were not read are found.
+// A JSON object without unknown parts: each key is read by name, and unread keys are found.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,13 +10,13 @@ namespace poslab {
 class Keys {
  public:
   using json = nlohmann::ordered_json;
-  // where: "DIR/config.json", for errors. Throws BadInput if it is no object.
+  // where: "DIR/config.json", for errors. Throws BadInput if it is not an object.
   Keys(json object, std::string where);
   const std::string& where() const { return where_; }
   bool has(const std::string& key) const { return all_.contains(key); }   // also null
   // The value of a key; null where it is absent or null.
   json get(const std::string& key);
-  // They throw BadInput: absent or null and without a standard, or of another kind.
+  // Throw BadInput for an absent or null value without a default, and for another type.
   int whole(const std::string& key);
   int whole(const std::string& key, int standard);
   int size(const std::string& key, int most);    // from 1 on
@@ -27,7 +27,7 @@ class Keys {
   std::string word(const std::string& key, const std::string& standard);
   std::vector<double> numbers(const std::string& key);
   std::vector<std::string> words(const std::string& key);
-  // The keys that were not read and are not null, in their order; the first, "" without one.
+  // The unread keys that are not null, in order; the first of them, or "".
   std::vector<std::string> all_left_over() const;
   std::string left_over() const;
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
@@ -40,11 +40,11 @@ class Keys {
   std::set<std::string> read_;
 };
 
-// Sizes that an external model may have: larger than any in use, and so small that each product of two is an int, and
-// that the memory allocated before its tensors are checked is small.
+// Limits on sizes of external models: larger than any in use, and small enough that the product of two is an int and
+// little memory is allocated before the tensors are checked.
 constexpr int most_layers = 4096, most_heads = 4096, most_channels = 1 << 18, most_tokens = 1 << 24;
 
-// The object of a file's text. Throws BadInput, naming the file, if it is no object.
+// The object in a file's text. Throws BadInput with the file's name if it is not an object.
 Keys keys_of(const std::string& text, const std::string& path);
 
 }  // namespace poslab

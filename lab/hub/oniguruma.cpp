@@ -57,7 +57,7 @@ class OnigurumaReader {
     if (rest_.starts_with("(?")) refuse(3);
     if (take("(")) {
       folds_.push_back(folds());
-      return "(?:";  // nothing refers to it
+      return "(?:";  // no reference to it is possible
     }
     if (take(".")) return quantified("[^\\n]");
     if (rest_.starts_with("[")) return quantified(bracket());
@@ -122,7 +122,7 @@ class OnigurumaReader {
     if (rest_.size() < 2 || rest_[0] != '\\') return {};
     const char c = rest_[1];
     if (std::string("sSdDwWpP").find(c) == std::string::npos) return {};
-    if (folds() || c == 'W') refuse(2);  // [a\W] has no inside to join
+    if (folds() || c == 'W') refuse(2);  // [a\W] cannot be joined to a class
     if (c == 'p' || c == 'P') {
       const size_t end = std::min(rest_.find('}'), rest_.size());
       for (const char* name : categories)

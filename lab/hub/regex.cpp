@@ -41,7 +41,7 @@ Regex::Regex(const std::string& pattern, const std::string& where) {
   pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
   if (empty)
     bad_input("{}: the expression \"{}\" matches an empty text, too, which poslab does not read", where, pattern);
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // without a JIT compiler, matching is slower
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // matching is slower without a JIT compiler
 }
 
 void Regex::each(const std::string& text, const std::function<bool(size_t, size_t)>& found) const {

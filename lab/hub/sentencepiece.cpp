@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// <0x0A> is a byte only where the model marks it so; a user may have defined a piece that is spelled like one.
+// <0x0A> is a byte only if the model marks it as one; a user may have defined a piece with this spelling.
 std::string text_of(const sentencepiece::SentencePieceProcessor& processor, int token) {
   const std::string& piece = processor.IdToPiece(token);
   if (processor.IsUnknown(token)) return "\uFFFD";
@@ -27,7 +27,7 @@ SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, 
   bool read = false;
   try {
     read = processor_->LoadFromSerializedProto(bytes).ok() && processor_->GetPieceSize() > 0;
-  } catch (const std::exception&) {}  // of its tree of pieces, if one is empty
+  } catch (const std::exception&) {}  // an error of its tree of pieces, if a piece is empty
   if (!read) bad_input("{} is not a tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {
     text_.push_back(text_of(*processor_, token));
@@ -50,7 +50,7 @@ TokenizedText SentencePiece::tokenize(std::string_view text, size_t most) const 
   TokenizedText all;
   const auto piece = [&](size_t n) { return read.pieces(int(n)); };
   for (size_t n = 0, last; n < read.pieces_size() && all.tokens.size() < most; n = last + 1) {
-    // sentencepiece gives a character's whole text to the last of its byte tokens
+    // sentencepiece assigns a character's whole text to the last of its byte tokens
     const auto has_none = [&](size_t k) {
       return processor_->IsByte(int(piece(k).id())) && piece(k).begin() == piece(k).end();
     };

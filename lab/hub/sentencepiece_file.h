@@ -1,5 +1,5 @@
-// A check of a tokenizer.model before sentencepiece reads it. sentencepiece follows the file's table of characters
-// without a check of bounds, so that a malicious file could make it read any memory.
+// A check of a tokenizer.model before sentencepiece reads it. sentencepiece does not check bounds in the file's table
+// of characters, so a malicious file could make it read any memory.
 #pragma once
 #include <string>
 #include <string_view>

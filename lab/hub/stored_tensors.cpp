@@ -24,9 +24,8 @@ struct Mapped {
   uint64_t size;
 };
 
-// A file that becomes shorter while it is mapped takes its bytes with it: a read of them raises SIGBUS. Then there is
-// nothing to go on with, so the program ends with one line. A mapping is listed for good, as a signal may come at any
-// time; one that has ended has no bytes.
+// Reads of a mapped file that became shorter raise SIGBUS, upon which the program ends with one line. The list of
+// mappings only grows, as a signal may come at any time; an ended mapping has no bytes.
 struct Listed {
   const char* at;
   std::atomic<size_t> size;
@@ -42,7 +41,7 @@ void on_bus_error(int, siginfo_t* about, void*) {
       [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, l->said.data(), l->said.size());
       ::_exit(1);
     }
-  std::signal(SIGBUS, SIG_DFL);          // not ours: it comes again at once
+  std::signal(SIGBUS, SIG_DFL);          // not one of ours: the signal is raised again at once
 }
 
 Listed* list(const char* at, size_t size, const std::string& path) {
@@ -68,7 +67,7 @@ Mapped map_file(const std::string& path) {
   return {std::shared_ptr<const char>(l->at, end), size};
 }
 
-// "weight_map" of an index: by its tensor's name, a file of the same folder.
+// "weight_map" of an index: a file of the same folder, by tensor.
 std::vector<std::pair<std::string, std::string>> read_index(const std::string& path) {
   const Json all = parse_json(read_input(path), path), map = all.is_object() ? all.value("weight_map", Json()) : Json();
   if (!map.is_object()) bad_input("{} has no object \"weight_map\", which says where each tensor is", path);
@@ -136,7 +135,7 @@ std::map<std::string, std::string> checksums_of_hf(const std::string& folder) {
   const std::string config = read_input(folder + "/config.json");
   Checksum sum, tokens;
   sum.add(config.data(), config.size());
-  std::vector<std::string> read = {"tokenizer.json"};  // as open_hf_tokenizer() has it
+  std::vector<std::string> read = {"tokenizer.json"};  // as in open_hf_tokenizer()
   if (!std::filesystem::exists(folder + "/tokenizer.json")) read = {"tokenizer.model", "tokenizer_config.json"};
   for (const std::string& name : read)
     if (std::filesystem::exists(folder + "/" + name)) {

@@ -13,27 +13,28 @@ struct StoredTensor {
   std::string dtype;                             // "F32", "BF16", "F16", ...
   Shape shape;
   const char* at = nullptr;
-  std::shared_ptr<const void> file{};            // which it lies in
+  std::shared_ptr<const void> file{};            // the file of the tensor
   std::string path{};                            // of that
 };
 
-// All tensors of one file by name. Throws BadInput if there is no such file or it has another form, Failure if it
-// is damaged.
+// All tensors of one file by name. Throws BadInput if the file is missing or has another form, Failure if it is
+// damaged.
 using StoredTensors = std::map<std::string, StoredTensor>;
 StoredTensors map_safetensors(const std::string& path);
 // All tensors of a folder: from model.safetensors or, without it, the files in model.safetensors.index.json, in the
-// order of transformers. Throws BadInput also if a file or tensor that the index names is missing, if a
-// file holds a tensor that it does not name, or if there is an adapter, which would change them.
+// order of transformers. Also throws BadInput if a file or tensor in the index is missing, if a file has a tensor that
+// the index lacks, or if there is an adapter, which would change the weights.
 StoredTensors map_weights(const std::string& folder);
 
-// Identifies these weights in a file of temperatures: core/checksum.h over names and numbers. Reads them all.
+// A checksum that identifies these weights in a file of temperatures: core/checksum.h over names and numbers. Reads
+// them all.
 std::string weights_checksum(const StoredTensors&);
 
-// Of the checkpoint in a folder, by "weights", "config.json" and "tokenizer", for records of its tests
+// Checksums of the checkpoint in a folder, by "weights", "config.json" and "tokenizer", for records of its tests
 // (lab/runs/other_test.h).
 std::map<std::string, std::string> checksums_of_hf(const std::string& folder);
 
-// As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.
+// As a matrix; a vector becomes its only row. Throws BadInput for an unsupported type of numbers.
 StoredMatrix matrix_of(const std::string& name, const StoredTensor&);
 
 }  // namespace poslab

@@ -35,7 +35,7 @@ json config_json(const T5Spec& s, const std::vector<int>& ends) {
           {"feed_forward_proj", hf_activation(s)},
           {"layer_norm_epsilon", s.epsilon},
           {"dropout_rate", 0.0},
-          {"tie_word_embeddings", s.scaled.value_or(s.tied)},  // which says whether the head's input is scaled
+          {"tie_word_embeddings", s.scaled.value_or(s.tied)},  // determines whether the head's input is scaled
           {"decoder_start_token_id", s.start},
           {"pad_token_id", s.start},
           {"eos_token_id", end},
@@ -66,7 +66,7 @@ void export_hf(const T5& model, const Params& params, const std::vector<int>& en
   const std::string config = config_json(s, ends).dump(2) + "\n", numbers = weights(s, params);
   make_folder(folder);
   write_file(folder + "/model.safetensors", numbers);
-  write_file(folder + "/config.json", config);  // the last, so that without it the folder is no model yet
+  write_file(folder + "/config.json", config);  // written last, so that a folder without it is no model
 }
 
 }  // namespace poslab::t5

@@ -9,7 +9,7 @@
 namespace poslab::t5 {
 
 // Makes the folder, with config.json and model.safetensors. params: of the model; ends: tokens that end a text. Throws
-// BadInput: the folder is there already; or with the reason why the form cannot say this model.
+// BadInput if the folder exists, or with the reason why the form cannot express this model.
 void export_hf(const T5&, const Params&, const std::vector<int>& ends, const std::string& folder);
 
 }  // namespace poslab::t5

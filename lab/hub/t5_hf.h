@@ -12,19 +12,19 @@
 namespace poslab::t5 {
 
 struct HfConfig {
-  T5Spec spec;                                   // whether it is tied, the file of weights tells
+  T5Spec spec;                                   // the file of weights determines whether it is tied
   int trained_length = 512;                      // n_positions
   T5Generation writing{};                        // ends, beams, length_penalty and early_stopping
   std::string passed_over{};                     // a line on other keys of generation_config.json, or none
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
-// These options from generation_config.json; `passed_over` names its other keys. Throws BadInput: no such number.
+// These options from generation_config.json; `passed_over` names its other keys. Throws BadInput for a wrong number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
-// The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
-// "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.
+// The name of a T5's parameter in such a checkpoint: "encoder.block3.attention.query" is
+// "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form lacks.
 std::string hf_name(const std::string& parameter, bool gated);
-// How config.json says the activation: "relu", "gated-gelu".
+// The spelling of the activation in config.json: "relu", "gated-gelu".
 std::string hf_activation(const T5Spec&);
 
 struct HfModel {
@@ -32,16 +32,16 @@ struct HfModel {
   HfConfig config;
   T5 net;
 };
-// Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
+// Throws BadInput if part of the model is missing, unknown, superfluous or of another shape; Failure if a file is
 // damaged.
 HfModel open_hf_model(const std::string& folder, Device = Device::cpu);
 
 // The tokenizer in tokenizer.json or, without it, in spiece.model with <extra_id_0> ... after its tokens. Throws
-// BadInput if there is neither file, if its form is not known, or if it has tokens that the model lacks.
+// BadInput if both files are missing, if the form is unknown, or if it has tokens that the model lacks.
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
-// The encoder's input: the tokens, and after them the end of a text, which T5 was trained with.
+// The encoder's input: the tokens, then the end of a text, as in T5's training.
 std::vector<int> tokens_of(const HfModel&, const Tokenizer&, const std::string& text);
-// Tokens as text, without a space at the beginning; tokens of padding are left out.
+// Tokens as text, without a leading space and without padding.
 std::string text_of(const T5Spec&, const Tokenizer&, const std::vector<int>& tokens);
 
 }  // namespace poslab::t5

@@ -11,7 +11,7 @@ namespace {
 
 using json = Keys::json;
 
-// Keys of training and use, and keys that older versions wrote.
+// Keys for training and use, and keys of older versions.
 constexpr const char* harmless_of_t5[] = {
     "dropout_rate", "classifier_dropout",     "initializer_factor", "gradient_checkpointing",
     "output_past",  "decoder_start_token_id", "is_decoder",         "vocab_file"};
@@ -20,12 +20,12 @@ struct NamedActivation {
   const char* name;
   Activation gate;
 };
-// The first of each is how it is written.
+// The first name of each is written.
 constexpr NamedActivation activations[] = {
     {"relu", Activation::relu}, {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
     {"gelu", Activation::gelu}, {"silu", Activation::silu},          {"swish", Activation::silu}};
 
-// "gated-gelu" is the approximation by a tanh, as T5 v1.1 has it (transformers 5.23, T5Config).
+// "gated-gelu" is the approximation by a tanh of T5 v1.1 (transformers 5.23, T5Config).
 void read_activation(Keys& config, T5Spec& s) {
   const std::string given = config.word("feed_forward_proj", "relu"), gated = "gated-";
   const bool has_gate = given.starts_with(gated);
@@ -113,7 +113,7 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   else if (!stop.is_null())
     keys.refuse("early_stopping", "true, false or \"never\"");
   prefix_errors(path, [&] { w.check(); });
-  if (!Keys(keys).on("do_sample", false))  // of a copy, so that it stays unread
+  if (!Keys(keys).on("do_sample", false))  // from a copy, so that the key counts as unread
     for (const char* of_draws : {"do_sample", "temperature", "top_k", "top_p"}) keys.get(of_draws);
   all.passed_over = keys_passed_over(keys);
 }

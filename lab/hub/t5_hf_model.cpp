@@ -16,11 +16,11 @@
 namespace poslab::t5 {
 namespace {
 
-// Other names of the embedding, in the order in which transformers ties them to it.
+// Other names of the embedding, in transformers' order of tying.
 const std::string of_encoder = "encoder.embed_tokens.weight", of_decoder = "decoder.embed_tokens.weight",
                   head = "lm_head.weight";
 
-// A table of older checkpoints that transformers does not read either.
+// A table of older checkpoints that transformers also ignores.
 bool is_spare(const std::string& name) {
   return name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
 }
@@ -52,7 +52,7 @@ std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
     check_vocabulary(*tokenizer, vocabulary, path);
     return tokenizer;
   };
-  if (std::filesystem::exists(other)) {  // first, as with transformers, which saves it alone since version 5
+  if (std::filesystem::exists(other)) {  // first, as in transformers, which saves only this name since version 5
     const std::string text = read_input(other);
     if (!is_unigram(text, other)) return fitting(std::make_shared<const HfTokenizer>(text, other), other);
     const Unigram file = read_unigram(text, other);

@@ -41,7 +41,7 @@ const std::string& Tokens::text(int token) const {
   return found == special_.end() ? none : found->text;
 }
 
-// Makes a space of other white space that the table of characters keeps, as it ends a word, too.
+// Replaces other white space that the table of characters keeps by a space, as it also ends a word.
 NormalizedText Tokens::in_words(std::string_view text, size_t from) const {
   NormalizedText all(from);
   for (size_t n = 0; !text.empty(); text.remove_prefix(n)) {

@@ -1,6 +1,6 @@
-// The tokens of a T5: the ones of its spiece.model, and after them the sentinels <extra_id_99> ... <extra_id_0>, which
-// mark the gaps that it was taught to fill (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>,
-// <pad> and <unk>, and each part is read for itself, as transformers reads it.
+// The tokens of a T5: those of its spiece.model, then the sentinels <extra_id_99> ... <extra_id_0>, which mark gaps to
+// fill (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, <pad> and <unk>, and each part is read
+// separately, as in transformers.
 #pragma once
 #include "lab/hub/hf_pieces.h"
 #include "lab/hub/sentencepiece.h"
@@ -10,8 +10,8 @@ namespace poslab::t5 {
 
 class Tokens : public Tokenizer {
  public:
-  // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit after the
-  // pieces into a vocabulary of that size, or none. Throws BadInput: it is no such file.
+  // The bytes of a spiece.model; `path` is for messages. extra: the number of sentinels; -1: 100 if they fit after the
+  // pieces into a vocabulary of that size, else none. Throws BadInput for another kind of file.
   Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
   // The tokens of a tokenizer.json.
   Tokens(const Unigram&, const std::string& path);
@@ -30,7 +30,7 @@ class Tokens : public Tokenizer {
   size_t longest_ = 1;
 };
 
-// "extra_ids" of a tokenizer_config.json; -1 if it has none. Throws BadInput.
+// "extra_ids" of a tokenizer_config.json; -1 without it. Throws BadInput.
 int extra_ids(const std::string& text, const std::string& path);
 
 }  // namespace poslab::t5

@@ -16,7 +16,7 @@ using json = HfPieces::json;
   bad_input("{}: {} {} is not read; spiece.model, which T5s are published with, is", path, part, json_type(value));
 }
 
-// Of standard base64 (RFC 4648), up to its padding. Throws BadInput.
+// Decodes standard base64 (RFC 4648), up to its padding. Throws BadInput.
 std::string from_base64(const std::string& text, const std::string& path) {
   static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
@@ -38,7 +38,7 @@ std::vector<json> steps_of(const json& step, const char* list) {
   return step.at(list).get<std::vector<json>>();
 }
 
-// The table of characters. sentencepiece drops spaces at both ends and merges repeated ones, so these steps must, too.
+// The table of characters. Like sentencepiece, these steps must drop spaces at both ends and merge repeated ones.
 std::string read_steps(const json& all, const std::string& path) {
   std::string table;
   std::set<std::string> seen;
@@ -66,7 +66,7 @@ std::string read_steps(const json& all, const std::string& path) {
   return table;
 }
 
-// A message of protobuf (https://protobuf.dev/programming-guides/encoding), field by field.
+// A protobuf message (https://protobuf.dev/programming-guides/encoding), field by field.
 struct Message {
   std::string bytes;
   void number(uint64_t value) {

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings of both runs, which differ in their positions alone. Steps, batch and learning rate come from the
-// preset tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
+// The settings of both runs, which differ only in their positions. Steps, batch and learning rate come from the preset
+// tiny. Fewer and larger batches take as long, and leave a seed below the majority baseline.
 const Settings both = {{"task", "bucket_sort"}, {"encoding", "rope"},      {"layers", "3"},
                        {"train_length", "20"},  {"steps", "3000"},         {"batch", "32"},
                        {"lr", "0.0003"},        {"max_position", "400"},   {"eval_lengths", "1:100"},
@@ -39,7 +39,7 @@ struct DemoRun {
   Choices wanted;
 };
 
-// The planned run of these positions. An existing one of other options is left alone.
+// The planned run with these positions. An existing one with other options is left alone.
 DemoRun planned(const std::string& folder, const std::string& positions, const Settings& more) {
   const Settings all = overlaid(all_choices(), both, overlaid(all_choices(), more,
                                                               {{"positions", positions}, {"out", folder}}));
@@ -51,7 +51,7 @@ DemoRun planned(const std::string& folder, const std::string& positions, const S
   return {folder, all, wanted};
 }
 
-// The run is there when this returns.
+// The run exists afterwards.
 std::string trained(const DemoRun& run) {
   const auto& [folder, all, wanted] = run;
   if (fs::exists(folder + "/config.toml")) {

@@ -7,13 +7,13 @@
 
 namespace poslab {
 
-// The options of both runs, at the demo's own defaults; without presets, positions and out, which are no choice here.
+// The options of both runs, with the demo's defaults; without presets, positions and out, which are fixed here.
 const ChoiceTable& demo_choices();
 
 // Trains into FOLDER/demo-plain and FOLDER/demo-randomized, with `more` for both, and draws them in FOLDER/demo.html;
-// demo.csv has the accuracy by length. A complete run is not trained again, and
-// an interrupted one goes on. Returns the table of accuracies and the path of the page. Throws BadInput if the folder
-// has a run of other settings, and keeps that run.
+// demo.csv has the accuracy by length. A complete run is not trained again, and an interrupted one is continued.
+// Returns the table of accuracies and the path of the page. Throws BadInput if the folder has a run of other settings,
+// and keeps that run.
 std::string demo(const std::string& folder, const Settings& more);
 
 }  // namespace poslab

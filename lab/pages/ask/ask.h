@@ -1,5 +1,4 @@
-// A trained run asked about strings of one's own: its answers are printed, as text or as JSON, and may be kept for a
-// page.
+// Asks a trained run about given strings: prints its answers as text or as JSON, and keeps them for a page.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,11 +15,11 @@ namespace poslab::asking {
 
 struct Options {
   int draws = 1;           // of random positions
-  std::string attention;   // LAYER.HEAD, LAYER.max or max; "": is not drawn
+  std::string attention;   // LAYER.HEAD, LAYER.max or max; "": not drawn
   bool json = false;
   bool page = false;       // a page is written at the end
-  bool force = false;      // even if it seems too large for the memory, or to take a month
-  bool utf8 = true;        // whether the terminal has more than ASCII
+  bool force = false;      // even if memory or time seem too large
+  bool utf8 = true;        // whether the terminal shows more than ASCII
 };
 
 struct Exchange {
@@ -28,8 +27,7 @@ struct Exchange {
   Baselines baselines;     // at this length
 };
 
-// An answer for the eye: up to 16 answer slots as a table with percentages, more as lines with tenths of the
-// probability.
+// An answer to read: up to 16 answer slots as a table with percentages, more as lines with tenths of the probability.
 std::string text_of(const Respondent&, const Exchange&);
 // {"task", "encoding", "positions", "temperature", "input", "length", "expected", "answer", "scored", "right", "share",
 //  "draws", "share_of_each_draw", "probabilities": (O, V), "baselines": {"chance", "majority", "content_only"}}
@@ -40,20 +38,20 @@ std::string page_of(const std::string& run, const Respondent&, const std::string
 
 class Session {
  public:
-  Session(std::string run, Respondent, const Options&);  // BadInput: no such layer or head
-  std::string heading() const;                     // which model, under which positions
-  // BadInput if the string is not of the task, or too long for the run, for its attention to be drawn, or for the
-  // memory.
+  Session(std::string run, Respondent, const Options&);  // throws BadInput for a missing layer or head
+  std::string heading() const;                     // the model, and the positions
+  // Throws BadInput if the string is not an input of the task, or is too long for the run, for a drawing of attention,
+  // or for the memory.
   Tokens read(const std::string& text) const;
-  Taken takes(const Tokens&) const;  // to answer it, besides the model
-  // The printed answer. BadInput as read().
+  Taken takes(const Tokens&) const;  // memory and time of an answer, besides the model
+  // The printed answer. Throws BadInput as read().
   std::string reply(const std::string& text);
   size_t asked() const { return asked_.size(); }
-  void write_page(const std::string& path) const;  // all that was asked; Failure if it cannot be written
+  void write_page(const std::string& path) const;  // everything so far; throws Failure if it cannot be written
 
  private:
   Exchange ask(const Tokens& input);
-  bool looks() const { return look_.layer || options_.page; }  // at the weights of attention
+  bool looks() const { return look_.layer || options_.page; }  // with the weights of attention
   std::string run_;
   Respondent respondent_;
   Options options_;

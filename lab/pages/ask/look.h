@@ -1,4 +1,4 @@
-// Where a model looked: which layer and head are meant, and their weights.
+// The attention of an answer: a layer and head, and their weights.
 #pragma once
 #include <string>
 
@@ -7,16 +7,16 @@
 namespace poslab::asking {
 
 struct Look {
-  int layer = 0, head = 0;   // from 1 on; head 0: the maximum over all heads
+  int layer = 0, head = 0;   // from 1; head 0: the maximum over all heads
 };
 
-// "2.3", "2.max"; "max" is the maximum over the heads of the last layer. BadInput if the run has no such layer or head.
+// "2.3", "2.max"; "max" is the maximum over the heads of the last layer. Throws BadInput for a missing layer or head.
 Look read_look(const std::string& text, const RunSpec&);
 std::string words_of(const Look&);   // "layer 2, head 3"
 
-// BadInput for a string of so many slots that its weights would not fit.
+// Throws BadInput if the weights of a string of so many slots would not fit.
 void check_look(int slots);
-// The weights that the answer slots give to all slots, by row.                                        (O, T)
+// The weights of the answer slots for all slots, by row. (O, T)
 std::vector<double> weights(const Respondent&, const Answer&, const Look&);
 
 // The same as a grid for a terminal, a character for each weight. Empty if it would be more than 160 columns wide.

@@ -14,9 +14,9 @@ namespace {
 
 using page::json;
 
-constexpr int max_cells = 80;   // on a side: five layers of eight heads then stay below 400 KB
+constexpr int max_cells = 80;   // largest side of a map: five layers of eight heads then stay below 400 KB
 
-// The attention of one layer over all slots: each head's map, and first the maximum over heads.
+// The attention of one layer over all slots: the maximum over heads, then each head's map.
 json maps(const Tensor& weights, int block) {
   const int H = weights.dim(0), T = weights.dim(1), cells = (T + block - 1) / block;
   const std::vector<real> a = weights.values();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t in_table = 16, in_line = 60;
 
-// The mark beside a symbol: ! where it is wrong, brackets where it does not count.
+// The mark beside a symbol: ! if it is wrong, brackets if it does not count.
 std::string said(const Answer& a, size_t slot) {
   if (slot >= size_t(a.scored)) return fmt::format("({})", a.word(a.said[slot]));
   return fmt::format("{}{}", a.word(a.said[slot]), a.said[slot] == a.expected[slot] ? "" : "!");

@@ -1,5 +1,5 @@
-// The tape of one training step of a run, as a page: `poslab graph`. What ran in which order, on what, how long it
-// took forward and backward, how large its result is, and the norm of the gradient that came back to it.
+// The tape of one training step of a run, as a page: `poslab graph`. It shows the ops in order, their inputs, times
+// forward and backward, sizes of results, and norms of gradients.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -14,11 +14,11 @@ namespace poslab::graph {
 struct Node {
   std::string module, name;          // "block0.attention"; "linear", or "4 linear, 2 rotate, attention"
   std::vector<std::string> reads;    // parameters, by their dotted names
-  std::vector<size_t> from;          // the nodes whose results it reads, each once, in order
-  Shape shape;                       // of the (last) result
+  std::vector<size_t> from;          // the nodes whose results it reads, without repeats, in order
+  Shape shape;                       // shape of the (last) result
   int64_t bytes = 0;                 // of all results
   double forward = 0, backward = 0;  // seconds
-  double gradient = 0;               // norm of d loss / d result; NaN where none has come
+  double gradient = 0;               // norm of d loss / d result; NaN without a gradient
 };
 struct Graph {
   std::string title;                 // "runs/rope: a training step of 256 strings"
@@ -26,11 +26,11 @@ struct Graph {
 };
 
 // On the batch of the run's next step, on the CPU; the run is not changed. Times are the least of five steps. Throws
-// BadInput as opening the run does and, unless `force`, if a step seems too large for the memory; Failure if it fails.
+// BadInput as open_run() does and, unless `force`, if a step seems too large for the memory; Failure if the step fails.
 Graph of_run(const std::string& path, bool force = false);
 Graph by_module(const Graph&);
-// A part of a page's document, and a figure: {"kind": "tape", "id", "title", "nodes"}; of a node its fields, times in
-// microseconds.
+// A part of a page's document, and a figure: {"kind": "tape", "id", "title", "nodes"}; a node has its fields, with
+// times in microseconds.
 nlohmann::json tape(const Graph&);
 std::string html(const Graph&);
 

@@ -6,7 +6,7 @@
 namespace poslab::graph {
 namespace {
 
-// The names of the parameters without that of the module, which is in a column of its own.
+// The names of the parameters without the module's name, which has its own column.
 std::string own_parameters(const Node& n) {
   std::vector<std::string> names;
   for (const std::string& name : n.reads)

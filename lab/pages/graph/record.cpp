@@ -20,7 +20,7 @@ double norm(const Tensor& x) {
   return std::sqrt(squares);
 }
 
-// Writes a node for each op. Holds an op's results only as long as the tape does, so that it changes no memory.
+// Writes a node for each op. Holds an op's results only as long as the tape does, so that memory does not change.
 class Recorder : public TapeWatch {
  public:
   explicit Recorder(const Params& params) {
@@ -60,13 +60,13 @@ class Recorder : public TapeWatch {
   using Clock = std::chrono::steady_clock;
   double since_last() const { return std::chrono::duration<double>(Clock::now() - last_).count(); }
   std::map<const real*, std::string> parameters_;
-  std::map<const real*, size_t> made_by_;  // every result is alive until its backward function has run
+  std::map<const real*, size_t> made_by_;  // every result lives until its backward function has run
   std::vector<std::vector<Tensor>> results_;
   Clock::time_point last_;
 };
 
-// An op belongs to the layer whose parameters it reads, and without any to that of the op before. Parameters of
-// encodings and temperatures are read inside attention.
+// An op belongs to the layer of its parameters or, without any, to that of the previous op. Parameters of encodings and
+// temperatures are read inside attention.
 void name_modules(std::vector<Node>& nodes) {
   std::string module = "embedding";
   for (Node& n : nodes) {
@@ -82,8 +82,8 @@ void name_modules(std::vector<Node>& nodes) {
 
 constexpr int repeats = 5;
 
-// Steps on the input of the next one. Gradients are of the first, at the weights of the run. Each time is the least, as
-// cold caches and what else the machine does only add to it.
+// Takes several steps on the next step's input. Gradients are of the first, at the weights of the run. Each time is the
+// least, as cold caches and other work only add to it.
 std::vector<Node> watched(Learner& learner) {
   const std::any input = learner.draw_longest(learner.adam().step);
   std::vector<Node> all;
@@ -112,7 +112,7 @@ Graph of_run(const std::string& path, bool force) {
 Graph by_module(const Graph& tape) {
   Graph made{tape.title, {}};
   std::vector<size_t> row;                                    // of each op
-  std::vector<std::vector<std::pair<std::string, int>>> ops;  // of each row, and how often
+  std::vector<std::vector<std::pair<std::string, int>>> ops;  // of each row, with counts
   for (const Node& n : tape.nodes) {
     if (made.nodes.empty() || made.nodes.back().module != n.module)
       made.nodes.push_back({.module = n.module}), ops.emplace_back();

@@ -14,10 +14,10 @@ using nlohmann::json;
 using page::literal, page::percent;
 
 constexpr size_t max_dots = 1000;    // of a cloud
-constexpr int max_cells = 500;       // of an attention map, on a side
-constexpr int max_head_cells = 100;  // of one head's: there are many
+constexpr int max_cells = 500;       // cells on a side of an attention map
+constexpr int max_head_cells = 100;  // of one head's map, as there are many
 
-// So many digits as a picture shows.
+// The digits that a picture can show.
 double rounded(double v) { return std::round(v * 1e4) / 1e4; }
 
 // [x, y, x, y, ...] of at most max_dots points.
@@ -49,7 +49,7 @@ json card(const Pca& p, size_t layer) {
 }
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends. At distance 0,
-// where there is no pair of two slots, only an area that ends there has one.
+// which no pair of two slots has, only an area has a point, its end.
 std::vector<page::Point> density(const Histogram& counts, int bin, bool distances, bool area) {
   if (counts.empty()) return {};
   std::map<int, double> bins;
@@ -124,7 +124,7 @@ std::vector<std::pair<std::string, const Histogram*>> histograms(const Coverage&
   return all;
 }
 
-// How many values are one point of the chart. Odd, so that its middle is a value.
+// The number of values in a point of the chart. Odd, so that its middle is a value.
 int bin_of(const Coverage& c) {
   int low = 0, high = 1;
   for (const auto& [label, counts] : histograms(c))

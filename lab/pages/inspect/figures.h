@@ -1,5 +1,5 @@
-// The inspections as parts of a page's document (lab/page/README.md); `id` is unlike all others of the page, `name` is
-// the run's name.
+// The inspections as parts of a page's document (lab/page/README.md); `id` is unique on the page, `name` is the run's
+// name.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace poslab::inspect {
 
-// A cloud for each layer, first length in color 0. Above 1000 points it is thinned out, and it says so.
+// A cloud for each layer, with the first length in color 0. More than 1000 points are thinned out, with a note.
 page::json pca_figure(const Pca&, const std::string& name);
-// Above 500 slots a cell is the maximum over a block, and it says so.
+// Above 500 slots a cell is the maximum over a block, with a note.
 page::json attention_figure(const std::vector<AttentionMaps>&, const std::string& name, const std::string& id);
-// Training filled, tests as lines.
+// Training as areas, tests as lines.
 page::Chart coverage_chart(const Coverage&, const std::string& name, const std::string& id);
 page::json coverage_figure(const Coverage&, const std::string& name, const std::string& id);
 

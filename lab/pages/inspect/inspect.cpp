@@ -34,14 +34,14 @@ namespace {
 namespace fs = std::filesystem;
 using page::json, page::literal, page::percent;
 struct Inspected {
-  std::string folder, heading;  // heading: its task or text
-  std::string task, encoding;   // which are explained; no task of a language model
+  std::string folder, heading;  // heading: the run's task or text
+  std::string task, encoding;   // tasks to explain; none for a language model
   Values setting;
   int64_t seed;
-  std::optional<int64_t> steps;  // absent of an external checkpoint
+  std::optional<int64_t> steps;  // absent for an external checkpoint
   std::function<Inside()> look;
-  Use use;                          // while it is looked at
-  double arrays;                    // bytes, kept until all runs have been
+  Use use;                          // the model, while its run is inspected
+  double arrays;                    // bytes, kept until all runs are done
   std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
 };
 struct Request {
@@ -57,7 +57,7 @@ std::string key_of(const std::string& folder) {
   return key;
 }
 
-// As a report does: by their differences, then by the seed, then by the folder.
+// Like a report: by their differences, then by seed, then by folder.
 void name_all(std::vector<Inspected>& runs, const Naming& naming) {
   std::map<std::string, std::set<int64_t>> seeds;
   std::map<std::string, int> of_one_name;
@@ -111,7 +111,7 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
   return runs;
 }
 
-// All models are in memory, and the arrays of earlier ones; arrays.npz is made of them at the end.
+// All models, and the arrays of earlier ones, are in memory; arrays.npz is made of them at the end.
 Use use_of_all(const std::vector<Inspected>& runs, const std::vector<int>& lengths) {
   Use all{.what = "inspecting", .with = "--lengths", .device = runs[0].use.device};
   if (!lengths.empty()) all.with += fmt::format(" to {}", *std::max_element(lengths.begin(), lengths.end()));
@@ -147,8 +147,8 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
   return text + ".";
 }
 
-// Calls write(folder). A new folder gets its name when complete: a partial one would be in the way of the next try.
-// Into an existing folder each file is written, the page first, so that the next try knows its own.
+// Calls write(folder). A new folder gets its name when complete: a partial one would block the next attempt. In an
+// existing folder the page is written first, so that the next attempt recognizes it.
 template <class Write>
 void write_whole(const std::string& out, const Write& write) {
   std::error_code error;

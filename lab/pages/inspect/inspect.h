@@ -1,5 +1,5 @@
-// Runs seen from inside, as a folder: dispersion.csv, logits.csv, biases.csv and index.html, which needs nothing else;
-// but for T5s also pca.csv, pca.npz, attention.npz and coverage.csv.
+// The inside of runs, as a folder: dispersion.csv, logits.csv, biases.csv and a self-contained index.html; except for
+// T5s also pca.csv, pca.npz, attention.npz and coverage.csv.
 #pragma once
 #include <string>
 #include <vector>

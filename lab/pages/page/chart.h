@@ -14,10 +14,10 @@ struct Band {
 };
 struct Curve {
   std::string name;
-  int color = 0;  // from 0; a baseline has none, is grey and dashed
+  int color = 0;  // index of the curve's color; a baseline has none, and is grey and dashed
   std::vector<Point> points;
   std::vector<Point> behind;  // drawn faint: the raw values that `points` smooths, or lines parted by a NaN
-  bool filled = false;        // down to the axis, instead of a line
+  bool filled = false;        // filled down to the axis, instead of a line
   std::vector<Band> band = {};  // a faint area behind the curve
   static constexpr int baseline = -1;
 };
@@ -26,12 +26,12 @@ struct Chart {
   std::string x_label, y_label;
   double x_low, x_high, y_low, y_high;
   bool percent = false, log = false;  // of the y axis
-  double shaded = 0;                  // x from x_low to here lies in the training range; 0: nothing is shaded
+  double shaded = 0;                  // x from x_low to this value is the training range; 0: nothing is shaded
   std::vector<Curve> curves;
   std::string unit = "length";  // the name of x in the read-out
   bool doubling = false;        // equal steps along the x axis double its value; ticks are at points of the curves
-  std::string caption = {};     // prose (prose.h), below it
-  double log_low = 0;           // where a logarithmic y axis begins, between which and this one the reader chooses
+  std::string caption = {};     // prose (prose.h) below the chart
+  double log_low = 0;           // the beginning of a logarithmic y axis that the reader can choose instead
 };
 
 // The class of page.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
@@ -39,13 +39,14 @@ struct Chart {
 std::string color_class(int n);
 // A part of a page's document, and a figure for python/poslab/figures (lab/page/README.md).
 nlohmann::json chart_json(const Chart&);
-// panel,series,x,y,low,high: a row for each point that has a number; low and high of a band.
+// panel,series,x,y,low,high: a row for each point with a number; low and high of a band.
 std::string charts_csv(const std::vector<Chart>&);
 
-// The axes hold all points, and a share `room` of the range more at both ends of y; a flat chart gets some room.
+// The axes hold all points, with a share `room` of the range in addition at both ends of y; a flat chart gets some
+// room.
 void fit(Chart&, double room);
 
-// At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.
+// The lowest and highest point in each of `bins` intervals: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);
 // Centered moving mean over `window` neighbours, read at up to `count` places.
 std::vector<Point> smooth(const std::vector<Point>&, size_t window, size_t count);

@@ -15,7 +15,7 @@ extern const std::vector<std::pair<std::string_view, std::string_view>> page_mod
 namespace poslab::page {
 namespace {
 
-// HTML in which {{name}} has become the part of that name. A part that itself holds {{...}} is left unchanged.
+// Fills in the parts {{name}} of HTML. A part that itself contains {{...}} is left unchanged.
 std::string filled(std::string_view html, const std::map<std::string_view, std::string>& parts) {
   std::string made;
   for (size_t open; (open = html.find("{{")) != html.npos;) {

@@ -14,9 +14,9 @@ namespace poslab::page {
 using nlohmann::json;
 
 // The file of a page. document: {"command", "title", "lead", "choices", "sections"}. modules: those of lab/page whose
-// exports draw its parts, and what these import.
+// exports draw its parts, and their imports.
 std::string file_of(const json& document, const std::vector<std::string_view>& modules);
-// The same as slides: one piece of a section at a time, which the arrow keys turn (slides.mjs).
+// The same as slides: one piece of a section at a time, turned by the arrow keys (slides.mjs).
 std::string slides_of(const json& document, std::vector<std::string_view> modules);
 
 json section(const std::string& id, const std::string& title, json parts);
@@ -24,7 +24,7 @@ json paragraph(const std::string& prose, const char* style);  // style: "reading
 json table(const std::string& label, json columns, json rows);
 // form: "percent", "points", "signed" or the digits after the point. kind: "text", "quiet", "score".
 json column(const char* name, json form = nullptr, const char* kind = "");
-// A table for people, as Markdown for terminals and as a part, with the same words in both.
+// A table for readers, with the same words in Markdown for terminals and in a part of a page.
 struct Grid {
   std::string caption;
   std::vector<std::string> head;
@@ -36,9 +36,8 @@ void append(json& list, const std::vector<json>& more);
 void append_columns(json& columns, const char* group, std::vector<json> more);  // a group has its name above it
 json folded(const char* summary, json part, bool open = false);
 
-// The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. {{name}} on
-// a line of its own stands for a part or a list of them, after "## " for a section, several or null, and within a text
-// for words.
+// The sections of a text in Markdown: "## Title {#id}", paragraphs, "> a note"; the first may lack a title. {{name}}
+// alone on a line is a part or a list of parts, after "## " a section, several or null, and within a text words.
 json sections(std::string_view markdown, const std::map<std::string, json>& parts);
 
 std::string script_safe(const json& data);  // JSON that is safe inside <script>: no "<" in it

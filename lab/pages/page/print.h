@@ -12,16 +12,16 @@ constexpr double column_mm = 84, page_mm = 174;
 
 // .html, a page of this command; .svg, .pdf, .png, .pgf and .tex, which are PGF for LaTeX; .json, the figure's data.
 std::vector<Output> figure_outputs(const std::string& what, const std::string& command);
-bool is_figure(const std::string& path);  // one of these but .html, or .csv, which is the caller's
+bool is_figure(const std::string& path);  // one of these except .html, or .csv, which is left to the caller
 // "" or "column", "page", or millimetres. Throws BadInput.
 double millimetres_of(const std::string& width);
-// Throws BadInput where `width` is not one, or data would have one; Failure, which says what to install, where there is
-// no Python with matplotlib and `path` takes it: before any work.
+// Throws BadInput for a wrong `width`, or one for data; Failure with a remedy if `path` needs a Python with matplotlib
+// and there is none. Called before any work.
 void check_figure(const std::string& path, const std::string& width);
-// Checks the same for files with these endings, "pdf", as --figures has them.
+// Checks the same for files with these endings, "pdf", in the form of --figures.
 void check_matplotlib(const std::string& option, const std::vector<std::string>& endings);
 
-// The bytes of `path`: the figures' data, {"figures": [...]}, also for a device, as /dev/stdout, or matplotlib's
+// The bytes of `path`: the figures' data, {"figures": [...]}, also for a device such as /dev/stdout, or matplotlib's
 // picture of them. A figure is a part of a document (lab/page/README.md), or a matrix whose cells are numbers.
 std::string figure_file(const std::string& path, const nlohmann::json& figures, const std::string& width);
 

@@ -1,5 +1,4 @@
-// Text as pages have it (lab/page/README.md): **bold**, *italic*, `code`, [name]{c1}; a backslash before a character of
-// these keeps it.
+// The text of pages (lab/page/README.md): **bold**, *italic*, `code`, [name]{c1}; a backslash escapes these characters.
 #pragma once
 #include <string>
 #include <string_view>

@@ -12,14 +12,14 @@ namespace poslab::report {
 namespace {
 
 using namespace page;
-// What the lines were trained on; several pairs: they share no range.
+// The training data of the lines; several pairs: they share no range.
 std::set<std::pair<int, int>> trained_by(const Group& g) {
   std::set<std::pair<int, int>> all;
   for (const Line& line : g.lines) all.emplace(line.first().shortest_trained, line.train_length());
   return all;
 }
 
-// The lengths that lie shaded, and of runs that began with others that theirs do not count.
+// The shaded lengths, and for runs with an origin trained on others a note that those do not count.
 std::string about_training(const Group& g) {
   const std::set<std::pair<int, int>> trained = trained_by(g);
   const auto [from, to] = *trained.begin();
@@ -106,12 +106,12 @@ Curve with_seeds(const Line& line, std::vector<Point> mean,
   for (const TestedRun* run : line.runs) {
     auto band = curve.band.begin();
     for (const Point p : of(*run)) {
-      if (band == curve.band.end() || p.x != band->x) continue;  // not all were tested at this length
+      if (band == curve.band.end() || p.x != band->x) continue;  // some runs were not tested at this length
       curve.behind.push_back(p);
       band->low = std::min(band->low, p.y), band->high = std::max(band->high, p.y);
       ++band;
     }
-    curve.behind.push_back({0, std::nan("")});  // parts one seed from the next
+    curve.behind.push_back({0, std::nan("")});  // separates the seeds
   }
   return curve;
 }
@@ -178,7 +178,7 @@ Chart loss_chart(const Group& g, const std::string& id) {
     c.curves.push_back(curve);
   }
   if (c.y_high == 0) c.y_high = 1;
-  // Five decades at most: a single lucky batch must not flatten the rest.
+  // At most five decades, so that a single lucky batch does not flatten the rest.
   c.log_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
   return c;
 }

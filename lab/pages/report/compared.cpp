@@ -13,7 +13,7 @@ namespace {
 
 using language::parts;
 
-// exp of the loss; of one that is no number, or too large, nothing is said.
+// exp of the loss; "" if that is not a number, or too large.
 std::string perplexity(double loss) {
   const double p = std::exp(loss);
   return !std::isfinite(p) ? "–" : p < 1e5 ? fmt::format("{:.2f}", p) : fmt::format("{:.1e}", p);

@@ -12,11 +12,11 @@ namespace poslab::report {
 
 struct ComparedRow {
   std::string set, where;    // "plain" or "repeated"; "16" tokens, or "tokens 9-16"
-  std::vector<double> loss;  // nats a token, of each encoding
+  std::vector<double> loss;  // nats a token for each encoding
 };
 struct Compared {
   std::vector<ComparedRow> lengths, places;
-  int longest;  // of whose windows the places are
+  int longest;  // the windows that the places belong to
 };
 // Tests at equal lengths. tail: eval_tail, the last tokens that count; 0: all.
 Compared compared(const std::vector<const Results*>&, int tail);

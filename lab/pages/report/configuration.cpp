@@ -1,4 +1,4 @@
-// The settings of the runs, and the commands that make them again.
+// The settings of the runs, and the commands to repeat them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string shown(const std::optional<std::string>& word) { return word.value_or
 std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
-// A run is tested by its training, and then under other options.
+// Training tests a run; further tests under other options follow.
 std::string command_for(const TestedRun& run) {
   if (!run.again.empty()) return run.again + "\n";
   const std::string again = run.folder + "-again";
@@ -41,7 +41,7 @@ json row(const std::vector<const Line*>& lines, const std::string& key,
   return cells;
 }
 
-// The commands that make the runs and the page `out` again.
+// The commands that repeat the runs and the page `out`.
 std::string commands(const std::vector<const Line*>& lines, const std::string& out) {
   std::set<std::string> named;
   std::string folders, trainings, tests;
@@ -49,7 +49,7 @@ std::string commands(const std::vector<const Line*>& lines, const std::string& o
     for (const TestedRun* run : line->runs) {
       if (!named.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
       (run->test.empty() ? trainings : tests) += command_for(*run);
-      const bool checkpoint = !run->again.empty();  // which stays where it is; without a name its page is the command's
+      const bool checkpoint = !run->again.empty();  // which stays; without a name the page has the command's
       if (run->test.empty() != checkpoint && named.insert("report " + run->folder).second)
         folders += " " + shell_path(checkpoint ? run->folder : run->folder + "-again");
     }

@@ -25,7 +25,7 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "config.toml", error);
 }
 
-// JSON lines, but no plan: the log that a run or a sweep writes as it goes.
+// JSON lines that are not a plan: the log of a running training or sweep.
 bool is_a_log(const fs::path& path) {
   const fs::path name = path.filename();
   return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||

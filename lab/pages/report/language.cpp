@@ -49,7 +49,7 @@ json column_of(const Measure& m, const char* kind = "") {
 
 const char* group_of(const std::vector<Group>& groups) { return groups.size() > 1 ? "text" : ""; }
 
-// The numbers in words.
+// The text with the numbers.
 std::string language_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
@@ -101,7 +101,7 @@ json language_table(const std::vector<Group>& groups) {
   return page::table("Table of runs", columns, rows);
 }
 
-// Every length, folded away.
+// Every length, folded.
 json language_lengths(const std::vector<Group>& groups) {
   json rows = json::array(), columns = columns_of(group_of(groups));
   append(columns, {column("tokens", 0), column("set", nullptr, "text")});
@@ -177,7 +177,7 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
                                 "The share of a training batch's tokens that were the most probable one."));
   }
   const TestedRun& first = groups.front().lines.front().first();
-  const bool of_one = !first.again.empty() && first.test.empty();  // one model, which one command has tested
+  const bool of_one = !first.again.empty() && first.test.empty();  // one model, tested by one command
   if (of_one) lengths = compared_tables(groups);
   lengths.push_back(language_lengths(groups));
   return document_of(groups, out,

@@ -1,12 +1,12 @@
-// The reports of language models and of T5s: the sections of their pages in place of a task's. A group is the runs that
-// read one text, or learned one task.
+// The sections of reports on language models and T5s, in place of a task's. A group consists of the runs on one text,
+// or of one task.
 #pragma once
 #include "lab/pages/report/sections.h"
 
 namespace poslab::report {
 
 struct Measure {             // of a test
-  const char *name, *label;  // of a column, of an axis
+  const char *name, *label;  // name of a column or an axis
   const char* column;        // of eval.csv
   bool percent;
 };
@@ -14,9 +14,9 @@ constexpr Measure measures[] = {{"accuracy", "accuracy", "accuracy", true},
                                 {"loss", "loss (nats a token)", "loss", false},
                                 {"bits per byte", "bits per byte", "bits_per_byte", false}};
 
-bool repeats(const Row&);                                 // a text that says its beginning again and again
+bool repeats(const Row&);                                 // a text that repeats its beginning
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
-// At each line's longest length. Of the first two measures.
+// At each line's longest length; for the first two measures.
 page::Chart by_position(const Group&, const Measure&, bool repeated, const std::string& id);
 json language_document(const std::vector<Group>&, const std::string& out);
 json t5_document(const std::vector<Group>&, const std::string& out);

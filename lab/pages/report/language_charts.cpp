@@ -28,7 +28,7 @@ std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeate
   return points;
 }
 
-// A part is drawn at the middle of its tokens. With eval_tail the parts are of the last tokens alone.
+// A part is drawn at the middle of its tokens; with eval_tail the parts divide the last tokens alone.
 std::vector<Point> positions_of(const Line& line, const Results& all, const Measure& m, bool repeated) {
   std::vector<Point> points;
   const Row* at = longest_of(all, repeated);

@@ -9,7 +9,7 @@
 namespace poslab::report {
 namespace {
 
-constexpr size_t max_differences = 24;  // rows of a table that is still read
+constexpr size_t max_differences = 24;  // rows of a table that is still readable
 
 double mean_over(const Results& tested, int low, int high) {
   std::vector<double> at;
@@ -43,7 +43,7 @@ Results mean_of(const std::vector<const TestedRun*>& runs, Results TestedRun::*w
   return poslab::mean_of(tables);
 }
 
-// Whether these can be seeds of one line: each seed once, and some length that all were tested at.
+// Whether these can be seeds of one line: no seed twice, and some common tested length.
 bool seeds_of_one(const std::vector<const TestedRun*>& runs) {
   std::set<int64_t> seeds;
   for (const TestedRun* run : runs) seeds.insert(run->seed);
@@ -99,7 +99,7 @@ std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
     group.lines.push_back(
         {std::move(called), color, members, mean_of(members, &TestedRun::tested), mean_of(members, &TestedRun::all)});
   };
-  // The content of a text may have changed at its path. A test that does not record it parts no others.
+  // The content of a text may have changed at its path. A test without its checksum does not separate others.
   std::map<std::string, std::set<std::string>> texts;
   for (const TestedRun& run : runs)
     if (!run.checksum.empty()) texts[run.task].insert(run.checksum);

@@ -1,4 +1,4 @@
-// Lines: each has one curve, one row and one color on the page. Runs that differ in the seed only are one line.
+// A line has one curve, one row and one color on the page. Runs that differ only in the seed form one line.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@ namespace poslab::report {
 
 struct Line {
   std::string name;                 // by its differences from the others (lab/runs/naming.h)
-  int color;                        // one for all lines of this name (page::color_class)
-  std::vector<const TestedRun*> runs;  // by rising seed, at least one
-  Results tested;                   // means over the runs, at the lengths that all of them were tested at
+  int color;                        // the same for all lines of this name (page::color_class)
+  std::vector<const TestedRun*> runs;  // by rising seed, at least one run
+  Results tested;                   // means over the runs, at their common tested lengths
   Results all;                      // as above, for all rows of eval.csv
   const TestedRun& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
@@ -24,14 +24,14 @@ struct Line {
   std::string seeds() const;        // "seeds 0 to 9"
 };
 struct Group {       // the lines of one task or text, which share charts
-  std::string task;  // or text; of several that lie at one path, each with its checksum
+  std::string task;  // task or text; texts at one path also have their checksums
   std::vector<Line> lines;
   const Kind& kind() const { return *lines.front().first().kind; }
-  bool has_seeds() const;           // several, of some line
+  bool has_seeds() const;           // several values, for some line
   bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
-std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the runs must outlive it
+std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the runs must outlive the lines
 
 bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
 
@@ -45,8 +45,8 @@ struct Difference {
   bool comparable() const { return paired.seeds > 0; }
 };
 Difference difference(const Line&, const Line&);
-// Differences of the lines that differ in one option, of all pairs if none do, or of each line and the first if these
-// are too many. The choice never depends on scores, or intervals would be too narrow. The largest come first.
+// Differences between lines that differ in one option; without any, of all pairs, or of each line and the first if
+// these are too many. The choice must not depend on scores, or intervals would be too narrow. The largest come first.
 std::vector<Difference> differences(const Group&);
 
 }  // namespace poslab::report

@@ -43,7 +43,7 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
     accuracy.push_back(chart_json(lengths)), losses.push_back(chart_json(loss));
     for (const Line& line : g.lines) {
       if (!line.first().test.empty()) continue;  // the same model as the run's own line
-      // The inside of a line is drawn from its first seed.
+      // The inspection of a line is of its first seed.
       const std::string name =
           line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name;
       json run = {{"name", groups.size() > 1 ? fmt::format("{}, {}", words(g.task), name) : name},
@@ -64,7 +64,7 @@ json tasks_document(const std::vector<Group>& groups, const std::string& out) {
                       {"attention", json::array({{{"kind", "attention"}, {"runs", attention}}})}});
 }
 
-// The reports of kinds of run, by Kind::report.
+// The reports of each kind of run, by Kind::report.
 struct Report {
   const char* name;
   json (*document)(const std::vector<Group>&, const std::string& out);
@@ -86,7 +86,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 
 struct Drawn {
   std::vector<TestedRun> runs;
-  std::vector<Group> groups;  // of these runs, which they point at
+  std::vector<Group> groups;  // lines of these runs, to which they point
   std::vector<std::string> passed;
   std::string text;
 };
@@ -111,7 +111,7 @@ namespace {
 
 const char* const lengths_begin = "text,name,seed,folder,";
 
-// csv: how a .csv begins.
+// csv: the beginning of a .csv.
 void check(const std::string& out, const std::string& width, const char* csv) {
   std::vector<Output> kinds = figure_outputs("the chart of accuracy alone", "poslab report");
   kinds.push_back({".csv", "its numbers", csv});
@@ -141,7 +141,7 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
   const std::string csv = lengths ? lengths_beside(out) : "";
   write_file(out, d.text);
   if (lengths) write_file(csv, language_csv(d.groups));
-  const std::string other = lengths_of(out);  // of an earlier page of this name, of other runs
+  const std::string other = lengths_of(out);  // from an earlier page of this name, of other runs
   if (!lengths && !is_figure(out) && std::filesystem::exists(other) && read_file(other).starts_with(lengths_begin))
     std::filesystem::remove(other);
   return d.passed;

@@ -1,5 +1,5 @@
 // The report: one HTML page that compares runs, readable from a file without a network; or its first chart alone, as a
-// picture or as numbers. It only reads run folders; it computes no accuracy that they do not hold.
+// picture or as numbers. It only reads run folders, and computes no accuracies.
 #pragma once
 #include <string>
 #include <vector>
