@@ -20,7 +20,7 @@ bool has(const Names& known, const std::string& name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// The lists whose names are mistaken for each other.
+// The lists whose names users confuse.
 struct List {
   const char* what;
   Names (*names)();
@@ -29,7 +29,8 @@ const List other_lists[] = {{"a task (--task)", [] { return names_of(all_tasks()
                             {"an encoding (--encoding)", [] { return names_of(all_encodings()); }},
                             {"a sampler of positions (--positions)", [] { return names_of(all_samplers()); }}};
 
-// "rope,alibi", "rope/alibi", "rope alibi": how many names of the list, where one is asked for; 0 if they are not.
+// The number of names in "rope,alibi", "rope/alibi" or "rope alibi", where a single one is needed; 0 if they are not
+// all in the list.
 size_t several(std::string name, const Names& known) {
   for (char& c : name) c = c == '/' || c == ' ' ? ',' : c;
   Names all = split(name, ',');

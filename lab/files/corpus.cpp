@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* format = "poslab vocabulary 1";
-constexpr int64_t piece = 1 << 20;  // bytes that are read at once
+constexpr int64_t piece = 1 << 20;  // bytes in one read
 
 std::string bytes_at(const std::string& path, int64_t from, int64_t bytes) {
   const InputFile file(path);
@@ -28,7 +28,7 @@ std::string bytes_at(const std::string& path, int64_t from, int64_t bytes) {
   return file.read(uint64_t(from), uint64_t(bytes));
 }
 
-// Why it is passed over; "" if it is text.
+// The reason for skipping the file; "" if it is text.
 std::string why_not(const std::string& path, int64_t bytes) {
   if (bytes == 0) return "it is empty";
   std::string head;
@@ -46,7 +46,7 @@ bool within(const fs::path& path, const fs::path& folder) {
 }
 
 // Paths within the folder, with '/', in their order. Links to folders are followed after the folder itself, but not
-// into one that is read already, which would never end for a folder that links to one above it.
+// into a folder that was already read: a link to a folder above would never end.
 std::vector<std::string> files_below(const std::string& folder, std::vector<std::string>& passed_over) {
   std::error_code error;
   std::vector<std::string> all, links = {""};

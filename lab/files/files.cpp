@@ -41,7 +41,7 @@ std::string kind_of(mode_t mode) {
           error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room, nothing that was there is lost" : "");
 }
 
-// A rename is on disk when its folder is.
+// A rename is on disk only when its folder is.
 void confirm_folder(const std::string& path) {
   const std::string folder = std::filesystem::absolute(path).parent_path();
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY);
@@ -58,7 +58,7 @@ bool bad_name(const std::error_code& error) {
 }
 
 InputFile::InputFile(const std::string& path) : path_(path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // of a pipe it would wait for a writer
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // opening a pipe would wait for a writer
   if (file < 0) failure("cannot read {}: {}", path, std::strerror(errno));
   struct stat about {};
   if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
@@ -71,7 +71,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
 InputFile::~InputFile() { ::close(file_); }
 
 std::string InputFile::read(uint64_t from, uint64_t bytes) const {
-  constexpr uint64_t part = 64 << 20;  // between two looks at whether to stop
+  constexpr uint64_t part = 64 << 20;  // between two checks for a signal
   if (bytes > size_ || (bytes > part && double(bytes) > machine_bytes()))
     failure("cannot read {} bytes of {}: {}", bytes, path_,
             bytes > size_ ? "it has become shorter" : "they do not fit into memory");
@@ -151,12 +151,12 @@ void write_all(int file, const std::string& bytes, const std::string& path) {
 }
 
 void confirm(int file, const std::string& path) {
-  if (::fsync(file) != 0 && errno != EINVAL) cannot("write", path);  // EINVAL: not a disk file, as /dev/stdout
+  if (::fsync(file) != 0 && errno != EINVAL) cannot("write", path);  // EINVAL: not a disk file, such as /dev/stdout
 }
 
 namespace {
 
-// A file that is closed in any case. close() says whether the system took all that was written.
+// A file that is always closed. close() tells whether the system accepted all bytes.
 struct Opened {
   int file;
   explicit Opened(int opened) : file(opened) {}
@@ -166,15 +166,15 @@ struct Opened {
   bool close() { return ::close(std::exchange(file, -1)) == 0; }
 };
 
-// The target of a path, links followed: a file, there or not yet, or one that this process has open.
+// The target of a path after links: an existing or future file, or one that this process has open.
 struct Target {
   std::string path;
-  int open = -1;  // of /dev/stdout and its like: its number
+  int open = -1;  // the file descriptor of /dev/stdout and the like
 };
 
 Target target_of(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int max_links = 40;  // as the kernel follows
+  constexpr int max_links = 40;  // the limit of the kernel
   const fs::path own = fs::weakly_canonical("/proc/self/fd");
   fs::path at = path;
   std::error_code error;
@@ -187,7 +187,7 @@ Target target_of(const std::string& path) {
   return {at.string()};
 }
 
-// Writes into a file that cannot be replaced: a device, a pipe, or one that is open already. Old contents stay.
+// Writes into a file that cannot be replaced: a device, a pipe, or an open file. Old contents stay.
 void write_into(int file, const std::string& bytes, const std::string& path) {
   Opened out(file);
   if (file < 0) cannot("write", path);
@@ -195,9 +195,8 @@ void write_into(int file, const std::string& bytes, const std::string& path) {
   if (!out.close()) cannot("write", path);
 }
 
-// PATH.poslab.partial, a name that no other file has, empty, and locked while it is open: a second writer would
-// empty the file that the first one is about to rename. Where there are no locks, as on some network file systems, no
-// writer waits.
+// PATH.poslab.partial, empty, and locked while it is open: without the lock a second writer would empty the file that
+// the first one is about to rename. On file systems without locks, such as some network ones, writers do not wait.
 int open_partial(const std::string& partial, const std::string& path) {
   for (;;) {
     const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -205,7 +204,7 @@ int open_partial(const std::string& partial, const std::string& path) {
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) continue;
     struct stat ours {};
     struct stat there {};
-    const bool gone = ::stat(partial.c_str(), &there) != 0;  // while we waited: it has its name now
+    const bool gone = ::stat(partial.c_str(), &there) != 0;  // it was renamed while we waited
     if (!gone && ::fstat(file, &ours) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev) {
       if (::ftruncate(file, 0) == 0) return file;
       ::close(file), cannot("write", path);
@@ -224,7 +223,7 @@ void write_file(const std::string& path, const std::string& bytes) {
   if (std::error_code error; std::filesystem::is_directory(target.path, error)) errno = EISDIR, cannot("write", path);
   const std::string partial = target.path + ".poslab.partial";
   const Opened lock(open_partial(partial, path));
-  Opened out(::fcntl(lock.file, F_DUPFD_CLOEXEC, 0));  // the same, to be closed before it has its name
+  Opened out(::fcntl(lock.file, F_DUPFD_CLOEXEC, 0));  // the same file, to be closed before it is renamed
   try {
     write_all(out.file, bytes, path);
     confirm(out.file, path);

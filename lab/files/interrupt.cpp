@@ -9,8 +9,8 @@
 
 namespace poslab {
 namespace {
-std::atomic<int> caught = 0;      // a handler sets it, and all threads look at it
-constexpr unsigned patience = 1;  // seconds that the current step or test has to end by itself
+std::atomic<int> caught = 0;      // set by a handler and read by all threads
+constexpr unsigned patience = 1;  // seconds for the current step or test to end by itself
 }
 
 void catch_signals() {
@@ -18,10 +18,10 @@ void catch_signals() {
   action.sa_handler = [](int signal) { caught = signal, ::alarm(patience); };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
-  action.sa_flags = SA_RESTART;  // a terminal that is closed may say so twice, the kernel and the shell
+  action.sa_flags = SA_RESTART;  // a closed terminal may send it twice, from the kernel and the shell
   struct sigaction before {};
   sigaction(SIGHUP, nullptr, &before);
-  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // it is by nohup
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // it is ignored under nohup
   action.sa_handler = [](int) { stop_requested = true; };
   sigaction(SIGALRM, &action, nullptr);
 }

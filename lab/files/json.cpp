@@ -9,14 +9,14 @@
 namespace poslab {
 namespace {
 
-constexpr size_t deepest = 64;  // ten are usual; a value is copied by a function that calls itself
+constexpr size_t deepest = 64;  // ten are usual; the function that copies a value is recursive
 
-// Builds the value from the parser's events. Keys are appended and compared once, at the end of their object: to look
-// for each among those before it takes quadratic time, 46 s for the header of 100,000 tensors.
+// Builds the value from the parser's events. Keys are appended, and compared once at the end of their object: a search
+// for each among the earlier ones would take quadratic time, 46 s for the header of 100,000 tensors.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Json value;
-  std::string wrong{};  // "" while all is well
+  std::string wrong{};  // "" without an error
 
   bool null() override { return put({}); }
   bool boolean(bool x) override { return put(x); }
@@ -65,9 +65,9 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  std::vector<Json*> open_;             // objects and lists that have not ended, the outermost first
+  std::vector<Json*> open_;             // open objects and lists, the outermost first
   Json* next_ = nullptr;                // the value after the last key
-  std::vector<std::string_view> keys_;  // of the object that ends
+  std::vector<std::string_view> keys_;  // of the object that ends here
   size_t values_ = 0;
 };
 
@@ -89,7 +89,7 @@ std::string in_short(const Json& value) {
   constexpr size_t most = 120;
   const std::string text = value.dump();
   size_t end = most;
-  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // no part of a character
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // not the rest of a character
   return text.size() <= most ? text : text.substr(0, end) + "...";
 }
 

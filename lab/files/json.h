@@ -1,5 +1,5 @@
-// JSON, read in one place for the whole program. Files come from strangers, too: values nested too deeply, and objects
-// that have one key twice, are refused.
+// The program's only JSON parser. Files may be malicious: values nested too deeply, and objects with a repeated key,
+// are refused.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,13 +9,14 @@
 namespace poslab {
 
 using Json = nlohmann::ordered_json;             // objects keep their order
-// The value that a whole text is. Throws BadInput, which begins with `what`: "DIR/config.json".
+// The value of a whole text. Throws BadInput, which begins with `what`: "DIR/config.json".
 Json parse_json(std::string_view text, const std::string& what);
-// Text that may be cut off or of another program: discarded (is_discarded(), no object, no list) if it is not JSON.
+// The value of a text that may be incomplete or of another program; discarded (is_discarded(), no object, no list) if
+// it is not JSON.
 Json try_json(std::string_view text);
-// A value as a message shows it: of a long one the beginning.
+// A value for a message; the beginning of a long one.
 std::string in_short(const Json&);
-// A whole number from 0 to `most`; nothing if it is another value, as 1.5, -1, 2^70 or "1".
+// A whole number from 0 to `most`; empty for another value, such as 1.5, -1, 2^70 or "1".
 std::optional<uint64_t> whole_number(const Json&, uint64_t most);
 
 }  // namespace poslab

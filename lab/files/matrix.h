@@ -1,4 +1,4 @@
-// A matrix as pages draw it (lab/page/matrix.mjs), and a picture as an <img> has it.
+// A matrix for pages (lab/page/matrix.mjs), and a picture for an <img>.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ nlohmann::ordered_json matrix_json(int rows, int cols, const std::vector<double>
 
 std::string data_uri(const std::string& type, std::string_view bytes);   // type: "image/svg+xml"
 
-// The maximum over each block x block cells (fewer at the right and lower edge) of a matrix that is nowhere negative.
+// The maximum over each block x block cells (fewer at the right and lower edge) of a matrix without negative numbers.
 template <class Cell = double, class T>
 std::vector<Cell> in_blocks(const T* a, int rows, int cols, int block) {
   const int across = (cols + block - 1) / block, down = (rows + block - 1) / block;

@@ -12,7 +12,7 @@ double machine_bytes() {
   double bytes = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     double limit;
-    if (std::ifstream(path) >> limit) bytes = std::min(bytes, limit);  // a word, "max", is no limit
+    if (std::ifstream(path) >> limit) bytes = std::min(bytes, limit);  // "max" means no limit
   }
   return bytes;
 }

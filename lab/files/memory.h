@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-double machine_bytes();  // of memory that this process may have at most: the machine's, or a container's limit
+double machine_bytes();  // largest memory of this process: the machine's, or a container's limit
 std::string gigabytes(double bytes);  // "2.1 GB" of 10^9 bytes, "3 MB", "1.2 TB"
 
 }  // namespace poslab

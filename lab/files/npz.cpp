@@ -38,7 +38,7 @@ std::string deflated(const std::string& bytes) {
   return made;
 }
 
-void check_size(size_t bytes) {  // half of what 32 bits count, so that no sum overflows
+void check_size(size_t bytes) {  // half of the range of 32 bits, so that no sum overflows
   if (bytes > std::numeric_limits<uint32_t>::max() / 2)
     failure("npz: {} bytes, and a file may have 2 GB; ask for fewer runs or shorter strings", bytes);
 }

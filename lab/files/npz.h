@@ -1,4 +1,4 @@
-// Arrays as NumPy reads them: .npz is a zip of .npy files (format version 1.0), here deflated.
+// Arrays for NumPy: .npz is a zip of .npy files (format version 1.0), here deflated.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,6 +14,6 @@ struct Array {
 };
 
 std::string npy(const Array&);               // "<f4", C order
-std::string npz(const std::vector<Array>&);  // Failure beyond 2 GB or 65,535 arrays
+std::string npz(const std::vector<Array>&);  // throws Failure beyond 2 GB or 65,535 arrays
 
 }  // namespace poslab::inspect

@@ -6,13 +6,12 @@
 
 namespace poslab {
 
-// The text on one line. Characters that move a cursor, change a colour or the direction of writing are spelled out,
-// as \n, \x1b and \u202e, and so is each byte that is not UTF-8. Printable characters stay, so a second pass changes
-// nothing.
+// The text on one line. Characters that move a cursor, change a colour or the direction of writing, and invalid bytes,
+// are spelled out, as \n, \x1b and \u202e. Printable characters stay, so a second pass changes nothing.
 std::string printable(std::string_view text);
 
-// The code point of the first character of a text that is not empty, and how many bytes it has; -1 and 1 where these
-// are not UTF-8.
+// The code point of the first character of a text, which is not empty, and its number of bytes; -1 and 1 if it is not
+// UTF-8.
 std::pair<int32_t, size_t> first_character(std::string_view text);
 bool is_utf8(std::string_view);
 

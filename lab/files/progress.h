@@ -12,9 +12,9 @@ namespace poslab {
 
 std::string rounded(double n);           // to two significant digits, in groups of three: 250,000
 std::string clock_time(double seconds);  // 0:07, 1:02:45; from a day on 2.5 days, 1,600 days
-size_t columns();                       // of the terminal at stderr; 80 if it does not say
+size_t columns();                       // width of the terminal at stderr, or 80
 
-// Where the calling thread shows its bars and remarks: stderr, but while a LogFile of its own lives, that file.
+// The destination of the calling thread's bars and notes: stderr or, while its LogFile lives, that file.
 std::FILE* log_of_thread();
 class LogFile {
  public:
@@ -25,19 +25,19 @@ class LogFile {
 };
 
 enum class Colour { red = 31, green = 32 };
-// `text` in that colour where `file` is a terminal that has colours and the user has not said NO_COLOR
-// (https://no-color.org); else unchanged.
+// `text` in that colour if `file` is a terminal with colours and NO_COLOR (https://no-color.org) is not set; else
+// unchanged.
 std::string coloured(int file, Colour, const std::string& text);
 
-// Writes text for people. Where that fails, as the disk is full or the terminal gone, the text is dropped: a bar is no
+// Writes text for people. On a failure, such as a full disk or a closed terminal, the text is dropped: a bar is no
 // reason to lose a training.
 void tell_text(std::FILE* to, const std::string& text);
 template <class... Values>
 void tell(std::FILE* to, fmt::format_string<Values...> text, Values&&... values) {
   tell_text(to, fmt::format(text, std::forward<Values>(values)...));
 }
-// Where 0, 1 or 2 is closed, the next file that is opened would have that number, and be written into by mistake. After
-// this call it is open, and writes to it fail.
+// If 0, 1 or 2 is closed, the next opened file would get that number, and be written into by mistake. This call opens
+// them so that writes to them fail.
 void reserve_standard_files();
 
 class Progress {
@@ -45,8 +45,8 @@ class Progress {
   Progress(std::string what, std::string unit, int64_t from, int64_t total);  // "training", "steps"
   ~Progress();
   void at(int64_t done, const std::string& note = "");  // note: "loss 0.412  accuracy 81.0 %"
-  bool due() const;  // whether at() would show something now: build the note only then
-  static inline bool shown = true;  // for a caller that wants silence
+  bool due() const;  // whether at() would show something, so that the note is needed
+  static inline bool shown = true;  // for a silent caller
 
  private:
   using Clock = std::chrono::steady_clock;

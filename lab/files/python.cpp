@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// In place of its standard input, output and errors; -1: it has this program's.
+// replace its standard input, output and errors; -1: this program's
 using Files = std::array<int, 3>;
 
 int status_of(std::vector<std::string> words, const Files& files) {
@@ -49,7 +49,7 @@ int status_of(std::vector<std::string> words, const Files& files) {
   return WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
 }
 
-// Unnamed files rather than pipes: neither side has to read while the other writes.
+// Unnamed files rather than pipes, so that neither side has to read while the other writes.
 using Unnamed = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Unnamed unnamed() {
   Unnamed file(std::tmpfile(), std::fclose);
@@ -65,8 +65,8 @@ std::string contents(std::FILE* file) {
   return all;
 }
 
-// share/poslab of the build tree or of the installation. A wheel may leave the program deep below the environment that
-// it is installed in. Modules share a folder, as one takes another.
+// share/poslab of the build tree or of the installation. A wheel may put the program deep inside its environment.
+// Modules share a folder, as they import each other.
 std::vector<std::string> command(const std::string& python, const std::string& module,
                                  const std::vector<std::string>& words) {
   const fs::path program = path_of_this_program();

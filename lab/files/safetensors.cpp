@@ -12,7 +12,7 @@ namespace poslab {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
-constexpr uint64_t length_bytes = 8, longest_header = 100'000'000;  // bytes, as the form's own library reads at most
+constexpr uint64_t length_bytes = 8, longest_header = 100'000'000;  // the limit of the format's own library, in bytes
 constexpr const char* metadata_key = "__metadata__";
 
 template <class... Args>
@@ -63,7 +63,7 @@ TensorRecord record_of(const std::string& name, const Json& about, const std::st
   return t;
 }
 
-// That a tensor's shape fills its bytes.
+// Checks that a tensor's shape fills its bytes.
 void check_size(const TensorRecord& t, const std::string& path) {
   const uint64_t there = t.to - t.from;
   uint64_t needed = uint64_t(bytes_of_number(t.dtype));

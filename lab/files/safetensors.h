@@ -1,6 +1,6 @@
 // Tensors in a file: 8 bytes of little-endian header length, a JSON header, then the numbers. The form of Hugging
-// Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is believed only where everything fits:
-// kinds of numbers, shapes, and bytes that lie one tensor after the other, without a hole, to the end of the file.
+// Face's checkpoints and of our own (huggingface.co/docs/safetensors). A header is accepted only if everything fits:
+// types of numbers, shapes, and bytes of tensors one after the other, without a hole, to the end of the file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,18 +15,18 @@ namespace poslab {
 struct TensorRecord {
   std::string name, dtype;                       // "F32", "BF16", "F16", ...
   Shape shape;
-  uint64_t from = 0, to = 0;                     // its bytes, counted from the first number of the file
+  uint64_t from = 0, to = 0;                     // offset of its bytes from the first number of the file
 };
 struct SafetensorsHeader {
   Json metadata = Json::object();                // strings by name
   std::vector<TensorRecord> tensors{};           // in the order of their bytes
-  uint64_t numbers = 0;                          // where they begin in the file
+  uint64_t numbers = 0;                          // offset of the first number in the file
 };
-// Of a whole file; `path` is for messages. Throws BadInput if it is of another form, Failure, naming the tensor, if
-// bytes are missing or the header is impossible.
+// The header of a whole file; `path` is for messages. Throws BadInput for another format, and Failure with the tensor's
+// name if bytes are missing or the header is impossible.
 SafetensorsHeader read_safetensors(std::string_view file, const std::string& path);
 
-int bytes_of_number(const std::string& dtype);   // 0 for one that is not known
+int bytes_of_number(const std::string& dtype);   // 0 for an unknown one
 template <class Number> constexpr const char* dtype_of() { return sizeof(Number) == 4 ? "F32" : "F64"; }
 
 // A file of tensors of float or double, in the order given; metadata are strings by name.

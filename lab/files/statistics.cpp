@@ -36,7 +36,8 @@ double median(std::vector<double> x) {
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
-// Up to 3 the interval reaches to both ends, so all n have one sign. Beyond, measured: a test draws them again.
+// Up to 3 values the interval reaches both ends, so all n have one sign. Beyond that it was measured; a test draws the
+// values again.
 int excluded_by_luck(int n) {
   switch (n) {
     case 2:

@@ -6,15 +6,14 @@
 
 namespace poslab {
 
-// This program, to run it once more: on Linux the very file, even if a build has put another in its place. Throws
-// Failure.
+// The path of this program, to run it again: on Linux the same file, even if a build has replaced it. Throws Failure.
 std::string this_program();
 std::filesystem::path path_of_this_program();  // where it lies
 
 // An open file without a name, in memory where the system has such; execv() closes it. Throws Failure.
 int nameless_file();
 
-// If the process that started this one dies, even by kill -9, this one gets the signal. Not on macOS, where it goes on.
+// If the parent process dies, even by kill -9, this one gets the signal. On macOS it continues.
 void get_signal_after_parent(int signal);
 
 }  // namespace poslab

@@ -20,7 +20,7 @@ namespace {
 std::string cuda() {
   try {
     return backend(Device::cuda).name();
-  } catch (const std::exception& e) {      // a run on the CPU records this, whatever is wrong with the GPU
+  } catch (const std::exception& e) {      // a run on the CPU records this, even if the GPU does not work
     return fmt::format("no ({})", e.what());
   }
 }
@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> about() {
 // AMD's virtual machines share one name: its family is 25 for Zen 3 and 4, 26 for 5.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
-  std::map<std::string, std::string> facts;  // of the first core
+  std::map<std::string, std::string> facts;  // the first core's
   for (std::string line; std::getline(file, line) && !line.empty();) {
     const size_t colon = line.find(':'), name = line.find_last_not_of(" \t", colon - 1);
     if (colon != std::string::npos && colon + 2 < line.size()) facts[line.substr(0, name + 1)] = line.substr(colon + 2);

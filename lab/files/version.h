@@ -14,9 +14,9 @@ std::string version();                // "0.3.0"
 std::vector<std::pair<std::string, std::string>> about();
 // "own"; "own, bf16 by vdpbf16ps"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"
 std::string engine_in_full(Engine, Matmul = Matmul::fp32);
-std::string openblas_in_full();       // and its file, loaded if it was not; or "no", with the reason and the remedy
-std::string processor();              // "AMD EPYC (family 25, model 17)"; "" where the system does not say
-std::string today();                  // "2026-01-31", of the world's clock
+std::string openblas_in_full();       // with its file, loaded on demand; or "no", with the reason and the remedy
+std::string processor();              // "AMD EPYC (family 25, model 17)"; "" if the system does not tell
+std::string today();                  // "2026-01-31", in UTC
 std::string version_line();  // "poslab 0.1.0 (commit 0123456789ab)"
 
 }  // namespace poslab

@@ -9,10 +9,10 @@
 namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
-// made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own.
-// A word names runs as lab/pages/report/inputs.h says; inputs passed over are returned, a sentence each. If `out` is no
-// page it is the charts of accuracy against length alone: a picture as wide as `width` says (lab/pages/page/print.h),
-// or .json and .csv, their numbers. `slides`: the page is one for a lecture.
+// made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are separate lines.
+// lab/pages/report/inputs.h describes the arguments; skipped inputs are returned, a sentence each. If `out` is no page
+// it is the charts of accuracy against length alone: a picture as wide as `width` says (lab/pages/page/print.h), or
+// .json and .csv, their numbers. `slides`: the page is one for a lecture.
 //
 // Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows
 // of all eval.csv.
@@ -23,12 +23,12 @@ namespace poslab::report {
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out,
                                const std::string& width = "", bool slides = false);
 
-// The same for tests that no run keeps (tested_run), all of one model at equal lengths, as `poslab lm eval --encoding
-// a,b -o` has them. A .csv then has the rows of all tests. The check comes before the tests are done.
+// The same for tests that no run keeps (tested_run), all of one model at equal lengths, as in
+// `poslab lm eval --encoding a,b -o`. A .csv then has the rows of all tests. The check precedes the tests.
 void check_tests_output(const std::string& out);
 void write_tests(const std::vector<TestedRun>&, const std::string& out);
 
-// The contents of `out`, without the CSV.
+// The contents of `out`, except the CSV.
 std::string text(const std::vector<std::string>& words, const std::string& out);
 
 }  // namespace poslab::report

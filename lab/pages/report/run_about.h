@@ -1,4 +1,4 @@
-// A task, a text and an encoding in words for pages: the same fields as `poslab explain` prints.
+// Descriptions of a task, a text and an encoding for pages, with the fields of `poslab explain`.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace poslab {
 
-// A section of a page; null if there is nothing to say. Each spelling is explained once; one that this program does not
-// know, of a run of another version, is left out.
+// A section of a page; null if it is empty. Each spelling is explained once; an unknown one, from a run of another
+// version, is left out.
 page::json about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings);
 
-// The subject of a run's training: "Reverse String" of a task; of a text, where it lies; else as the option says it.
+// The subject of a run's training: "Reverse String" for a task, the path of a text, else the option's value.
 std::string heading_of(const std::string& folder, const Choices&);
 
 }  // namespace poslab

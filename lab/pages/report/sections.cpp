@@ -24,7 +24,7 @@ double mean_beyond(const Line& line, const char* column) {
   return mean_beyond(line, [column](const Row& row) { return row[column]; });
 }
 
-// Mean over the runs of a figure that some may not have; NaN if none has it.
+// Mean over the runs of a figure that some may lack; NaN if all do.
 template <class Value>
 double mean_of(const Line& line, const Value& value) {
   std::vector<double> all;
@@ -41,7 +41,7 @@ json score_of(const Line& line) {
   return {{"value", mean(all)}, {"low", i.low}, {"high", i.high}};
 }
 
-// The runs behind lines of several seeds, folded away.
+// The runs behind lines of several seeds, folded.
 json single_runs(const std::vector<Group>& groups) {
   json rows = json::array();
   const bool many = groups.size() > 1;
@@ -59,7 +59,7 @@ json single_runs(const std::vector<Group>& groups) {
   return folded("Single runs", page::table("Single runs", columns, rows));
 }
 
-// The tasks and the encodings, described: a section.
+// A section that describes the tasks and the encodings.
 json about(const std::vector<Group>& groups) {
   std::vector<std::string> tasks, encodings;
   for (const Group& g : groups) {

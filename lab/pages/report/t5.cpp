@@ -1,5 +1,4 @@
-// The report of T5s that find things in long contexts. A group is the runs that learned one task, alone or
-// among others.
+// The report of T5s on retrieval. A group consists of the runs that learned one task, alone or among others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +36,7 @@ json lengths_table(const std::vector<Group>& groups) {
   return page::table("All lengths", columns, rows);
 }
 
-// The numbers in words.
+// The text with the numbers.
 std::string t5_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
@@ -66,7 +65,7 @@ json t5_document(const std::vector<Group>& groups, const std::string& out) {
       place.push_back(captioned(by_position(g, measures[0], false, fmt::format("place{}", i)),
                                 "A point is an eighth of the context."));
   }
-  const Group& any = groups.front();  // all tasks of a run are learned together, in one training
+  const Group& any = groups.front();  // a run learns all its tasks in one training
   Chart loss = loss_chart(any, "loss");
   loss.caption = fmt::format(
       "Mean cross-entropy of a training step, whose contexts grow at first. Faint: single steps{}. Strong: "

@@ -72,7 +72,7 @@ void read_config(TestedRun& run) {
     trained = trained_lengths(c);
     if (c.has("task")) run.encoding = RunSpec(c).scheme.spelled();  // with its options
     run.setting = values_of(c);
-  } catch (const BadInput&) {  // of a class that this process lacks: as in the file
+  } catch (const BadInput&) {  // a class that this process lacks: as in the file
   }
   run.setting = setting_of(std::move(run.setting));
   run.shortest_trained = trained.from, run.train_length = trained.to;
@@ -87,8 +87,8 @@ void read_training(TestedRun& run) {
   }
 }
 
-// The test was under another value of this option than config.toml has. A language model and a T5 have one encoding in
-// training and may have another at test, so pages call that test_encoding.
+// Whether the test had another value of this option than config.toml. Language models and T5s may have another encoding
+// at test, which pages call test_encoding.
 void retested(TestedRun& run, const std::string& option, const std::string& value) {
   const bool of_test = option.starts_with("eval_") || option.starts_with("test_");
   const std::string shown = of_test ? option : "test_" + option;
@@ -104,7 +104,7 @@ void read_pictures(TestedRun& run) {
     damaged(run.folder, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
 }
 
-// Accuracy against length, of what eval.csv has.
+// Accuracy against length, from eval.csv.
 void find_curve(TestedRun& run) {
   const bool repeats = run.all.front().has("set");
   run.tested = repeats ? only(run.all, "set", "plain") : run.all;
@@ -112,7 +112,7 @@ void find_curve(TestedRun& run) {
   if (run.tested.empty()) damaged(run.folder, csv_of_test(run.test), "it has no plain text; test the run again");
 }
 
-// The text that a run reads, in words.
+// A description of the text that a run reads.
 void describe_text(TestedRun& run) {
   if (run.task == "copy_grammar") {
     run.text = "a made-up language, drawn as it is read";
@@ -128,7 +128,7 @@ void describe_text(TestedRun& run) {
                          double(text.bytes()) / 1e6, text.files.size() == 1 ? "the last tenth" : "one in ten");
 }
 
-// The run as tested under run.test: once for each task, where it learns several.
+// The run with the options of run.test: once for each of its tasks.
 std::vector<TestedRun> read_of(TestedRun run) {
   if (const std::string missing = missing_of_test(run.folder, *run.kind); !missing.empty())
     bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, missing, run.kind->command("resume"),
@@ -152,8 +152,8 @@ std::vector<TestedRun> read_of(TestedRun run) {
   return of_tasks;
 }
 
-// eval-NAME.json has all options of a checkpoint's test, and among "test" the typed ones. Tests of another
-// checkpoint are passed over.
+// eval-NAME.json has all options of a checkpoint's test, with the typed ones in "test". Tests of another checkpoint are
+// skipped.
 std::vector<TestedRun> tests_of_checkpoint(const std::string& folder, std::vector<std::string>& passed) {
   const Kind& kind = kind_of_folder(folder);
   std::vector<TestedRun> all;
@@ -208,7 +208,7 @@ std::vector<TestedRun> read_runs(const std::string& folder, std::vector<std::str
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   run.kind = &kind_of_folder(run.folder);
   read_config(run);
-  TestedRun untrained = run;  // a second curve of the same training says nothing
+  TestedRun untrained = run;  // a second curve of the same training adds nothing
   read_training(run);
   std::vector<TestedRun> all = read_of(run);
   const std::optional<int64_t> steps = all.front().record.steps;

@@ -17,7 +17,7 @@ using page::json;
 
 constexpr int max_cells = 256;   // on a side
 
-// Masked pairs look like nothing: like 0 where that is the middle, else like the lowest.
+// Masked pairs look like 0 if that is the middle of the colors, else like the lowest number.
 json drawn(const View& view, const Matrix& m, std::vector<double> cells) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double v : cells)
@@ -39,7 +39,7 @@ json matrices(const View& view) {
   return all;
 }
 
-// Its reading, hands, matrices, charts and table.
+// The reading, hands, matrices, charts and table of a view.
 json parts_of(const View& view) {
   json parts = json::array({page::prose(view.reading)}), hands = json::array();
   for (const Hands& h : view.hands)

@@ -1,4 +1,4 @@
-// A sampler's draws, and which positions, distances and gaps of each length a model trained with it has met.
+// A sampler's draws, and the positions, distances and gaps of each length that occur in training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr int draws = 24, bins = 96, training_draws = 2000, test_draws = 32;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-// Positions of `slots` slots, the nth draw of training or test.
+// Positions of `slots` slots, in the nth draw of training or test.
 std::vector<double> drawn(const Subject& s, const Chosen<Sampler>& sampler, Purpose purpose, int n, int slots) {
   Rng rng(stream(s.seed, purpose, uint64_t(n)));
   return sample(sampler, {1, slots}, rng).tokens(sampler.spelled());
@@ -31,7 +31,7 @@ std::vector<double> gaps(const std::vector<double>& p) {
   return between;
 }
 
-// A sampler of positions of its own for each token, as the first scheme reads it.
+// The positions of a sampler that gives each token its own, in the form that the first scheme reads.
 const Chosen<Sampler>* sampler_of(const Subject& s) {
   for (const Shown& shown : s.shown)
     if (shown.sampler->draw && !shown.sampler->only_offsets) return &shown.sampler;
@@ -79,8 +79,8 @@ std::optional<View> positions_view(const Subject& s) {
           ++count[std::lround(gap)], ++total, sum += gap;
           ++ranges[gap < 1.5 ? 0 : gap < 4.5 ? 1 : gap < 16.5 ? 2 : gap < 64.5 ? 3 : 4];
         }
-    } catch (const BadInput&) { continue; }   // it does not have that many positions
-    if (total == 0) continue;                 // one slot has no neighbour
+    } catch (const BadInput&) { continue; }   // not so many positions
+    if (total == 0) continue;                 // a single slot has no neighbour
     page::Curve curve{fmt::format("{} slots", slots), int(c.curves.size()), {}};
     for (const auto& [gap, times] : count)
       if (gap <= 128) {
@@ -137,7 +137,7 @@ std::optional<View> coverage_view(const Subject& s) {
     try {
       for (int n = 0; n < ((*sampler)->random ? test_draws : 1); ++n)
         count(drawn(s, *sampler, Purpose::test_positions, n, slots), met);
-    } catch (const BadInput&) { continue; }   // it has not so many positions
+    } catch (const BadInput&) { continue; }   // not so many positions
     std::vector<double> shares;
     for (int kind = 0; kind < kinds; ++kind) {
       double known = 0;

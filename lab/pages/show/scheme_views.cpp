@@ -15,7 +15,8 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// The difference of two matrices head by head; one that is the same for all heads goes with each of the other.
+// The difference of two matrices head by head; one that is the same for all heads is paired with each head of the
+// other.
 Matrix difference(const Matrix& a, const Matrix& b) {
   Matrix d{"difference", a.rows, a.cols, {}};
   for (size_t h = 0; h < std::max(a.heads.size(), b.heads.size()); ++h) {
@@ -32,7 +33,7 @@ void add_difference(View& view) {
     view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
 }
 
-// The quantity that each scheme's matrix shows.
+// The quantity in each scheme's matrix.
 std::vector<Quantity> quantities(const Subject& s) {
   std::vector<Quantity> all;
   for (const Shown& shown : s.shown) all.push_back(quantity_of(*shown.layers, s.shape, s.layer));
@@ -74,7 +75,7 @@ std::vector<page::Point> by_distance(const std::vector<double>& cells, int T) {
   return mean;
 }
 
-// The relative positions of all pairs; nothing where no pair has one.
+// The relative positions of all pairs; empty if no pair has one.
 std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
   if (!shown.scheme->pages.pictures.distances) return {};
   const Tensor d = shown.scheme->pages.pictures.distances(s.shape, shown.scheme.choices, s.positions(shown));
@@ -88,12 +89,12 @@ std::optional<Matrix> relative_positions(const Shown& shown, const Subject& s) {
 struct RotaryHeads {
   std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
   std::vector<double> frequencies;
-  int head;                                  // the first of them, from 0 on
+  int head;                                  // the first of them, from 0
 };
-// Neighbouring heads with the same frequencies are one entry.
+// Neighbouring heads with the same frequencies share an entry.
 std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
   std::vector<RotaryHeads> all;
-  std::vector<int> last;                     // head of each, from 1 on
+  std::vector<int> last;                     // head of each, from 1
   for (int h = 0; h < s.shape.heads; ++h) {
     std::vector<double> f = shown.scheme->pages.pictures.frequencies(s.shape, shown.scheme.choices, s.slots, h);
     const bool another = all.empty() || all.back().frequencies != f;
@@ -109,8 +110,8 @@ std::vector<RotaryHeads> rotary_heads(const Shown& shown, const Subject& s) {
 
 }  // namespace
 
-// Matrices are of all heads or of one, which two slots tell. Each is held in double precision, by every view that has
-// it. While one is made, what it is made of is there, and the matrices of other layers.
+// Memory of the matrices, which have all heads or one, as a trial with two slots shows. Every view keeps its matrices
+// in double precision. While one is made, its inputs and the matrices of other layers exist, too.
 Taken matrices_take(const Subject& s, size_t views, int text) {
   if (!views) return {};
   const double pairs = double(s.slots) * s.slots;
@@ -168,7 +169,7 @@ std::optional<View> similarity_view(const Subject& s) {
   std::vector<page::Curve> curves;
   for (size_t n = 0; n < s.shown.size(); ++n) {
     const Matrix& m = bias.matrices[n];
-    const std::string name = words(of[n]);       // an axis holds one quantity
+    const std::string name = words(of[n]);       // an axis has one quantity
     if (view.charts.empty() || view.charts.back().y_label != name) {
       const std::string id = fmt::format("similarity{}", n);
       view.charts.push_back({id, view.title, "distance: key slot - query slot", name, 0, 1, 0, 1});
@@ -187,7 +188,7 @@ std::optional<View> similarity_view(const Subject& s) {
     const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions
     if ((size & (size - 1)) != 0) continue;
     std::vector<std::string> row = {std::to_string(d)};
-    bool seen = false;              // by a head: where all pairs are masked it has no point
+    bool seen = false;              // by head: a distance with all pairs masked has no point
     for (const page::Curve& curve : curves) {
       const auto at = std::find_if(curve.points.begin(), curve.points.end(),
                                    [d](const page::Point& p) { return p.x == double(d); });
@@ -234,9 +235,9 @@ std::optional<View> frequencies_view(const Subject& s) {
 
 namespace {
 
-// The distances that turn a pair, key minus query, from the last slot's query to keys 0, 1, 2, ... slots back. Divided
-// frequencies, such as PI's, already contain the division of positions: where the scheme's distances are a multiple of
-// the positions' own, the positions' own turn the pairs.
+// The distances by which a pair is rotated, key minus query, from the last slot's query to keys 0, 1, 2, ... slots
+// back. Divided frequencies, such as PI's, already contain the division of positions: if the scheme's distances are a
+// multiple of the plain ones, the plain ones rotate the pairs.
 std::vector<double> rotation_distances(const std::vector<double>& distances, const std::vector<double>& positions) {
   std::vector<double> relative, plain;
   for (size_t d = 0; d < positions.size(); ++d) {
@@ -255,7 +256,7 @@ std::optional<View> rotation_view(const Subject& s) {
   View view{.name = "rotation", .title = "Rotation by slots back",
             .reading = "The cosine of the angle between the query of the last slot and a key so many slots back, for "
                        "each pair of channels. Where the scheme stops counting, its pairs stop turning."};
-  constexpr int most = 256;   // slots back in the picture; clock hands have all of them
+  constexpr int most = 256;   // slots back in the picture; clock hands go through all
   const int drawn = std::min(s.slots, most);
   if (drawn < s.slots) view.reading += fmt::format(" The first {} slots back are drawn.", drawn);
   view.row = "pair", view.col = "slots back", view.first_row = 1, view.one_scale = true;

@@ -42,7 +42,8 @@ Subject subject(const Options& options) {
              .d_model = options.d_model,
              .causal = options.causal,
              .layer = options.layer - 1};
-  if (options.d_model == Options().d_model && options.d_model % options.heads)      // nobody has chosen the width
+  // the width was not chosen by the user
+  if (options.d_model == Options().d_model && options.d_model % options.heads)
     s.shape.d_model = options.heads * std::max(2, options.d_model / options.heads / 2 * 2);
   if (s.shape.d_model % options.heads)
     bad_input("a width of {} is no multiple of {} heads; choose one that is", options.d_model, options.heads);

@@ -12,7 +12,7 @@
 namespace poslab::show {
 namespace {
 
-// The numbers at the ends of the colours. Of a matrix with numbers on both sides of 0, 0 is in the middle.
+// The numbers at the ends of the colours. If a matrix has numbers on both sides of 0, 0 is in the middle.
 struct Reach {
   double low, high;
   bool two_sided() const { return low < 0 && high > 0; }
@@ -27,7 +27,7 @@ Reach reach(const std::vector<double>& cells) {
   for (const double v : cells)
     if (std::isfinite(v)) r.low = std::min(r.low, v), r.high = std::max(r.high, v);
   if (r.low > r.high) return {0, 0};
-  const double rounding = 1e-6 * std::max(-r.low, r.high);   // left over where numbers cancel
+  const double rounding = 1e-6 * std::max(-r.low, r.high);   // the remainder of numbers that cancel
   for (double* end : {&r.low, &r.high})
     if (std::abs(*end) < rounding) *end = 0;
   return r;
@@ -149,7 +149,7 @@ std::string csv(const std::vector<View>& all) {
 }
 
 page::json figures(const std::vector<View>& all, int head) {
-  constexpr int most = 64;  // on a side: at the width of a column a cell is then half a millimetre
+  constexpr int most = 64;  // cells on a side: at the width of a column a cell is then half a millimetre
   page::json made = page::json::array();
   for (const View& view : all) {
     for (const Matrix& m : view.matrices) {

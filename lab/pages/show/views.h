@@ -1,4 +1,4 @@
-// The views one by one: what `show::views` asks for them. A view is absent where there is nothing to see.
+// The views one by one, for `show::views`. An empty view is absent.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace poslab::show {
 
-// A scheme, built for as many layers as are shown, with positions drawn for it.
+// A scheme with as many layers as are shown, and positions drawn for it.
 struct Shown {
   Chosen<Scheme> scheme;
   Chosen<Sampler> sampler;
@@ -26,7 +26,7 @@ struct Subject {
   const Positions& positions(const Shown& shown) const { return shown.sample->at_layer(layer); }
 };
 
-// What matrices of all pairs take, while they are made and as a view holds them.
+// The memory of matrices of all pairs, while they are made and in a finished view.
 Taken matrices_take(const Subject&, size_t views, int text);
 
 std::optional<View> relative_view(const Subject&);

@@ -19,7 +19,7 @@
 namespace poslab::view {
 namespace {
 
-// Throws BadInput where a file of checkpoints/ is of another run, or of another step than its name says.
+// Throws BadInput if a file of checkpoints/ is of another run, or of another step than in its name.
 void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, const Choices& own) {
   const Kind& kind = kind_of(own);
   const std::string remedy = "restore the file from a copy, or remove it";
@@ -31,8 +31,8 @@ void check_kept(const Checkpoint& kept, const std::string& path, int64_t step, c
     bad_input("{} is of step {} and should be of {} by its name; {}", path, kept.step(), step, remedy);
 }
 
-// The kept checkpoints of a run and the newest one, which the learner has, and what reads them into it. Others may go
-// on with the run meanwhile.
+// The kept checkpoints of a run and the newest one, which the learner has, and functions that load them. Other
+// processes may continue the run meanwhile.
 void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Learner>& learner) {
   std::map<int64_t, std::string> paths = {{learner->adam().step, run.checkpoint()}};
   for (const int64_t step : run.kept_steps()) paths[step] = run.kept_checkpoint(step);

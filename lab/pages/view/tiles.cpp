@@ -61,7 +61,7 @@ std::string tile_script(const std::string& name, const std::vector<uint8_t>& byt
   uLongf size = compressBound(bytes.size());
   std::string deflated(size, '\0');
   if (compress2(reinterpret_cast<Bytef*>(deflated.data()), &size, bytes.data(), bytes.size(), 1) != Z_OK)
-    throw std::bad_alloc();  // there is no other reason
+    throw std::bad_alloc();  // the only possible reason
   deflated.resize(size);
   return fmt::format("poslab_tile(\"{}\",\"{}\");\n", name, data_uri("application/octet-stream", deflated));
 }

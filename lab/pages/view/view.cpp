@@ -54,7 +54,7 @@ class Folder {
     stop_if_requested();
     const std::string path = path_ + "/" + name;
     make_folder(fs::path(path).parent_path());
-    std::ofstream to(path, std::ios::binary);  // without asking the disk each time: there are thousands
+    std::ofstream to(path, std::ios::binary);  // counted without asking the disk each time, as there are thousands
     if (!(to << bytes) || (to.close(), !to)) failure("cannot write {}: {}", path, std::strerror(errno));
     written.bytes += double(bytes.size());
   }
@@ -63,7 +63,7 @@ class Folder {
   void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
              std::vector<uint8_t>& overview);
   Written written{0, 0};
-  // The map written so far that is furthest from even attention, whose weights have the least entropy.
+  // The map so far that is furthest from even attention, with the least entropy of weights.
   struct Clearest {
     int layer = 0, head = 0;
     double entropy = std::numeric_limits<double>::infinity();
@@ -170,7 +170,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
 
 struct Drawn {
   Written written;
-  Folder::Clearest opens;  // of the first run's newest checkpoint
+  Folder::Clearest opens;  // those of the first run's newest checkpoint
 };
 
 Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, const std::string& folder) {
@@ -182,7 +182,7 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, con
   std::optional<Folder::Clearest> opens;
   for (size_t run = 0; run < subjects.size(); ++run) {
     Subject& s = subjects[run];
-    for (auto at_step = s.steps.rbegin(); at_step != s.steps.rend(); ++at_step) {  // the newest is there already
+    for (auto at_step = s.steps.rbegin(); at_step != s.steps.rend(); ++at_step) {  // the newest is already loaded
       const int64_t step = *at_step;
       s.load(step);
       const std::string at = fmt::format("maps/{}/{}", run, step);

@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr std::string_view place = R"(<script type="application/json" id="runs">[]</script>)";
 
-// [[step, loss, accuracy, gradient_norm], ...]: some 300 of the steps that were logged, null where training diverged.
+// [[step, loss, accuracy, gradient_norm], ...]: about 300 of the logged steps, null for diverged training.
 json log_of(const RunFolder& run) {
   std::vector<json> all;
   for (const Json& entry : read_steps(run.file("metrics.jsonl"), {"loss"})) {
@@ -50,7 +50,7 @@ json run_json(const std::string& path) {
     bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
               run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
   const State state = run.load();
-  const json log = log_of(run);  // first: it names a damaged line, and a test only the file
+  const json log = log_of(run);  // read first: its error names a damaged line, that of a test only the file
   const Results tested = read_test(run.path()).rows;
   json config, baselines;
   for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];
@@ -69,7 +69,7 @@ json run_json(const std::string& path) {
 std::string page_file() {
   const fs::path above = path_of_this_program().parent_path().parent_path();
   std::vector<fs::path> places{above / "web/past-the-edge.html"};  // of a build tree
-  // A wheel may leave the program deep below the environment that it is installed in.
+  // A wheel may put the program deep inside its environment.
   for (fs::path at = above; at.has_relative_path(); at = at.parent_path())
     places.push_back(at / "share/poslab/past-the-edge.html");
   for (const fs::path& one : places)
