@@ -17,7 +17,7 @@ Chosen<TemperaturePolicy> policy_of(const AlignedTemperatures& a) {
 
 Chosen<TemperaturePolicy> plain() { return choose_temperature("none"); }
 
-// Of the layers and heads that share a temperature.
+// The mean over the layers and heads that share a temperature.
 RowMeans of_group(const Dispersion& d, AlignPer per, int layer, int head) {
   return per == AlignPer::model ? d.of_model() : per == AlignPer::layer ? d.of_layer(layer) : d.of(layer, head);
 }
@@ -28,12 +28,12 @@ double RowMeans::*read_by(AlignMode mode) {
          : mode == AlignMode::entropy ? &RowMeans::entropy
                                       : &RowMeans::variance;
 }
-// Of the whole model the propositions take its first layer.
+// For the whole model the propositions take its first layer.
 AlignPer read_per(const Aligning& how) {
   return how.mode >= AlignMode::prop1 && how.per == AlignPer::model ? AlignPer::layer : how.per;
 }
 
-// That figure. Throws BadInput where it is no number.
+// The statistic. Throws BadInput if it is not a number.
 double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
   double RowMeans::*which = read_by(how.mode);
   const RowMeans of = of_group(d, read_per(how), layer, head);
@@ -100,7 +100,7 @@ class AtOne {
     return made;
   }
 
-  // This layer, or all if they share a temperature, at tau; the temperatures found so far stay.
+  // Runs this layer, or all if they share a temperature, at tau; the temperatures found so far stay.
   const Dispersion& measured_at(double tau, int layer) {
     Taus all = taus_;
     const bool shared = how_.per == AlignPer::model;
@@ -182,7 +182,7 @@ void check(const Probed& model, const Aligning& how) {
 Alignment align(const Probed& model, const Aligning& asked, const std::function<void(int, int, int)>& step) {
   check(model, asked);
   Aligning how = asked;
-  std::sort(how.grid.rbegin(), how.grid.rend());  // of two that are as near, the larger one
+  std::sort(how.grid.rbegin(), how.grid.rend());  // of two equally near ones, the larger
   const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round(how));
   int done = 0, length = how.shortest;
   const std::function<void()> pass = [&] {
@@ -203,8 +203,8 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   return made;
 }
 
-// Passes at temperature 1, in each round, and at the end: of a grid, temperature 1 is known already, and of layers or
-// heads one temperature of each later round too.
+// Passes at temperature 1, in each round, and at the end. On a grid temperature 1 is already known, and by layer or
+// head one temperature of each later round, too.
 Taken alignment_takes(const Probed& model, const Aligning& how) {
   const int rounds = rounds_of(model, how), each = in_round(how);
   const int passes = each > 1 ? 1 + rounds * each - (rounds - 1) : 2 + rounds * each;

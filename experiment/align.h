@@ -26,7 +26,7 @@ enum class AlignPer { model, layer, head };
 const std::vector<std::string>& align_modes();   // "pmax", ... in the order of AlignMode
 const std::vector<std::string>& align_groups();  // "model", "layer", "head"
 
-// Temperatures chosen here are tested on other strings. Language models read their training text for it.
+// Temperatures are chosen on other strings than those of tests. Language models use their training text.
 constexpr Purpose aligned_on = Purpose::align_tokens;
 
 struct Aligning {
@@ -40,26 +40,26 @@ struct Aligning {
 struct AlignedAt {
   int length = 0;
   AlignedLength found;       // by keys
-  int unreachable = 0;       // of the temperatures, where none reaches the target
+  int unreachable = 0;       // if no temperature reaches the target
   Dispersion before, after;  // before: at temperature 1
 };
 struct Alignment {
-  Dispersion target;  // of the short length
+  Dispersion target;  // the statistic at the short length
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, of how many, length): after each, also after one that is skipped because its result is known; may
-// be absent. Throws BadInput for lengths that do not rise from the short one, a grid without numbers above 0,
-// propositions where a layer that they read has no logits, and attention that is no number.
+// step(passes done, passes in all, length) is called after each pass, also a skipped one with a known result; it may be
+// absent. Throws BadInput for lengths that do not rise from the short one, a grid without positive numbers,
+// propositions for a layer without logits, and attention that is not a number.
 void check(const Probed&, const Aligning&);  // throws the first three of these
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
 
-// The same passes, counted before they are done.
+// The number of these passes, before they are done.
 Taken alignment_takes(const Probed&, const Aligning&);
 
 double log_rule(double short_keys, double long_keys);
 // Assumes logits N(0, variance) and one largest logit that stays the same. `weight` is the mean of the largest weights
-// at the short length. Where no temperature gives it at the long one, the temperature that comes nearest.
+// at the short length. If no temperature gives it at the long one, returns the nearest.
 struct Proposition1 {
   double tau;
   bool reachable;
@@ -70,8 +70,8 @@ double proposition2(double short_keys, double short_variance, double long_keys, 
 
 // Identifies the model in a file of temperatures: core/checksum.h over all parameters.
 std::string weights_checksum(const Params&);
-// Throws BadInput if the policy is `aligned` and of other weights than these, or than those with that checksum, which
-// is asked for only if it matters.
+// Throws BadInput if the policy is `aligned` to other weights than these, or than those with the checksum, which is
+// computed only if needed.
 void check_aligned(const Chosen<TemperaturePolicy>&, const Params&);
 void check_aligned(const Chosen<TemperaturePolicy>&, const std::function<std::string()>& weights);
 

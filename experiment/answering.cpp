@@ -63,7 +63,7 @@ const ChoiceTable& all_choices() {
 }
 Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }
 
-// Sizes of the model are the decoder's to check.
+// The decoder checks the sizes of the model.
 void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
   check_loops(c), refuse_aligned(c.temperature);
@@ -90,7 +90,7 @@ struct State {
   Adam adam;
 };
 
-// The expected token after each token that is read, (B, n): the answer, or, with the input's tokens, all but the first.
+// The expected token after each input token, (B, n): the answer, or, with the input's tokens, all but the first.
 Ids expected(const Questions& q, const Ids& read, bool all) {
   if (!all) return q.strings.targets;
   const int B = q.sequences(), T = read.shape()[1], O = q.outputs();
@@ -143,7 +143,7 @@ struct Right {
 };
 
 StepResult result(const State&, const Questions& q, const StepOutcome& done) {
-  const int B = q.sequences(), O = q.outputs(), shown = int(done.shown.size()) / B;  // of each string, the last O count
+  const int B = q.sequences(), O = q.outputs(), shown = int(done.shown.size()) / B;  // the last O of each string count
   std::vector<int> answers;
   for (auto end = done.shown.begin() + shown; int(answers.size()) < B * O; end += shown)
     answers.insert(answers.end(), end - O, end);
@@ -160,7 +160,7 @@ const Columns& test_columns() {
   return all;
 }
 
-// Loss and `teacher_forced` are of the first pass, which reads the right answer.
+// Loss and `teacher_forced` come from the first pass, which reads the right answer.
 Row evaluate(const Decoder& net, const RunSpec& c, int length) {
   constexpr int baseline_samples = 500;
   const NoGrad still;
@@ -255,7 +255,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
   }
 
   Respondent respondent(const std::string& under, const std::string& temperature) const override {
-    Settings changes = {{"eval_lengths", "1"}};  // the question is tested, and nothing else
+    Settings changes = {{"eval_lengths", "1"}};  // only the question is tested
     if (!under.empty()) changes.emplace_back("positions", under);
     if (!temperature.empty()) changes.emplace_back("temperature", temperature);
     const RunSpec c = state.config.with(changes);
@@ -311,7 +311,7 @@ const Columns& score_columns() {
   }();
   return all;
 }
-// The share of whole answers at lengths from .. to; NaN if none was tested.
+// The share of fully right answers at lengths from .. to; NaN if none was tested.
 double exact_match(const Results& all, int from, int to) {
   double sum = 0, tested = 0;
   for (const Row& row : all)

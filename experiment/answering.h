@@ -8,9 +8,9 @@
 namespace poslab::answering {
 
 int longest(const Choices&);  // slots
-int symbols(const RunSpec&);  // of input and answer; the separator comes after them
+int symbols(const RunSpec&);  // slots of input and answer; the separator comes after them
 DecoderSpec spec_of(const RunSpec&);
-// An answer takes two passes of a model that is right, and up to one for each of its symbols of another: four here.
+// An answer takes two passes if the model is right, else up to one for each symbol; estimated as four.
 constexpr double passes = 4;
 Forward forward(const RunSpec&, int length, double inputs);  // one pass
 Load load(const RunSpec&);
@@ -23,21 +23,21 @@ struct Questions {
 };
 // x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
 Ids read_by(const Questions&, const Ids& answer, int separator);
-// The draw of positions of that number; training and test take the first. A sampler that reads which slots are digits
-// takes the answer for the empty slots of a run of strings, and the separator for a sign before them.
+// The draw of positions with that number; training and test take the first. A sampler that reads which slots are digits
+// sees the answer as the empty slots of a run of strings, and the separator as a sign before them.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
-// The same for a text of so many tokens, all of them digits to such a sampler.
+// The same for a text of so many tokens, all of them digits for such a sampler.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
-// Greedy answers, (B, O), all slots at once. `said` is a pass: the most probable symbols where the model reads an
-// answer; `first` came of one that read any. A pass over x ; a gives at each slot the symbol after a's first ones, so a
-// slot is final once all before it are: after n passes the first n symbols equal decoding one after the other, and an
-// answer that a pass does not change is complete. A model that is right needs two passes, and none more than O. Factors
-// that depend on how many tokens there are see the whole sequence.
+// Greedy answers, (B, O), all slots at once. `said` runs a pass: the most probable symbols if the model reads an
+// answer; `first` is the result for some answer. A pass over x ; a gives at each slot the symbol after a's first ones,
+// so a slot is final once all before it are: after n passes the first n symbols equal decoding one after the other, and
+// an answer that a pass does not change is complete. A model that is right needs two passes, and none more than O.
+// Factors that depend on how many tokens there are see the whole sequence.
 Ids free_running(Ids first, const std::function<Ids(const Ids& answer)>& said);
 
-// By a decoder under the positions and at the temperature of these choices. Leaves out config, steps and parameters,
-// which its learner alone knows.
+// For a decoder with the positions and temperature of these choices. Leaves out config, steps and parameters, which
+// only its learner knows.
 Respondent respondent(const RunSpec&, const Decoder&);
 
 }  // namespace poslab::answering

@@ -1,5 +1,5 @@
-// A decoder that answers, asked about the user's own strings (experiment/ask.h): it reads its own answer, as in its
-// test. Over several draws of positions each symbol is the most probable one of their mean, and all of them read it.
+// Answers of a decoder to the user's strings (experiment/ask.h): it reads its own answer, as in its test. With several
+// draws of positions each symbol is the most probable one of their mean, which all of them read.
 #include <algorithm>
 
 #include "autograd/tape.h"

@@ -1,4 +1,4 @@
-// The parts of a decoder that answers, and its memory and time, from the choices alone.
+// The parts of an answering decoder, and its memory and time, from the choices alone.
 #include <algorithm>
 
 #include "experiment/answering.h"
@@ -13,7 +13,7 @@ int longest(const Choices& c) {
 
 int symbols(const RunSpec& c) {
   const Task& t = task(c["task"]);
-  return std::max(t.symbols_in, t.symbols_out);  // input and answer share theirs; the separator comes after them
+  return std::max(t.symbols_in, t.symbols_out);  // input and answer share positions; the separator comes after them
 }
 
 DecoderSpec spec_of(const RunSpec& c) {

@@ -1,4 +1,4 @@
-// The tokens that a decoder that answers reads, and their positions.
+// The input tokens of an answering decoder, and their positions.
 #include <algorithm>
 
 #include "encodings/samplers.h"

@@ -120,7 +120,7 @@ PositionSample positions_of(const State& state, const Batch& batch, int length, 
   return PositionSample({Positions::of_tokens(1, how.positions)});
 }
 
-// x: (B, T, H, D), with zeros in those heads
+// x: (B, T, H, D), with zeros in the silenced heads
 Tensor without_heads(const Tensor& x, const std::vector<int>& heads) {
   std::vector<real> values = x.values();
   const size_t D = size_t(x.dim(3)), H = size_t(x.dim(2));
@@ -176,7 +176,7 @@ Tensor asked_attention(const State& state, const Tokens& input, int layer) {
 
 Respondent StringsLearner::respondent(const std::string& positions, const std::string& temperature) const {
   const auto asked = std::make_shared<State>(state);
-  Settings under = {{"eval_lengths", "1"}};  // the question is tested, and nothing else
+  Settings under = {{"eval_lengths", "1"}};  // only the question is tested
   if (!positions.empty()) under.emplace_back("test_positions", positions);
   if (!temperature.empty()) under.emplace_back("test_temperature", temperature);
   const RunSpec& c = asked->config = state.config.with(under);

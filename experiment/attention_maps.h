@@ -11,17 +11,17 @@ namespace poslab {
 
 struct AttentionMaps {
   int length;                              // of the input
-  int slots, outputs;                      // T, and how many last slots are answers: 0 of a text
+  int slots, outputs;                      // T, and the number of last slots that are answers: 0 for a text
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
   std::vector<std::vector<float>> heads;   // (H, T, T) each; `layers` has their maxima
-  std::vector<std::string> symbols = {};   // of a text: its tokens as they are shown
-  void add(const Tensor& weights);         // of the next layer, (H, T, T) or (1, H, T, T)
+  std::vector<std::string> symbols = {};   // for a text: its tokens in readable form
+  void add(const Tensor& weights);         // calls for each layer in turn, (H, T, T) or (1, H, T, T)
 };
 
 // One layer's attention of one string, (H, T, T): all slots are queries. Without dropout.
 Tensor attention_of(const State&, const Batch&, const PositionSample&, int layer);
 
-// On the string and the positions that range evaluation meets first at each length, without dropout. BadInput as pca().
+// For the first string and positions of range evaluation at each length, without dropout. Throws BadInput as pca().
 std::vector<AttentionMaps> attention_maps(const State&, const std::vector<int>& lengths);
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// From the words of a RunSpec to the objects they name.
+// Builds the objects that a RunSpec names.
 #pragma once
 #include "core/backend.h"
 #include "experiment/config.h"
@@ -20,12 +20,12 @@ Device device(const Choices&);
 int blocks(const Choices&);             // of a pass: its layers, as often as it loops over them
 void check_loops(const Choices&);       // throws BadInput for more blocks than dropout and positions have streams for
 TransformerSpec transformer_spec(const RunSpec&);
-// `tokens` (B, T) decide too if the sampler reads their classes.
+// Samplers that read classes of tokens also need `tokens`, (B, T).
 PositionSample draw(const RunSpec&, const Chosen<Sampler>&, Stream, int sequences, int time, const Ids& tokens = {});
 Ids token_classes(const Task&, const Ids& tokens);  // (B, T) of TokenClass
-int most_slots(const Choices&, const Lengths&);   // of any string of these lengths
+int most_slots(const Choices&, const Lengths&);   // slots of the longest string of these lengths
 int longest(const Choices&);            // most slots of any training or test string
-// For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.
+// The number of slots with positions: max_position for a learned table and for samplers from a pool, else unlimited.
 int room(const RunSpec&, const Chosen<Sampler>&);
 
 }  // namespace poslab

@@ -1,5 +1,5 @@
-// Attention Bias Calibration (Duan, Shi, Xu 2023): where the heads of a trained run look, by the distance of slots. The
-// scheme `calibrated` trains another model with the result as its bias.
+// Attention Bias Calibration (Duan, Shi, Xu 2023): the mean attention of a trained run's heads by the distance of
+// slots. The scheme `calibrated` trains another model with the result as its bias.
 #pragma once
 #include <vector>
 
@@ -10,11 +10,11 @@
 namespace poslab {
 
 struct Calibrating {
-  int length = 0;              // of the strings; 0: the longest trained one
+  int length = 0;              // of the strings; 0: the longest trained length
   int samples = 64;            // strings
-  double deviations = 0.87;    // of the released code for self-attention
-  bool sum = false;            // along a diagonal, as in the released code, in place of the mean
-  bool last_layer = false;     // its biases for all layers, as in the released code
+  double deviations = 0.87;    // the released code's value for self-attention
+  bool sum = false;            // sum along a diagonal, as in the released code, in place of the mean
+  bool last_layer = false;     // layer whose biases all layers get, as in the released code
 };
 
 // The kept part of a head's attention a, (T, T), averaged over strings. With m and s the mean and standard deviation
@@ -23,8 +23,8 @@ struct Calibrating {
 //   a(d) = mean or sum of a_ij over j - i = d,   kept if a(d) >= m + deviations s
 SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrating&);
 
-// For each head of each layer. Strings and positions are as in range evaluation, without dropout. BadInput as
-// check_lengths (experiment/lengths.h).
+// For each head of each layer, on the strings and positions of range evaluation, without dropout. Throws BadInput as
+// check_lengths() (experiment/lengths.h).
 Taken calibration_takes(const RunSpec&, const Calibrating&);
 Calibration calibrate(const State&, const Calibrating&);
 

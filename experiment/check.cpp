@@ -20,9 +20,9 @@ void check_sizes(const RunSpec& c) {
   check_fits(c.scheme, transformer_spec(c).shape());
 }
 
-// The strings of training, or of the test, which may have a sampler of its own.
+// The strings of training, or of the test, which may have another sampler.
 struct Strings {
-  const char* option;            // which has their sampler
+  const char* option;            // the choices with their sampler
   std::string who;               // "in training (train_length = 40)"
   int slots;                     // of the longest
 };
@@ -34,7 +34,7 @@ void check_memory(const RunSpec& c, const Chosen<Sampler>& sampler, const String
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
               c["task"], of.slots, of.who, sampler->name, there);
-  const bool own = there != c.whole("max_position");       // the sampler's, beside the run's
+  const bool own = there != c.whole("max_position");       // the sampler's option, beside the run's
   bad_input(
       "the longest string of {} has {} slots {}, output slots included, but {} has no positions for them; {}, or take "
       "shorter strings",
@@ -71,7 +71,7 @@ void check_positions(const RunSpec& c, const Chosen<Sampler>& sampler, const Str
   check_rows(c, c.scheme, sampler, of);
 }
 
-// A mode that says how random positions are read, where none are random.
+// A mode of reading random positions, without random positions.
 void check_table(const RunSpec& c) {
   const Chosen<Scheme>& s = c.scheme;
   const bool usual = has(s->reads(Choices(s.thing.name, s->options)), Reads::offset_table);
@@ -85,8 +85,8 @@ void check_table(const RunSpec& c) {
 void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
   if (c["encoding"].empty()) bad_input("which encoding? Give --encoding NAME; `poslab list encodings` shows them");
-  kernels(device(c));   // throws if this program or this machine does not have it
-  const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws if it cannot
+  kernels(device(c));   // throws if this program or this machine lacks it
+  const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws for an impossible choice
   check_sizes(c);
   check_table(c);
   if (c["test_temperature"] != "same" && c.test_temperature->learned)

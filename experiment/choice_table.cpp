@@ -180,7 +180,7 @@ int slots(const Choices& c, int length) {
 
 Engine products(const Choices& c) {
   const auto name = std::find(std::begin(engine_names), std::end(engine_names), c["products"]);
-  return Engine(name - std::begin(engine_names));                       // the option takes no other word
+  return Engine(name - std::begin(engine_names));                       // the option has no other values
 }
 
 Matmul matmul(const Choices& c) {

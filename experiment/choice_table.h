@@ -1,5 +1,4 @@
-// The options of a kind of run: one table, from which the command line, TOML files, `--set`, the help and config.toml
-// are all made.
+// The options of a kind of run: one table for the command line, TOML files, `--set`, the help and config.toml.
 #pragma once
 #include "core/backend.h"
 #include "core/engine.h"
@@ -10,8 +9,8 @@ namespace poslab {
 struct ChoiceOption {
   std::string group;
   Option option;
-  // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads, the folder's
-  // name and whether old checkpoints stay do not: they never change a result, and equal runs must leave equal files.
+  // Whether config.toml and checkpoints keep it. They do not keep the number of threads, the folder's name and
+  // keep_checkpoints: these never change a result, and equal runs must leave equal files.
   bool kept = true;
 };
 std::string dashed(const std::string& name);         // --max-position
@@ -23,7 +22,7 @@ struct ChoicePreset {
 };
 
 struct ChoiceTable {
-  std::string owner;     // "lm": the command, `poslab lm`; "" of those without such a word
+  std::string owner;     // "lm" for the command `poslab lm`; "" for others
   std::vector<ChoiceOption> options;
   std::vector<ChoicePreset> presets;
   Choices standard = defaults(owner, options);
@@ -45,8 +44,8 @@ Option positions_option(SettingsOf = nullptr), temperature_option(const std::str
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option(), loops_option();
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
 // lr min((step + 1) / warmup, fall), where over the last `cooling` of the steps, or all after the warm-up if these are
-// fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). At
-// `steps` it has arrived, and stays.
+// fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From
+// `steps` on it stays there.
 double learning_rate(const Choices&, int64_t step);
 
 // Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another
@@ -54,8 +53,7 @@ double learning_rate(const Choices&, int64_t step);
 class OneSource {
  public:
   explicit OneSource(Choices base) : choices(std::move(base)) {}
-  // Throws BadInput: unknown option or name, a number out of range, or an option that already has another value from
-  // this source.
+  // Throws BadInput for an unknown option or name, a number out of range, or a second value from this source.
   void add(const std::string& option, const std::string& text);
   void add(const Settings&);
   Choices choices;     // everything added, over the base
@@ -63,39 +61,39 @@ class OneSource {
 
  private:
   struct Given { std::string option, text, value; };
-  std::map<std::string, Given> from_;   // by the option that got the value
+  std::map<std::string, Given> from_;   // by option
 };
 [[noreturn]] void refuse_two_values(const std::string& option, const Settings::value_type& one,
                                     const Settings::value_type& other);
-// Two sources as one, in which `above` counts where both say an option. Throws BadInput as OneSource.
+// Two sources as one, in which `above` takes precedence. Throws BadInput as OneSource.
 Settings overlaid(const ChoiceTable&, const Settings& below, const Settings& above);
 // Defaults, then the preset that `settings` names, then `settings`, which are one source. Throws BadInput as OneSource.
 Choices configure(const ChoiceTable&, const Settings& settings);
-// The pool of positions: its options in a sampler, and in runs that have one pool for all samplers.
+// The pool of positions: its options in a sampler, and in a run, for all samplers.
 inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_position", "max_position"},
                                                                        {"first", "first_position"}};
-// Of the run's pool, as a sampler calls its options, and the slots of the longest trained input.
+// The run's pool, with a sampler's names for its options, and the slots of the longest trained input.
 RunValues run_values(const Choices&);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // the engine of the run's products
 Matmul matmul(const Choices&);             // the precision to which factors of its products are rounded
-// While it lives, the calling thread multiplies as this run does on its device; other runs of the process may differ.
-// Every pass needs one. Throws BadInput if the device cannot.
+// While this object lives, the calling thread multiplies as this run does on its device; other runs of the process may
+// differ. Every pass needs one. Throws BadInput if the device does not support it.
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void refuse_aligned(const Chosen<TemperaturePolicy>&);
-// The positions that a sampler without parts gives so many slots lie between these. If it is random, the first is that
-// of one draw, and the second as large as any.
+// The least and the largest position that a sampler without parts gives so many slots. If it is random, the first is of
+// one draw, and the second a bound.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
-// Rows of a learned table from position 0 on, for all positions of a sampler's pool, or that it gives so many slots.
-// (`cape` has positions below 0, which no table has.)
+// Rows of a learned table from position 0 on, for a sampler's pool, or for the positions of so many slots. (`cape` has
+// positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
-// Throws BadInput for a sampler that needs to know what each token is, in runs on texts.
+// Throws BadInput for a sampler that reads classes of tokens, in runs on texts.
 void refuse_class_readers(const Chosen<Sampler>&);
 Settings kept(const ChoiceTable&, const Choices&);   // of the options that are kept, in the order of the table
 
-// Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.
-// length: of the step's strings, if they have one, which is then named too.
+// Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite. length: common to the
+// step's strings, for the message.
 void stop_if_diverged(const Choices&, int64_t step, double loss, double grad_norm, int length = 0);
 
 }  // namespace poslab

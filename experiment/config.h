@@ -1,5 +1,5 @@
-// Every choice that makes a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Their
-// combinations are checked in experiment/check.cpp; the objects built from them are in experiment/build.h.
+// All options of a run of a task: one table (experiment/choice_table.h), in experiment/options.cpp. Their combinations
+// are checked in experiment/check.cpp; the objects built from them are in experiment/build.h.
 #pragma once
 #include "experiment/run_spec.h"
 
@@ -10,8 +10,8 @@ Option test_positions_option();
 const ChoiceOption& choice_option(const std::string& name);
 const Option& option(const std::string& name);   // throws BadInput with did-you-mean
 
-Choices configure(const Settings&);                    // as that of a table
-// The options of a run that begins now: where they name no engine for products, the usual one of the process.
+Choices configure(const Settings&);                    // with the spelling of a table
+// The options of a new run; without an engine of products it gets the process's.
 Settings of_new_run(Settings);
 
 void check(const RunSpec&);  // experiment/check.cpp: throws BadInput if the choices do not fit together

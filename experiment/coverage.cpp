@@ -66,7 +66,7 @@ int64_t total(const Histogram& counts) {
   return all;
 }
 
-// Adds the counts of one draw, in which so many layers have positions of their own.
+// Adds the counts of one draw, in which so many layers have separate positions.
 using Count = std::function<void(int layers, const PositionSample&, Coverage&, Histogram&)>;
 
 Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& lengths) {
@@ -84,7 +84,7 @@ Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& 
 
 Draws draws_of(const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  // A task may draw shorter strings than asked for, so a string says how many slots a length has.
+  // A task may draw shorter strings, so a string tells the slots of a length.
   const auto slots = std::make_shared<std::map<int, int>>();
   const auto slots_of = [c, slots](int length) {
     int& known = (*slots)[length];

@@ -1,5 +1,5 @@
-// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all
-// others) training meets, and which the tests meet. A function of the configuration alone; no weights are read.
+// The paper's own explanation, as numbers: the positions (for schemes that add to the embedding) or distances (for all
+// others) that occur in training, and in tests. A function of the configuration alone; no weights are read.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,21 +11,21 @@
 
 namespace poslab {
 
-// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
-// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole
-// numbers, which only evenly_spread needs.
+// The count of each value: of the slots with this position, or of the visible pairs (query, key) of different slots at
+// this distance (position of the key minus that of the query). Rounded to whole numbers, which only evenly_spread
+// needs.
 using Histogram = std::map<int, int64_t>;
 
 struct Coverage {
-  // positions, if they are added to the embedding, else distances; nothing for a scheme that reads neither
+  // positions, if they are added to the embedding, else distances; empty for a scheme that reads neither
   Reads counted;
-  int64_t steps;  // of training, whose draws are counted
+  int64_t steps;  // steps of training whose draws are counted
   bool rounded;   // some values were not whole numbers
   Histogram trained;
   struct Test {
     int length;     // of the input
     Histogram met;  // in 64 draws, or in one if nothing is random
-    double seen;    // share of the slots or pairs whose value was met in those steps; NaN if nothing is counted
+    double seen;    // share of the slots or pairs whose value occurred in those steps; NaN if nothing is counted
   };
   std::vector<Test> tests;
 };
@@ -37,17 +37,17 @@ inline Coverage coverage(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(c, lengths, c.count("steps"));
 }
 
-// Draws the positions of a model, whatever it is trained on.
+// Draws the positions of any model.
 struct Draws {
   Chosen<Scheme> scheme;
   bool causal;
   int64_t done;  // steps of training
   std::function<PositionSample(int64_t step)> training;
   std::function<PositionSample(int length, int n)> test;
-  int training_layers = 1, test_layers = 1;  // that have positions of their own
+  int training_layers = 1, test_layers = 1;  // with separate positions
   int test_draws = 1;                        // at each length
 };
-// The same, where something else than a RunSpec draws positions.
+// The same, for positions that a RunSpec does not draw.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The same of positions, distances or gaps, whether the scheme reads them or not. A gap is the position of a slot minus
@@ -58,7 +58,7 @@ Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t 
 inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {
   return coverage(Met::gaps, c, lengths, c.count("steps"));
 }
-// The overlap of two distributions: of each value the smaller of its two shares, summed up; from 0 to 1.
+// The overlap of two distributions, the sum over values of the smaller share; from 0 to 1.
 double in_common(const Histogram&, const Histogram&);
 
 }  // namespace poslab

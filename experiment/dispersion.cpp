@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-// The first query whose row counts.
+// The first query that counts.
 int first_row(bool causal, int queries) { return causal ? queries - std::max(1, queries / 8) : 0; }
 
 void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) {
@@ -30,7 +30,7 @@ void add_rows(Dispersion& to, int layer, const Tensor& statistics, bool causal) 
     }
 }
 
-// Adds to `sums` the quantiles of n logits, -infinity not among them, less their mean. s is sorted.
+// Adds to `sums` the quantiles of n finite logits, less their mean. s is sorted.
 void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
   std::sort(s.begin(), s.end());
   double mean = 0;
@@ -148,9 +148,9 @@ std::vector<double> sorted_logits(const Probed& model, int length, int points, i
 
 namespace {
 
-constexpr int of_sorted = 4;  // sorted logits of a few sequences are smooth
+constexpr int of_sorted = 4;  // the sorted logits of a few sequences are smooth enough
 
-// Those asked for, and some between the first and the last of them.
+// The requested lengths, and some between the first and the last of them.
 std::set<int> measured_at(const std::vector<int>& lengths) {
   constexpr int steps = 6;
   std::set<int> all(lengths.begin(), lengths.end());

@@ -1,6 +1,6 @@
-// How dispersed a model's attention is at a length: measured on the strings or texts of its test (to choose a
-// temperature, on others), row of weights by row (spec C.2). Rows are streamed over their keys, so that a length of
-// many thousand tokens fits in memory.
+// The dispersion of a model's attention at a length: measured on the strings or texts of its test (to choose a
+// temperature, on others), row by row of the weights (spec C.2). Rows are streamed over their keys, so that many
+// thousand tokens fit into memory.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,39 +16,39 @@ namespace poslab {
 // One way to run a model: the inputs, the temperature, and the observer.
 struct Look {
   int length = 0;                                          // of the input, or of the text in tokens
-  std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: as the model has it
+  std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: the model's own
   std::vector<std::string> names{};                        // of activations, patterns of a Trace
   int samples = 0;                                         // 0: the model's own number
-  bool one_by_one = false;                                 // no two sequences in a pass
-  int queries = 0;  // of logits, how many of the last queries
+  bool one_by_one = false;                                 // only one sequence in a pass
+  int queries = 0;  // the number of last queries with logits
   Purpose strings = Purpose::test_tokens;  // test strings; align_tokens: others
   std::function<void(const Trace&)> done{};  // after each pass
 };
 
-// A model with inputs of its own to look at: a run of a task, a language model, the encoder of a T5.
+// A model with its own inputs for inspections: a run of a task, a language model, the encoder of a T5.
 struct Probed {
   int layers, heads;
   bool causal;
-  std::string prefix = {};               // of the names of its blocks, such as "encoder."
-  std::function<int(int length)> keys;   // that its last query sees
+  std::string prefix = {};               // prefix of the names of its blocks, such as "encoder."
+  std::function<int(int length)> keys;   // keys that its last query sees
   std::function<void(const Look&)> run;  // without gradients; throws Stopped
-  std::function<Forward(int length)> forward = {};  // a pass of its own inputs
+  std::function<Forward(int length)> forward = {};  // a pass over its own inputs
   int inputs = 0;                                   // of a length
   std::string block(int layer) const;    // "encoder.block2"
 };
 // The strings and positions of range evaluation, the first `samples` of them at each length.
 Probed probed(const State&, int samples);
 
-// Means over rows of weights. The means of logits are NaN in a scheme that has no logits.
+// Means over rows of weights. The means of logits are NaN for a scheme without logits.
 struct RowMeans {
   double largest_weight = 0, entropy = 0;            // entropy in nats
-  double largest_logit = 0, mean = 0, variance = 0;  // of the logits of a row
+  double largest_logit = 0, mean = 0, variance = 0;  // of the row's logits
   double rows = 0;                                   // how many
   void add(const RowMeans&);
 };
 
-// By layer and head. Of a causal model only the last eighth of the queries count, as those before see fewer keys; rows
-// that see no key are left out.
+// By layer and head. In a causal model only the last eighth of the queries count, as earlier ones see fewer keys; rows
+// without keys are left out.
 struct Dispersion {
   int layers = 0, heads = 0, keys = 0;
   std::vector<RowMeans> all;  // of layer 0's heads, then of layer 1's, ...
@@ -63,19 +63,18 @@ Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<Temp
 // (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 
-// The whole dispersion, as `poslab inspect` shows it.
+// The whole dispersion, for `poslab inspect`.
 struct Dispersed {
-  std::vector<int> lengths;                 // from the shortest one that is asked for to the longest
+  std::vector<int> lengths;                 // from the shortest requested length to the longest
   std::vector<Dispersion> at;               // of each
   std::vector<int> shown;                   // those asked for
-  std::vector<std::vector<double>> sorted;  // sorted_logits of each of these
+  std::vector<std::vector<double>> sorted;  // sorted_logits() of each of these
 };
 Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples);
 Taken dispersed_take(const Probed&, const std::vector<int>& lengths);
 
-// A scheme's addition to the logits of one query of the middle (causal: of the last one), by head and key, with the
-// parameters as they are now: (H, T), less the mean of the keys seen; NaN where a key is not seen. Empty where content
-// alone decides.
+// A scheme's addition to the logits of the middle query (causal: the last), by head and key, with the current
+// parameters: (H, T), less the mean over visible keys; NaN for hidden ones. Empty if it depends on content alone.
 struct Biases {
   int query = 0, keys = 0, heads = 0;
   std::vector<double> of;

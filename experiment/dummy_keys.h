@@ -1,4 +1,4 @@
-// Keys that are seen and carry nothing: the effect of the number of keys alone on a model, at a length that it knows.
+// Visible keys without content, for the effect of the number of keys alone on a model, at a trained length.
 #pragma once
 #include "nn/transformer.h"
 

@@ -48,7 +48,7 @@ Batch test_batch(const RunSpec& c, int length, int first, int count, Purpose pur
                     stream(uint64_t(c.count("seed")), purpose, uint64_t(length), uint32_t(first)));
 }
 
-// Streams 1024 apart, here and for dropout: more than a model has layers and places.
+// Streams 1024 apart, here and for dropout: more than a model has layers and uses.
 PositionSample test_draw(const RunSpec& c, int length, int first, int count, int slots, const Ids& tokens) {
   return draw(c, test_sampler(c),
               stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10),

@@ -13,20 +13,21 @@ namespace poslab {
 struct AtLength {
   int length, samples;
   double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
-  double loss;                         // nats, mean over all output slots
+  double loss;                         // nats, the mean over all output slots
   Baselines baselines;
 };
 
 // The inputs of range evaluation at a length: its strings first .. first + count - 1 and, drawn once for all of them
-// unless config["resample"] says otherwise, their positions. Strings do not depend on how they are cut; positions do.
+// unless config["resample"] is another, their positions. Strings do not depend on the division into batches; positions
+// do.
 Batch test_batch(const RunSpec&, int length, int first, int count, Purpose = Purpose::test_tokens);
 PositionSample test_draw(const RunSpec&, int length, int first, int count, int slots, const Ids& tokens = {});
-int sub_batch(int64_t slots);  // how many strings of so many slots it takes at once
+int sub_batch(int64_t slots);  // strings of so many slots in one batch
 
 // config.whole("eval_samples") strings of one length, with its baselines.
 AtLength evaluate(const State&, int length);
 
-// On the first `samples` strings of one length, without baselines; and its accuracy alone.
+// The test of the first `samples` strings of one length, without baselines; and its accuracy alone.
 AtLength test_at(const State&, int length, int samples);
 double accuracy_at(const State&, int length, int samples);
 
@@ -35,7 +36,7 @@ struct Mean {
   double accuracy;
   Baselines baselines;
 };
-// Mean over the lengths from .. last of the list; absent if the list begins later or ends before.
+// Mean over the lengths from .. last of the list; absent if the list begins later or ends earlier.
 std::optional<Mean> mean_from(const std::vector<AtLength>&, int from);
 // The paper's score begins right after the longest training length (41). The released code's begins one later (42): it
 // drops 41 entries of a list that starts at length 1 (spec, finding 5).

@@ -15,7 +15,7 @@
 namespace poslab {
 namespace {
 
-// Keys that a query sees, on average.
+// The mean number of keys that a query sees.
 double keys(const RunSpec& c, double slots) { return c.on("causal") ? (slots + 1) / 2 : slots; }
 
 // Products of one string, forward: for each slot the four projections of attention and the feed-forward layer, for each
@@ -28,7 +28,7 @@ double flops(const RunSpec& c, int length, double outputs) {
 }
 double answer_slots(const RunSpec& c, int length) { return task(c["task"]).output_length(length); }
 
-// Numbers of all pairs of slots that there are at once without a gradient: of one sequence, or of as many as stay below
+// Numbers for all pairs of slots that exist at once without a gradient: of one sequence, or of as many as stay below
 // 2^18 (encodings/explicit_weights.cpp).
 double pairs(double held, double B, double heads, double T) {
   const double one = heads * T * T;
@@ -50,7 +50,7 @@ double activations(const RunSpec& c, double B, double T, bool trains) {
                        pairs(live_matrices(s, transformer_spec(c).shape()), B, H, T);
   if (trains) n += (c.whole("loops") - 1) * B * T * C;   // the embedding is added to it
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
-  if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
+  if (c["resample"] == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // the row of each pair
   if (trains) n += layers * B * H * T * (matrices * T + s->pages.cost.of_slots(transformer_spec(c).shape(), s.choices));
   return n;
 }
@@ -107,7 +107,8 @@ Forward string_forward(const RunSpec& c, int length, double inputs, bool all_slo
           .d_model = C};
 }
 
-// A gated attention unit has one head, keys that are queries by other factors, and its network is the attention.
+// A gated attention unit has one head, makes keys from the queries by other factors, and has no network besides the
+// attention.
 Stack stack(const DecoderSpec& spec) {
   const int head = spec.head_dim ? spec.head_dim : spec.d_model / spec.heads;
   return {.layers = double(spec.blocks()),

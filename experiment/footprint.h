@@ -1,5 +1,5 @@
-// Memory and time of a run, from its sizes alone, before anything is made. An estimate: the terms that grow, with the
-// factors that tests/experiment/footprint.cpp holds against the memory that is really used.
+// Memory and time of a run, from its sizes alone, before anything is made: an estimate by the terms that grow, with
+// factors that tests/experiment/footprint.cpp compares with measured memory.
 #pragma once
 #include <string>
 
@@ -9,35 +9,35 @@
 namespace poslab {
 
 struct Footprint {
-  double parameters = 0;             // numbers that are learned
+  double parameters = 0;             // learned numbers
   double state = 0;                  // bytes of weights, gradients and Adam's two moments
-  double step = 0, test = 0;         // bytes besides: of a step, and of a sub-batch of tests, on the longest strings
-  std::string of_step, of_test;      // the options that these grow with, as a message names them
+  double step = 0, test = 0;         // other bytes: of a step, and of a sub-batch of tests, on the longest strings
+  std::string of_step, of_test;      // the options that these grow with, for messages
   double bytes() const { return state + (step > test ? step : test); }
 };
-struct Work { double step, test; };  // FLOPs of a step, mean over the training lengths, and of the whole test
+struct Work { double step, test; };  // FLOPs of a step, the mean over the training lengths, and of the whole test
 
 // The cost of a computation with a trained model, besides the model itself: peak bytes, and FLOPs.
 struct Taken {
   double bytes = 0, flops = 0;
-  void then(const Taken& next);  // one after the other
+  void then(const Taken& next);  // in turn
   Taken times(double n) const { return {bytes, n * flops}; }
 };
-// Inputs of one length that go through a trained model without gradients. Tests, alignments, inspections and answers
-// consist of such passes.
+// Passes of inputs of one length through a trained model without gradients. Tests, alignments, inspections and answers
+// consist of them.
 struct Forward {
   double inputs = 1;  // at once
   double slots = 0;   // of each
-  double bytes = 0;   // of all of them at once
-  double flops = 0;   // of one of them
-  double logits = 0;  // FLOPs of its logits alone: statistics of attention are made of them again
+  double bytes = 0;   // bytes of all at once
+  double flops = 0;   // FLOPs of one
+  double logits = 0;  // FLOPs of its logits alone, which statistics of attention compute again
   double rows = 0;    // of its weights, in all layers and heads
   double layers = 0, heads = 0, d_model = 0;
-  Taken of(double all) const { return {bytes, all * flops}; }  // all: inputs, one after the other or at once
+  Taken of(double all) const { return {bytes, all * flops}; }  // all: number of inputs, in turn or at once
   Taken seen(double all) const;  // the same, with statistics of attention (experiment/dispersion.h)
 };
 
-// The sizes of a run, as its kind knows them (Kind::load); all kinds' footprint and work are made of these.
+// The sizes of a run, from its kind (Kind::load), for the footprint and work of all kinds.
 struct Load {
   struct Test { double inputs; Forward each; };
   double parameters, kept;      // learned numbers, and numbers that a step keeps for its backward pass
@@ -45,28 +45,29 @@ struct Load {
   std::vector<Test> tests;      // of each length
   std::string of_step, of_test;
 };
-// Of a configuration that fits together (check).
+// For a consistent configuration (check).
 Footprint footprint(const RunSpec&);
-Footprint footprint(const Load&);   // without the other kinds, for a page
+Footprint footprint(const Load&);   // without linking other kinds, for the page of tools/web
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
-// Of so many at most at once; of a test the last layer is of answer slots alone.
+// For so many slots at most at once; in a test the last layer has answer slots alone.
 Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 
-// Blocks of a decoder, or of the encoder or the decoder of a T5: their products, and what of them is kept.
+// Blocks of a decoder, or of a T5's encoder or decoder: their products, and their kept results.
 struct Stack {
   double layers, heads, d_model;
-  double query_width, key_width;  // of queries; of keys and of values; all heads together
+  double query_width, key_width;  // width of queries, and of keys and values; all heads together
   double d_ff;
-  double matrices = 0, of_slots = 0, held = 0;  // that the scheme makes in each layer (encodings/encoding.h)
+  // matrices of all pairs that the scheme makes in each layer (encodings/encoding.h)
+  double matrices = 0, of_slots = 0, held = 0;
   bool gated = true;                 // three matrices in the feed-forward network, not two
   double parameters() const;
-  double flops(double tokens, double keys) const;              // forward; each token sees so many keys
+  double flops(double tokens, double keys) const;              // forward products; each token sees so many keys
   // Numbers that a pass over B sequences of T tokens keeps for the backward pass, or holds at once without one.
   double activations(double B, double T, bool trains) const;
-  Forward forward(double B, double T, double keys) const;  // B sequences at once, each token sees so many keys
+  Forward forward(double B, double T, double keys) const;  // for B sequences at once, each token seeing so many keys
 };
 Stack stack(const DecoderSpec&);
-double parameters(const DecoderSpec&);   // its embedding and its head included
+double parameters(const DecoderSpec&);   // with its embedding and its head
 
 }  // namespace poslab

@@ -7,13 +7,13 @@ namespace poslab {
 Inspection inspection(const Probed& model, const std::vector<int>& lengths, const std::vector<int>& points,
                       const std::vector<int>& maps) {
   const double word = sizeof(real);
-  double kept = 0, arrays = 0;  // activations and maps, until a page is made of them
+  double kept = 0, arrays = 0;  // activations and maps, until the page is made
   Taken all = dispersed_take(model, lengths);
   const double longest = std::min<double>(model.forward(lengths.back()).slots, most_of_biases);
   all.then({3 * word * model.heads * longest * longest, 0});  // logits of biases
   for (size_t n = 0; n < points.size(); ++n) {
     const Forward f = model.forward(lengths[n]);
-    const double times = n == 0 ? 2 : 1;  // others of the first length, too
+    const double times = n == 0 ? 2 : 1;  // also other inputs of the first length
     all.then({f.bytes + word * f.inputs * f.layers * f.slots * f.d_model, times * model.inputs * f.flops});
     kept += times * model.inputs * f.layers * points[n] * f.d_model * sizeof(double);
   }
@@ -22,7 +22,7 @@ Inspection inspection(const Probed& model, const std::vector<int>& lengths, cons
     const double one = f.slots * f.slots;
     all.then({f.bytes / f.inputs + 3 * word * f.heads * one, f.layers * f.flops});  // a pass for each layer
     arrays += sizeof(float) * f.layers * one;
-    const double drawn = std::min(f.slots, 500.);  // cells of a page, on a side
+    const double drawn = std::min(f.slots, 500.);  // cells on a side of a page's map
     kept += f.layers * (f.heads + 1) * (sizeof(float) * one + 32 * drawn * drawn);
   }
   all.bytes += kept;

@@ -1,5 +1,5 @@
-// A model in training, of any kind, as the loops, the commands and the pages of upper floors know it. Opens
-// no file, reads no clock, starts no thread.
+// A model of any kind in training: the interface for loops, commands and pages above. Opens no file, reads no clock,
+// starts no thread.
 #pragma once
 #include <any>
 #include <deque>
@@ -14,26 +14,26 @@
 
 namespace poslab {
 
-// A row of a test that is still to be measured. A test is a list of them, in their order.
+// An unmeasured row of a test. A test is an ordered list of them.
 struct TestPart {
   std::string words;            // "length 40"
-  double tokens;                // of all its sequences, for a bar of progress
+  double tokens;                // tokens of all its sequences, for a progress bar
   Taken takes;                  // besides the model
   std::function<Row()> row;     // throws Stopped (core/stop.h)
-  std::string repeats = {};     // "5000 samples of at most 73 windows": some are drawn again; "": none need be
+  std::string repeats = {};     // "5000 samples of at most 73 windows" if some repeat, or ""
 };
 
-// The user's own tokens for the trained model, and its output for them.
+// The user's tokens for the trained model, and its output for them.
 struct Reading {
   Ids tokens;                             // (B, T)
-  int outputs;                            // logits are of so many last tokens
+  int outputs;                            // logits of so many last tokens
   Ids read = {};                          // (B, O), the input of a T5's decoder; absent for others
-  std::vector<Positions> positions = {};  // absent: as the run's test draws or counts them
+  std::vector<Positions> positions = {};  // absent: those of the run's test
 };
 struct Reader {
   int vocabulary;
   std::function<Tensor(const Reading&, Trace*)> logits;  // (B, outputs, V), of a T5 (B, O, V)
-  std::optional<int> start = {};                         // of a T5: the token with which its answers begin
+  std::optional<int> start = {};                         // for a T5: the token that begins its answers
 };
 
 struct Generation;   // nn/generate.h
@@ -54,23 +54,23 @@ class Learner {
   // Step number adam().step, on the batch drawn for it. Throws Stopped, with the weights as before it. A trace has the
   // step's activations, gradients and updates.
   virtual void start(std::any drawn, Trace* = nullptr) = 0;
-  // Of the oldest step that was started and not finished. Throws Failure when the loss or the gradient's norm is not
-  // finite; that gradient has not changed the weights.
+  // Finishes the oldest started step. Throws Failure if the loss or the gradient's norm is not finite; that gradient
+  // has not changed the weights.
   virtual StepResult finish() = 0;
-  virtual size_t may_wait() const { return 0; }  // started steps that need not be finished yet: a GPU's queue
+  virtual size_t may_wait() const { return 0; }  // the number of started steps that may be unfinished: a GPU's queue
 
-  // The test under these choices, which may differ from config() in options of Kind::tested. Throws BadInput, before
-  // anything is computed, where the trained model cannot be tested so.
+  // The test under these choices, which may differ from config() in options of Kind::tested. Throws BadInput before
+  // anything is computed if they do not suit the trained model.
   virtual std::vector<TestPart> test(const RunSpec&) const = 0;
-  // Of kinds with the option test_every: the share that is right on the first `samples` inputs of the run's own test at
-  // one length. Throws Stopped.
+  // For kinds with the option test_every: the right share of the first `samples` inputs of the run's own test at one
+  // length. Throws Stopped.
   virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
 
-  // To be asked about the user's strings, under positions and at a temperature that may differ from the test's; "":
-  // the test's. Throws BadInput where the trained model cannot be asked so, or its kind answers no strings.
+  // Answers to the user's strings, with positions and a temperature that may differ from the test's; "": the test's.
+  // Throws BadInput if they do not suit the trained model, or its kind does not answer strings.
   virtual Respondent respondent(const std::string& positions, const std::string& temperature) const;
 
-  // Text in and out. Positions and ends are the run's. Each throws BadInput for a kind of model that cannot.
+  // Text in and out, with the run's positions and ends. Each throws BadInput for an unsuitable kind of model.
   virtual std::vector<int> read(const std::string&) const {
     bad_input("this is a run of a task, not of a language model; pl.tasks makes its tokens");
   }
@@ -80,30 +80,31 @@ class Learner {
   virtual std::string answer(const std::string& /*prompt*/, const T5Generation&) const {
     bad_input("this is not a T5, so it cannot answer a text");
   }
-  virtual const Params& own_params() const { return params(); }  // BadInput of an external checkpoint
+  virtual const Params& own_params() const { return params(); }  // throws BadInput for an external checkpoint
 
-  // For pages, `align` and `graph`. Each throws BadInput, before it computes, for a length that has no room.
+  // For pages, `align` and `graph`. Each throws BadInput, before it computes, for a length that does not fit.
 
-  // Of a step: "32 strings", "16 texts of 256 tokens".
+  // The inputs of a step: "32 strings", "16 texts of 256 tokens".
   virtual std::string batch_words() const = 0;
-  virtual std::any draw_longest(int64_t step) const { return draw(step); }   // a step of the longest inputs there are
+  // the inputs of a step, as long as possible
+  virtual std::any draw_longest(int64_t step) const { return draw(step); }
   // Attention on the first `samples` inputs of the test at each length. command: the caller's, for messages.
   virtual Probed probed(const RunSpec& test, const std::vector<int>& lengths, int samples,
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
-  virtual const State* pictured() const { return nullptr; }   // whose pictures a run's report has, if it has them
-  // The learner must outlive the results of both functions. Empty lengths stand for the kind's own.
+  virtual const State* pictured() const { return nullptr; }   // the state that a run's report draws, or null
+  // The learner must outlive the results of both functions. Without lengths the kind's own are taken.
   virtual Reader reader() const = 0;
   virtual Inspection inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 
-// The options of a test at the temperature of training: an aligned temperature is no choice of a training.
+// The options of a test at the temperature of training, as an aligned temperature is impossible in training.
 inline RunSpec at_temperature_of(const RunSpec& training, RunSpec test) {
   test.temperature = training.temperature;
   return test;
 }
 
-// A learner around a state that has config, params and adam; a step's plan() and result() are its kind's.
+// A learner for a state that has config, params and adam; its kind implements plan() and result() of a step.
 template <class State, class Batch>
 class StateLearner : public Learner {
  public:
@@ -120,7 +121,7 @@ class StateLearner : public Learner {
   StepResult finish() override {
     auto [batch, started] = std::move(running_.front());
     running_.pop_front();
-    int length = 0;  // of the kinds whose steps have one
+    int length = 0;  // for kinds whose steps have a length
     if constexpr (requires { batch.length; }) length = batch.length;
     return result(state, batch, started.finish(state.config, length));
   }

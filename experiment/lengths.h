@@ -1,4 +1,4 @@
-// The input lengths at which inspections look at a run.
+// The input lengths of inspections.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,16 +10,16 @@ namespace poslab {
 // The lengths of a run's own training: those of its curriculum, and longer ones that have the same strings;
 // of a text, the parts of its windows.
 Lengths trained_lengths(const Choices&);
-// "lengths 1 to 20", or "length 20"; ", after the training of RUN" of one that began with another, whose lengths are
-// not known here.
+// "lengths 1 to 20", or "length 20"; with ", after the training of RUN" for a run with an origin, whose lengths are
+// unknown here.
 std::string in_words(const Lengths&), after_origin(const Choices&);
-// "trained", "unseen", or "unseen in this run" where an origin may have met it.
+// "trained", "unseen", or "unseen in this run" if its origin may have seen it.
 std::string familiarity(const Choices&, int length);
-// The longest trained one and 15/4 times that: the paper's 40 and 150.
+// The longest trained length and 15/4 times that: the paper's 40 and 150.
 std::vector<int> paper_lengths(const RunSpec&);
 // All of eval_lengths = FROM:TO.
 std::vector<int> every_length(const Choices&);
-// BadInput, naming the command, for a length below 1, or too long for the run's positions.
+// Throws BadInput with the command's name for a length below 1, or too long for the run's positions.
 void check_lengths(const RunSpec&, const std::vector<int>& lengths, const std::string& command = "inspect");
 
 }  // namespace poslab

@@ -15,13 +15,13 @@ bool has_option(const Chosen<Sampler>& s, const char* name) {
   return std::any_of(s->options.begin(), s->options.end(), [&](const Option& o) { return o.name == name; });
 }
 
-// Of a composition of more parts than layers.
+// An encoding composed of more parts than layers.
 std::string parts_beyond(int layers, int parts) {
   return fmt::format("of its {0} parts, which layers take in turn, layers = {1} reaches the first {1}; train with at "
                      "least layers = {0}", parts, layers);
 }
 
-// Why an option changes nothing, and a remedy; "": it changes something.
+// Why an option changes nothing, and a remedy; "" if it changes something.
 std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
@@ -90,7 +90,7 @@ void refuse_without_effect(const RunSpec& c, const Settings& typed) {
   const auto is_typed = [&](const Option& o) {
     return std::any_of(typed.begin(), typed.end(), [&](const auto& s) { return s.first == o.name; });
   };
-  // A sweep gives its trainings every option, and its grid may vary one that some of them do not use.
+  // A sweep sets every option of its trainings, and its grid may vary one that some of them do not use.
   if (std::all_of(all.begin(), all.end(), [&](const Option& o) { return c[o.name].empty() || is_typed(o); })) return;
   for (const Option& o : all) {
     if (c[o.name] == o.standard || !is_typed(o)) continue;

@@ -1,4 +1,4 @@
-// Options that change nothing under the other choices of a run, as a resampling of positions that are not random.
+// Options without effect under the other choices of a run, such as the resampling of positions that are not random.
 #pragma once
 #include <optional>
 
@@ -8,21 +8,21 @@
 
 namespace poslab {
 
-// Throws BadInput for the first of these options that is away from its default and changes nothing in a run of these
-// choices, which fit together. typed: the user's options for this run, without presets and files.
+// Throws BadInput for the first of these options that differs from its default and has no effect in a run of these
+// consistent choices. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
-int deepest_stack(const Choices&);          // layers of the stack that has most
+int deepest_stack(const Choices&);          // layers of the deepest stack
 
-// Whether a position that is larger by one, at every token, leaves all logits as they are, to the bit.
+// Whether all logits stay the same, to the bit, if every position grows by one.
 bool reads_differences_alone(const Chosen<Scheme>&);
 
-// The same of an encoding or a sampler of a model that has no RunSpec: for parts that none of its layers takes.
+// The same for an encoding or a sampler of a model without a RunSpec, for parts that none of its layers takes.
 void refuse_unreached_parts(const Chosen<Scheme>&, int layers);
 void refuse_unreached_parts(const Chosen<Sampler>&, int layers);
 
-// Writing: what has nothing to limit, to begin or to rank. typed: how an option is spelled, "--top-k" or "top_k"; the
-// other arguments are the user's own, absent where not given. Throw BadInput for one away from its default.
+// Options of writing without an effect. typed: the spelling of an option, "--top-k" or "top_k"; the other arguments are
+// the user's values, absent if not given. Throw BadInput for a value other than the default.
 using OptionName = std::string (*)(const std::string& option);
 void refuse_without_draws(const TokenChoice&, std::optional<int> top_k, std::optional<double> top_p,
                           std::optional<uint64_t> seed, OptionName typed);

@@ -1,5 +1,5 @@
-// The numerics number: a checksum of the bits that a few small trainings leave. Two results of one instruction set can
-// be compared digit by digit only if the programs that trained them have the same. The committed ones are in
+// The numerics number: a checksum of the bits of a few small trainings. Two results of one instruction set can be
+// compared digit by digit only if their programs have the same number. The committed ones are in
 // experiment/numerics.def; a test holds the program to them, so that they change on purpose only. Bits depend on the
 // instruction set, the compiler and the C library's functions, not on the number of threads.
 #pragma once
@@ -10,8 +10,9 @@ namespace poslab {
 // With the instruction set in use and poslab's own products: encoders of several encodings and samplers, one of them
 // tested, a decoder and a T5, a few steps each. 8 hexadecimal digits, in less than a second.
 std::string measured_numerics();
-// The committed number of an instruction set, for the compiler of this build; "": none is, as for double precision.
+// The committed number of an instruction set, for the compiler of this build; "" if there is none, as for double
+// precision.
 std::string numerics(const std::string& isa);
-std::string numerics_compiler();  // "gcc 12, x86-64", as the list has it
+std::string numerics_compiler();  // "gcc 12, x86-64", as in the list
 
 }  // namespace poslab

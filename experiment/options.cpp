@@ -53,7 +53,7 @@ const OtherNames words_for_options[] = {
 
 const std::vector<ChoicePreset>& presets() {
   // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
-  // Two things of its tests no preset has: its test strings come from seed 1 whatever the run's seed, and it counts
+  // No preset has two properties of its tests: its test strings come from seed 1 whatever the run's seed, and it counts
   // whole sub-batches of 64, so 448 of the paper's 500 samples a length (docs/encodings.md).
   static const std::vector<ChoicePreset> presets = {
       {"none",
@@ -126,7 +126,7 @@ for a cluster or a GPU.)"},
 
 Settings task_sets(const std::string& text) { return {{"task", choose("task", all_tasks(), text).spelled()}}; }
 
-// The pool that a sampler alone spells is the run's, which a learned table has, too.
+// The pool in a sampler's spelling is the run's pool, which a learned table also uses.
 Settings positions_set(const std::string& text) {
   if (composed_spelling(text)) return {{"positions", choose_sampler(text).spelled()}};
   Settings all;
@@ -140,7 +140,7 @@ Settings positions_set(const std::string& text) {
   return all;
 }
 
-// Options of the test alone, which leave the run's own as they are: "same", or a spelling for `choose`.
+// Options of the test alone, which do not change the run's: "same", or a spelling for `choose`.
 template <class Thing>
 std::vector<std::string> with_same(const std::vector<Thing>& list) {
   std::vector<std::string> names = names_of(list);

@@ -17,7 +17,7 @@ namespace {
 
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
-// Of strings from .. from + samples - 1, at their answer slots.
+// For strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
   const RunSpec& c = state.config;
   const MatmulPrecision as_this_run = precision(state.config);
@@ -44,7 +44,7 @@ Activations activations(const State& state, int length, int from, int samples) {
   return all;
 }
 
-// others: of the first length, other strings
+// others: other strings of the first length
 PcaLayer layer_of(const std::vector<Activations>& all, const Activations& others, size_t layer, int C) {
   PcaLayer made{principal(all[0].layers[layer], C), {}};
   for (const Activations& a : all) made.clouds.push_back({project(made.map, a.layers[layer]), 0});
@@ -68,7 +68,7 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   const RunSpec& c = state.config;
   check_lengths(c, lengths);
   if (c.whole("d_model") < 2) bad_input("inspect: d_model = {} has no plane to look at", c.whole("d_model"));
-  // Sub-batches draw from 16,384 streams of their own (test_draw); half are for the other strings.
+  // Sub-batches draw from 16,384 separate streams (test_draw); half are for the other strings.
   if (samples > 8000) bad_input("inspect: {} strings at each length; ask for at most 8000", samples);
   if (const int points = samples * task(c["task"]).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);

@@ -11,8 +11,8 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  // Share of the points that lie outside of the first length's cloud (share_outside). For the first length itself: the
-  // same of as many other strings, as a measure of chance.
+  // Share of the points outside of the first length's cloud (share_outside). For the first length itself, that of as
+  // many other strings, as a measure of chance.
   double outside;
 };
 struct PcaLayer {
@@ -24,10 +24,10 @@ struct Pca {
   std::vector<double> accuracy;  // at each length, of these strings
   int samples;                   // strings at each length
   std::vector<PcaLayer> layers;
-  int last = 0;  // of a text: so many of its last tokens, in place of answer slots
+  int last = 0;  // for a text: so many of its last tokens, in place of answer slots
 };
 
-// The output of each layer at the slots of interest, (points, C) each, strings one after the other.
+// The output of each layer at the selected slots, (points, C) each, strings one after the other.
 struct Activations {
   double accuracy = 0;
   std::vector<std::vector<double>> layers;
@@ -36,9 +36,9 @@ struct Activations {
 Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
            int C);
 
-// On the first `samples` strings and the positions that range evaluation meets at these lengths, without dropout.
-// BadInput, before anything is computed, if a length has no room (experiment/lengths.h), gives one point alone, or if
-// there are more than 8000 samples.
+// On the first `samples` strings and positions of range evaluation at these lengths, without dropout. Throws BadInput,
+// before anything is computed, if a length does not fit (experiment/lengths.h), gives a single point, or if there are
+// more than 8000 samples.
 Pca pca(const State&, const std::vector<int>& lengths, int samples);
 
 }  // namespace poslab

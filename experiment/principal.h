@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// Of a symmetric matrix. Each vector has length 1 and its largest entry positive, so that reruns agree.
+// The eigenvectors of a symmetric matrix. Each has length 1 and its largest entry positive, so that reruns agree.
 struct Eigen {
   std::vector<double> values;   // (C), falling
   std::vector<double> vectors;  // (C, C), row c belongs to value c
@@ -15,7 +15,7 @@ Eigen eigen(std::vector<double> symmetric, int C);
 struct Principal {
   std::vector<double> mean;   // (C)
   std::vector<double> axes;   // (2, C)
-  std::vector<double> share;  // (C): of the variance, falling; all zero if the points are one
+  std::vector<double> share;  // (C): of the variance, falling; all zero if all points are equal
 };
 Principal principal(const std::vector<double>& points, int C);  // points (N, C), N and C at least 2
 

@@ -1,5 +1,5 @@
-// The results of a test: a table whose columns name themselves. eval.csv is this table (lab/runs/results_csv.h), and
-// readers of tests ask it by the names of columns, whatever kind of run was tested.
+// The results of a test: a table with named columns. eval.csv is this table (lab/runs/results_csv.h), and readers of
+// tests of any kind access it by the names of columns.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ struct Column {
   enum class Type { word, whole, number };
   std::string name;
   Type type = Type::number;
-  bool key = false;                              // with the other keys it tells a row from all others
+  bool key = false;                              // identifies a row, together with the other keys
   bool fraction = false;                         // 0 .. 1
   const char* format = "{}";                     // of a number: "{:.6f}", or the shortest text that reads back the same
 
@@ -38,12 +38,13 @@ class Row {
     std::string word{};
   };
   Row(Columns, std::vector<Cell>);               // a cell for each column
-  double operator[](std::string_view column) const;            // throws Failure for a column of words, or none
-  const std::string& word(std::string_view column) const;      // throws Failure for a column of numbers, or none
+  double operator[](std::string_view column) const;            // throws Failure for a column of words, or a missing one
+  // throws Failure for a column of numbers, or a missing one
+  const std::string& word(std::string_view column) const;
   int length() const { return int((*this)["length"]); }
   void set(std::string_view column, double);
   bool has(std::string_view column) const;
-  std::string text(size_t column) const;         // as eval.csv has it
+  std::string text(size_t column) const;         // as in eval.csv
   const std::vector<Column>& columns() const { return *columns_; }
   const std::vector<Cell>& cells() const { return cells_; }
   bool same_key(const Row&) const;
@@ -55,9 +56,9 @@ class Row {
 };
 using Results = std::vector<Row>;                // of equal columns
 
-// The rows with this word in this column: texts that are not repeated, or one task.
+// The rows with this word in this column: plain texts, or one task.
 Results only(const Results&, std::string_view column, const std::string& word);
-// Of each row that all tables have, by its keys, the means of the numbers and the smallest count.
+// For each row that all tables have, by its keys, the means of the numbers and the smallest count.
 Results mean_of(const std::vector<const Results*>&);
 
 }  // namespace poslab

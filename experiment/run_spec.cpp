@@ -24,7 +24,7 @@ RunSpec RunSpec::with(const Settings& settings) const {
   return RunSpec(changed.choices);
 }
 
-// `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
+// `randomized` becomes a table of offsets if the scheme reads one (spec A.2), by sampler_for().
 Chosen<Sampler> sampler(const RunSpec& c) { return sampler_for(c.scheme, c.positions); }
 Chosen<Sampler> test_sampler(const RunSpec& c) { return sampler_for(c.scheme, c.test_positions); }
 

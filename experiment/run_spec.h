@@ -1,4 +1,4 @@
-// The options of a run as values. Spellings are read here, where a run begins or is opened; steps, tests and estimates
+// The options of a run as values. Spellings are parsed here, when a run begins or is opened; steps, tests and estimates
 // take the values.
 #pragma once
 #include <any>
@@ -13,8 +13,8 @@ class RunSpec {
   RunSpec() = default;
   explicit RunSpec(Choices);   // throws BadInput
 
-  Chosen<Scheme> scheme;                        // shares of the longest trained input are numbers here
-  Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has them as the scheme reads them
+  Chosen<Scheme> scheme;                        // with shares of the longest trained input as numbers
+  Chosen<Sampler> positions, test_positions;    // as spelled; sampler() has the form that the scheme reads
   Chosen<TemperaturePolicy> temperature, test_temperature;
 
   // The other options, by name, as in Choices.
@@ -26,20 +26,20 @@ class RunSpec {
   int64_t count(const std::string& option) const { return choices_.count(option); }
   double number(const std::string& option) const { return choices_.number(option); }
   Lengths lengths(const std::string& option) const { return choices_.lengths(option); }
-  // Of an option that its kind alone has, as its Option::read makes it: retrieval tasks.
+  // The value of an option of one kind alone, by its Option::read: retrieval tasks.
   template <class T>
   const T& value(const std::string& option) const { return std::any_cast<const T&>(values_.at(option)); }
   // The same run under other options, whose spellings are read. Throws BadInput as OneSource.
   RunSpec with(const Settings&) const;
   void set(const std::string& option, const std::string& text) { *this = with({{option, text}}); }
-  void move_to(const std::string& device) { choices_.set("device", device); }   // no spelling depends on it
+  void move_to(const std::string& device) { choices_.set("device", device); }   // an option that no spelling depends on
 
  private:
   Choices choices_;
   std::map<std::string, std::any> values_;
 };
 
-Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, as its encoding takes them
+Chosen<Sampler> sampler(const RunSpec&);        // the run's positions, in the form that its encoding takes
 Chosen<Sampler> test_sampler(const RunSpec&);
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// All that a training step reads and changes, and so all that a checkpoint holds.
+// The state of a training step, and so of a checkpoint.
 #pragma once
 #include "core/backend.h"
 #include "experiment/config.h"
@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Of a checkpoint that holds it. It changes when an older one can no longer be read.
+// The format of its checkpoints. It changes when older ones become unreadable.
 inline constexpr const char* state_format = "poslab checkpoint 1";
 
 struct State {

@@ -11,7 +11,7 @@ namespace poslab {
 // The inputs of a step. They depend on (seed, step) alone, so they are the same after any resume, and can be drawn
 // while the step before is being computed.
 struct StepInputs {
-  int length;                // of the input strings
+  int length;                // length of the input strings
   Batch batch;
   PositionSample positions;  // for all layers
 };
@@ -31,8 +31,8 @@ struct PendingStep {
   StepInputs inputs;
   StartedStep started;
 };
-PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as that of experiment/training_step.h
-Step finish_step(const RunSpec&, PendingStep);                  // waits for it; throws as StartedStep::finish
+PendingStep start_step(State&, StepInputs, Trace* = nullptr);  // as for experiment/training_step.h
+Step finish_step(const RunSpec&, PendingStep);                  // waits for the step; throws as StartedStep::finish()
 StepPlan plan(const State&, const StepInputs&);               // refers to both
 StepResult result(const State&, const StepInputs&, const StepOutcome&);
 

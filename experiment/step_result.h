@@ -5,10 +5,10 @@
 namespace poslab {
 
 struct StepResult {
-  int64_t done;                      // steps, with this one
+  int64_t done;                      // number of steps, with this one
   double loss, accuracy, grad_norm;  // loss in nats
   double scored;                     // accuracy is a share of so many tokens or answers
-  int length = 0;                    // of the step's strings; 0: its kind has no one length for all
+  int length = 0;                    // of the step's strings; 0: no common length
 };
 
 }  // namespace poslab

@@ -26,11 +26,11 @@ class StringsLearner final : public StateLearner<State, StepInputs> {
   StepInputs batch(int64_t step) const override { return draw_step(state.config, step); }
 };
 
-// A test's row, and rows as they were measured; columns that were not kept are 0.
+// A row of a test, and measured rows; columns that were not kept are 0.
 Row row_of(const AtLength&);
 std::vector<AtLength> at_lengths(const Results&);
 
-// Of runs that are scored as the paper scores them: paper_score, released_score, chance, majority, content_only.
+// For runs with the paper's score: paper_score, released_score, chance, majority, content_only.
 const Columns& paper_score_columns();
 Row paper_scores(const Choices&, const Results&);
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.

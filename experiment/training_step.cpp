@@ -16,7 +16,7 @@ StartedStep start_step(const Params& params, Adam& adam, const StepPlan& plan, c
   for (const StepPart& part : plan.parts) all += double(part.expected.size());
   for (const StepPart& part : plan.parts) started.shares_.push_back(double(part.expected.size()) / all);
   std::vector<Tensor> losses, shown;
-  // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
+  // A GPU's steps are short and recorded, and a trace must not see unfinished results.
   Stoppable until_update(params.device() == Device::cpu && !trace);
   const auto work = [&] {
     losses.clear(), shown.clear();

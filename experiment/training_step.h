@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// Sequences that are in memory together: the batch, or with `accumulate` a part.
+// Sequences in memory at once: the batch, or with `accumulate` a part.
 struct StepPart {
   std::function<Tensor(Trace*)> logits;  // of these sequences                                                (..., V)
   Ids expected;                          //                                                                      (...)
@@ -22,16 +22,16 @@ struct StepPlan {
   Tensor (*shown)(const Tensor& logits);  // the part of the logits that the host reads
 };
 struct StepOutcome {
-  int64_t done;            // steps, with this one
+  int64_t done;            // number of steps, with this one
   double loss, grad_norm;
-  std::vector<real> shown;  // of one part after the other
+  std::vector<real> shown;  // of the parts, in turn
 };
 
-// A step that was started. Its results arrive while later steps run, if the device computes asynchronously.
+// A started step. Its results arrive while later steps run, if the device computes asynchronously.
 class StartedStep {
  public:
-  // Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
-  // length: of the step's strings, for messages
+  // Throws Failure if the loss or the gradient's norm is not finite; that gradient has not changed the weights. length:
+  // of the step's strings, for messages
   StepOutcome finish(const Choices&, int length = 0);
 
  private:
@@ -42,11 +42,11 @@ class StartedStep {
   AsyncRead squares_;
 };
 
-// Step number adam.step, whose gradient is the mean over all that is expected, whatever the parts. Throws Stopped
+// Step number adam.step, whose gradient is the mean over all expected tokens, for any number of parts. Throws Stopped
 // (core/stop.h), with the weights as before it. A trace has the updates, and the activations of the last part; a GPU
 // then computes the step without a recording. Observation changes no bit, except that gradients are summed in another
-// order where "embedding" or, of decoders and T5s, "attention.out" and "cross.out" are seen. If a change
-// throws, the step is done by half: do not go on with this state, and clear_tape().
+// order where "embedding" or, of decoders and T5s, "attention.out" and "cross.out" are seen. If a change throws, the
+// step is done by half: do not go on with this state, and clear_tape().
 StartedStep start_step(const Params&, Adam&, const StepPlan&, const Choices&, Trace* = nullptr);
 
 // A batch of B sequences as the run's `accumulate` parts, or B if these are fewer.
@@ -62,7 +62,7 @@ Tensor most_probable(const Tensor& logits);   // the first of the largest, on th
 Ids most_probable_ids(const Tensor& logits);  // the same for the host
 inline Tensor all_logits(const Tensor& logits) { return logits; }
 
-// A whole step of a state with config, params and adam; its kind has plan() and result().
+// A whole step of a state with config, params and adam; its kind implements plan() and result().
 template <class State, class Batch>
 StepResult train_step(State& s, const Batch& batch, Trace* trace = nullptr) {
   return result(s, batch, start_step(s.params, s.adam, plan(s, batch), s.config, trace).finish(s.config));

@@ -11,7 +11,7 @@
 namespace poslab::language {
 namespace {
 
-// The text is read later: it has a token for each byte, and the merged ones.
+// The text is read later; the estimate assumes a token for each byte, and the merged ones.
 double tokens(const RunSpec& c) {
   if (c.whole("vocabulary")) return c.whole("vocabulary");
   return c["text"] == "copy_grammar" ? CopyGrammar{}.vocabulary() : 256. + c.whole("merges");
@@ -36,8 +36,8 @@ Forward forward(const DecoderSpec& spec, const RunSpec& c, int length) {
   return f;
 }
 
-// The prompt at once, then a token at a time, or all of them again where logits depend on how many there are. The cache
-// keeps keys and values; layers that read states keep those, too.
+// The prompt at once, then a token at a time, or all tokens again if logits depend on their number. The cache keeps
+// keys and values, and states for layers that read them.
 Taken writing_takes(const DecoderSpec& spec, double prompt, double count) {
   const Stack s = stack(spec);
   const double longest = prompt + count, middle = prompt + count / 2;

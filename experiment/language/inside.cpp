@@ -33,7 +33,7 @@ std::string symbol(const std::string& bytes) {
 
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
-// Of windows from .. from + samples - 1, at their last tokens.
+// For windows from .. from + samples - 1, at their last tokens.
 Activations activations(const State& s, const Source& source, int length, int last, int from, int samples) {
   const int layers = blocks(s.config), C = s.config.whole("d_model");
   std::vector<std::string> names;
@@ -113,7 +113,7 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
   const auto layers = [&](const Chosen<Sampler>& drawn) { return drawn->parts ? c.whole("layers") : 1; };
   return poslab::coverage({.scheme = c.scheme,
                            .causal = true,
-                           .done = s.trained_elsewhere ? 1 : s.adam.step,  // its training had the test's positions
+                           .done = s.trained_elsewhere ? 1 : s.adam.step,  // its training had the positions of the test
                            .training = [&](int64_t step) { return training_positions(c, step); },
                            .test = [&](int length, int) { return test_positions(c, length); },
                            .training_layers = layers(sampler(c)),

@@ -194,9 +194,9 @@ StepResult result(const State&, const Batch& batch, const StepOutcome& done) {
 
 namespace {
 
-// The windows that are drawn for a test at one length.
+// The windows of a test at one length.
 struct TestWindows {
-  int drawn, unit;   // tokens: of a window of text, and of the part that a repeated window says again and again
+  int drawn, unit;   // tokens: of a window, and of the unit of a repeated window
   TestWindows(const RunSpec& c, int length) : drawn(length) {
     if (const std::vector<int> all = eval_lengths(c); c.whole("eval_tail"))
       drawn = std::max(length, *std::max_element(all.begin(), all.end()));

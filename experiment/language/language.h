@@ -14,10 +14,10 @@
 
 namespace poslab::language {
 
-// The tokens that are read, and the one after each.
+// The input tokens, and the one after each.
 struct Window {
-  std::vector<int> read, expected, bytes;        // bytes of text that the expected ones stand for
-  std::vector<int> documents;                    // how many tokens of each are read
+  std::vector<int> read, expected, bytes;        // bytes of text of the expected tokens
+  std::vector<int> documents;                    // the number of tokens of each that are read
   void add(const TokenizedText& document);       // of two tokens or more
 };
 
@@ -26,11 +26,12 @@ struct Source {
   Vocabulary vocabulary;
   Text training, test;  // empty with a grammar, and training for an external checkpoint
   std::optional<CopyGrammar> grammar;
-  std::shared_ptr<const Tokenizer> tokenizer{};        // an external checkpoint's, in place of the vocabulary
-  std::vector<int> prefix{};                     // with which each of its windows begins
-  std::vector<int> begin{};                      // the token that begins a text where there is no prefix, or none
+  // the tokens of an external checkpoint, in place of the vocabulary
+  std::shared_ptr<const Tokenizer> tokenizer{};
+  std::vector<int> prefix{};                     // the prefix of each of its windows
+  std::vector<int> begin{};                      // the token that begins a text without a prefix, or none
   std::vector<int> ends{};                       // tokens that end a text
-  // Throws BadInput for a text that is gone or another one; absent: it is the one. Writing needs its tokens alone.
+  // Throws BadInput for a missing or changed text; absent: it is unchanged. Writing needs only its tokens.
   std::function<void()> check_text{};
   struct Parted {  // into documents, once for each separator and side
     std::mutex mutex;
@@ -39,7 +40,7 @@ struct Source {
   std::shared_ptr<Parted> parted = std::make_shared<Parted>();
   const Tokenizer& reader() const { return tokenizer ? *tokenizer : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
-  void check_unchanged() const;  // throws BadInput for a text that is gone or another one, as window() does
+  void check_unchanged() const;  // throws BadInput for a missing or changed text, as window() does
   // `length` tokens: the prefix, which counts no bytes, and the text. Each token of a grammar counts one byte.
   TokenizedText window(bool of_test, int length, Rng&) const;
   // Documents until `length` tokens are read, each from its beginning, the last one cut off: files, or what is between
@@ -48,13 +49,13 @@ struct Source {
   Window packed(bool of_test, int length, Rng&, const std::string& separator = "") const;
   // After the prefix, `unit` tokens over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
   TokenizedText repeated(bool of_test, int unit, int length, Rng&) const;
-  // How many different windows window() may return, at most; a grammar has no end of them.
+  // The largest number of different windows from window(); unlimited for a grammar.
   int64_t windows(bool of_test, int length) const;
-  // The tokens before the next one: the prefix and its tokens; for an empty text without a prefix, `begin`.
-  // With a grammar the symbol that begins a clause, whatever the text. Throws BadInput if that leaves no token to begin
-  // with, and for a text without a character that is a token.
+  // The tokens before the next one: the prefix and the text's tokens; `begin` for an empty text without a prefix; with
+  // a grammar always the symbol that begins a clause. Throws BadInput if there is no token to begin with, and for a
+  // text without a character that is a token.
   std::vector<int> prompt(const std::string& text) const;
-  std::string text(int token) const;             // its bytes; of a grammar "17 "
+  std::string text(int token) const;             // its bytes; "17 " for a grammar
 
  private:
   const Text& side(bool of_test) const { return of_test || training.files.empty() ? test : training; }
@@ -64,7 +65,8 @@ struct Source {
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
   State(const RunSpec&, int vocabulary);
-  // Of an external checkpoint, which is only read: it has no parameters of its own, and its training is unknown.
+  // The state of an external checkpoint, which is read-only: it has no parameters of its own, and its training is
+  // unknown.
   State(const RunSpec&, const Decoder&);
   RunSpec config;
   Params params;
@@ -74,20 +76,20 @@ struct State {
 };
 
 struct Batch {
-  Ids read, expected;                            // (B, T) twice: the token after each
-  PositionSample::Documents documents{};         // of each window, if it is packed
+  Ids read, expected;                            // (B, T) twice: tokens, and the token after each
+  PositionSample::Documents documents{};         // of each packed window
 };
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
 Batch draw_batch(const RunSpec&, const Source&, int64_t step);
 
-// Of a step of training, and of all windows of a length at test; of their documents, where these are given.
+// The positions of a step of training, or of all windows of a length at test; of their documents, if given.
 PositionSample training_positions(const RunSpec&, int64_t step, const PositionSample::Documents& = {});
 PositionSample test_positions(const RunSpec&, int length, const PositionSample::Documents& = {});
 
 StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
-// Throws BadInput unless windows of every length can be drawn.
+// Throws BadInput unless the text has windows of every length.
 void check_windows(const Choices&, const Source&, bool of_test);
 
 struct AtLength {
@@ -100,10 +102,10 @@ struct AtLength {
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
 // Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they are
-// the ends of windows of the longest length that is tested, only their last tokens count, and the parts are of these.
-// Throws Stopped.
+// the ends of windows of the longest tested length, only their last tokens count, and the parts are of these. Throws
+// Stopped.
 AtLength evaluate(const Decoder&, const RunSpec& c, const Source&, int length, bool repeated);
-// From how many windows of the test, at most, it draws its eval_samples: if they are more, some are drawn again.
+// The largest number of windows from which its eval_samples are drawn; if there are more samples, some repeat.
 int64_t windows(const RunSpec& c, const Source&, int length, bool repeated);
 inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   return evaluate(s.net, s.config, source, length, repeated);

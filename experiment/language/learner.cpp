@@ -28,7 +28,7 @@ int longest(const Choices& c) {
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
 }
 
-// Plain, then repeated, which packed documents are not.
+// Plain, then repeated windows, but not repeated documents.
 std::vector<int> tested_lengths(const Choices& c) {
   std::vector<int> all = eval_lengths(c);
   if (packs(c)) return all;
@@ -48,7 +48,7 @@ const Columns& score_columns() {
   return all;
 }
 
-// Of texts that are not repeated, at the trained length and at the longest.
+// Scores on texts that are not repeated, at the trained and at the longest length.
 Row scores(const Choices& c, const Results& all) {
   const Row *trained = nullptr, *longest = nullptr;
   const Results plain = only(all, "set", "plain");

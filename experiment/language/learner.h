@@ -22,17 +22,17 @@ class TextLearner final : public StateLearner<State, Batch> {
 
  private:
   Batch batch(int64_t step) const override { return draw_batch(state.config, *source, step); }
-  std::vector<int> tokens_of(const std::string& text) const;   // of a text of one's own; none of ""
+  std::vector<int> tokens_of(const std::string& text) const;   // tokens of the user's text; none for ""
 };
 
 Row row_of(const AtLength&);
-// The output of a run's decoder for tokens, at the positions drawn for so many of them unless some are given. It refers
-// to the decoder and its choices.
+// The output of a run's decoder for tokens, at given positions or those drawn for so many tokens. It refers to the
+// decoder and its choices.
 Reader reader_of(const Decoder&, const RunSpec&, std::function<PositionSample(int slots)> draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
 std::vector<TestPart> test_of(const Decoder&, const RunSpec&, std::shared_ptr<const Source>);
-// The model as these choices say it, with another scheme or temperature than it was trained with. Throws BadInput for
-// one that learns parameters.
+// The model with the scheme or temperature of these choices in place of its own. Throws BadInput for one with
+// parameters.
 Decoder tested_net(const Decoder&, const Params&, const RunSpec& own, const RunSpec& tested);
 
 }  // namespace poslab::language

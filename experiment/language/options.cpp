@@ -103,7 +103,7 @@ DecoderSpec decoder_spec(const RunSpec& c, int vocabulary) {
   return s;
 }
 
-// Sizes of the model are the decoder's to check.
+// The decoder checks the sizes of the model.
 void check(const RunSpec& c) {
   check_loops(c), refuse_aligned(c.temperature);
   const MatmulPrecision tried = precision(c);  // throws if it cannot

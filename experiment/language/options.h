@@ -1,4 +1,4 @@
-// Every choice that makes a run of a language model: one table (experiment/choice_table.h).
+// All options of a run of a language model: one table (experiment/choice_table.h).
 #pragma once
 #include "experiment/footprint.h"
 #include "nn/decoder.h"
@@ -8,17 +8,18 @@ namespace poslab::language {
 const ChoiceTable& all_choices();
 using poslab::Settings;
 
-constexpr int parts = 8;  // of a window: losses are reported by position too
-
+constexpr int parts = 8;  // parts of a window, by which losses are reported
+// Throws BadInput for choices that do not fit together.
 Choices configure(const Settings&);              // throws BadInput, as the table's configure()
 // Throws BadInput for choices that do not fit together.
 void check(const RunSpec&);
 
 DecoderSpec decoder_spec(const RunSpec&, int vocabulary);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
-inline bool packs(const Choices& c) { return c["documents"] == "packed"; }   // several documents into a window
+// whether several documents are packed into a window
+inline bool packs(const Choices& c) { return c["documents"] == "packed"; }
 Load load(const RunSpec&);                       // experiment/footprint.h
-Forward forward(const DecoderSpec&, const RunSpec& test, int length);  // a window of a test, with its logits
+Forward forward(const DecoderSpec&, const RunSpec& test, int length);  // memory of a window of a test, with its logits
 Taken writing_takes(const DecoderSpec&, double prompt, double count);  // generate (nn/generate.h)
 
 }  // namespace poslab::language

@@ -30,7 +30,7 @@ Stack decoder(const T5Spec& spec) {
   return s;
 }
 
-// Keys and values of the encoder's states, in each layer of the decoder.
+// Keys and values of the encoder's states in each layer of the decoder.
 double memory_width(const T5Spec& spec) { return spec.decoder_layers * 2. * spec.heads * spec.head_dim; }
 
 }  // namespace

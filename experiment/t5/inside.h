@@ -1,4 +1,4 @@
-// A T5 from inside: how its encoder attends.
+// The inspection of a T5: the attention of its encoder.
 #pragma once
 #include "experiment/dispersion.h"
 #include "experiment/t5/t5.h"

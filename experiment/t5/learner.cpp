@@ -48,9 +48,9 @@ const Columns& score_columns() {
   return all;
 }
 
-// Means over the tasks, at the trained length and at the longest.
+// Means over the tasks, at the trained and at the longest length.
 Row scores(const Choices& c, const Results& all) {
-  std::map<int, std::pair<double, int>> by_length;   // sum, and of how many tasks
+  std::map<int, std::pair<double, int>> by_length;   // the sum, and the number of tasks
   for (const Row& at : all) by_length[at.length()].first += at["accuracy"], ++by_length[at.length()].second;
   const auto mean = [](const auto& at) { return at.first / at.second; };
   const auto trained = by_length.find(c.whole("train_length"));

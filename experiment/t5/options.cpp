@@ -28,9 +28,9 @@ const ChoiceTable& all_choices() {
       {"tiny",
        "minutes on one core: 2 layers of width 96 in the encoder and 1 in the decoder",
        // The buckets of T5 end at a quarter of its trained length too: a pair farther than any trained one is then in a
-       // bucket that training has seen often.
-       // The spread of its table is T5X's, sqrt(2 / (buckets + heads)); sqrt_d makes 1.2 of it. With less, heads
-       // of some seeds learn to leave out the token before, in place of looking at it, and find no line (docs/t5.md).
+       // bucket that training has seen often. The spread of its table is T5X's, sqrt(2 / (buckets + heads)); sqrt_d
+       // makes 1.2 of it. With less, heads of some seeds learn to ignore the token before, in place of looking at it,
+       // and find no line (docs/t5.md).
        {{"encoding", "t5:sqrt_d,max_distance=32,init=0.25"},
         {"layers", "2"},
         {"decoder_layers", "1"},
@@ -87,7 +87,7 @@ const ChoiceTable& all_choices() {
 
 Choices configure(const Settings& settings) {
   Choices c = configure(all_choices(), settings);
-  choose_retrievals(c["tasks"]);  // an unknown one is refused where it is named
+  choose_retrievals(c["tasks"]);  // an unknown one is refused elsewhere
   return c;
 }
 
@@ -98,7 +98,7 @@ void check(const RunSpec& c) {
               longest_trained);
   refuse_aligned(c.temperature);
   refuse_class_readers(sampler(c));
-  const MatmulPrecision tried = precision(c);  // throws if it cannot
+  const MatmulPrecision tried = precision(c);  // throws for an impossible choice
   std::set<int> lengths = {shortest, longest_trained};
   std::set<int> tested;
   for (const int length : eval_lengths(c)) {
@@ -109,7 +109,7 @@ void check(const RunSpec& c) {
   if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
     bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; {}", c["positions"], pool,
               *lengths.rbegin(), more_positions(sampler(c)));
-  for (const Chosen<Retrieval>& task : retrievals(c))  // each task has each length, or it is said now
+  for (const Chosen<Retrieval>& task : retrievals(c))  // throws here if a task lacks a length
     for (const int length : lengths) {
       Rng rng(stream(0, Purpose::tokens, 0));
       draw(task, length, {}, rng);

@@ -1,4 +1,4 @@
-// Every choice that makes a run of a T5: one table, as in experiment/language/options.h.
+// All options of a run of a T5: one table, as in experiment/language/options.h.
 #pragma once
 #include "experiment/run_spec.h"
 #include "experiment/footprint.h"
@@ -16,8 +16,8 @@ const std::vector<Chosen<Retrieval>>& retrievals(const RunSpec&);   // its tasks
 T5Spec spec(const RunSpec&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 Load load(const RunSpec&);                       // experiment/footprint.h
-constexpr double usual_answer = 8;               // symbols of an answer in a test, about; contexts are much longer
-// A question of a test with an answer of `said` tokens, and the encoder's cost alone.
+constexpr double usual_answer = 8;               // approximate symbols of an answer in a test; contexts are much longer
+// The cost of a question of a test with an answer of `said` tokens, and of the encoder alone.
 Forward forward(const T5Spec&, double context, double questions, double said = usual_answer);
 Taken answer_takes(const T5Spec&, double context, double count, double beams);
 Forward encoded(const T5Spec&, double context, double questions);

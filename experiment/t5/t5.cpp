@@ -56,7 +56,7 @@ Batch draw_batch(const RunSpec& c, int64_t step) {
 
 namespace {
 
-// Of encoder and decoder.
+// The positions of encoder and decoder.
 struct Draws {
   PositionSample encoder, decoder;
 };
@@ -74,7 +74,7 @@ Tensor logits_of(const T5& net, const Batch& batch, const Draws& draw, Trace* tr
   return net.decode(batch.read, states, {}, {draw.decoder, {}, trace});
 }
 
-// Of each answer of a batch: whether all its symbols are the most probable ones.
+// For each answer of a batch, whether all its symbols are the most probable ones.
 template <class Symbols>
 std::vector<bool> right(const Symbols& most_probable, const Ids& expected) {
   const int O = expected.shape()[1];

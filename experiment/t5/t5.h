@@ -1,5 +1,4 @@
-// A run of a T5 that finds things in long contexts, as values: its state, a step, and its answers at a length.
-// Opens no file.
+// A run of a T5 on retrieval, as values: its state, a step, and its answers at a length. Opens no file.
 #pragma once
 #include <cmath>
 
@@ -18,7 +17,7 @@ struct State {
   Adam adam;                                     // adam.step counts the steps done
 };
 
-// Questions of one length. An answer ends with symbols::end, and goes on with it up to the longest of the batch.
+// Questions of one length. An answer ends with symbols::end, which also fills it up to the longest of the batch.
 struct Batch {
   Ids context;                                   // (B, T)
   Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
@@ -29,19 +28,19 @@ int longest(const Choices&, int64_t step);       // tokens of the longest contex
 Batch draw_batch(const RunSpec&, int64_t step);
 
 StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
-// accuracy: of the answers that are right as a whole
+// accuracy: the share of answers that are right as a whole
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 
-// Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one
-// choose, answers of all `of` are spread evenly from the context's beginning to its end. And the encoder's positions.
+// Questions first .. first + count - 1 of the test, functions of seed, task and length alone; if a task allows it, the
+// answers of all `of` are spread evenly over the context. With the encoder's positions.
 struct TestQuestions {
   int first, count, of;
 };
 Batch test_batch(const RunSpec&, const Chosen<Retrieval>&, int length, TestQuestions, Purpose = Purpose::test_tokens);
 PositionSample test_positions(const RunSpec&, int length, const Batch&);
 
-constexpr int places = 8;  // of a context: answers are reported by where they stood too
+constexpr int places = 8;  // parts of a context, by which answers are reported
 
 inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 
@@ -50,12 +49,12 @@ struct AtLength {
   int length = 0;
   int64_t samples = 0;
   double loss = 0, accuracy = 0;                 // nats a symbol of an answer; share of answers that are right
-  double accuracy_of_place[places] = {};         // NaN where no answer stood
+  double accuracy_of_place[places] = {};         // NaN without an answer
 };
-// Throws BadInput where a test of these choices has longer contexts than a table of learned positions has rows.
+// Throws BadInput if a test of these choices has longer contexts than a table of learned positions.
 void check_rows(const T5&, const RunSpec&);
-// On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most
-// probable ones, which is when greedy decoding says it. Throws Stopped.
+// On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most probable
+// ones, that is, if greedy decoding gives it. Throws Stopped.
 AtLength evaluate(const T5&, const RunSpec&, const Chosen<Retrieval>&, int length);
 
 }  // namespace poslab::t5

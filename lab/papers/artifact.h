@@ -26,22 +26,22 @@ struct Artifact {
   std::string source = {};  // the place in the paper and its content, or the question
   // `defaults`: the configuration of this size (size.h); an artifact varies the options that it studies.
   Trials (*trials)(const Choices& defaults) = nullptr;   // null: nothing is trained for it
-  ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
-  // Trainings of a second stage, by the results of the first; none until these are there. Its trials are then drawn
-  // together with the first.
+  // for a source that is not a sweep, in place of these (models.h)
+  ModelSource (*models)(const ModelRequest&) = nullptr;
+  // Trainings of a second stage, chosen by the results of the first; empty until those exist. Both stages are drawn
+  // together.
   std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
-  bool apart = false;  // its runs are of another kind than its source's, so it is asked for by its own name
-  bool scored = true;  // it is drawn from the runs' scores, so their tests must have them
-  Json (*about)(const Outcomes&) = nullptr;  // what Python is told of its source, beside the trials
-  // Fields of about.json for this artifact alone: data to draw beside scores. Arrays go to FOLDER/NAME.npz.
+  bool apart = false;  // whether its runs differ in kind from its source's, so that it must be named itself
+  bool scored = true;  // whether it is drawn from the runs' scores, so that their tests must have them
+  Json (*about)(const Outcomes&) = nullptr;  // data for Python on its source, besides the trials
+  // Fields of about.json for this artifact alone, to draw beside scores. Arrays go to FOLDER/NAME.npz.
   Json (*measured)(const Outcomes&, const Choices& defaults, const std::string& folder) = nullptr;
-  const char* record = nullptr;  // the file in run folders that has what this measured (measured.h), if it keeps that
+  const char* record = nullptr;  // the file in run folders with its measurements (measured.h), if it keeps them
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment
-// The artifacts that `words` name: ruoss2023:table1, or ruoss2023 or ruoss2023:all for all of a source. In the order of
-// the list, each once.
-// Throws BadInput with did-you-mean.
+// The artifacts that `words` name: ruoss2023:table1, or ruoss2023 or ruoss2023:all for a whole source. In the order of
+// the list, without repeats. Throws BadInput with did-you-mean.
 std::vector<const Artifact*> artifacts(const std::vector<std::string>& words);
 
 }  // namespace poslab::reproduce

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The numbers of a trial, and its "id"; older files have none.
+// The numbers of a trial, and its "id", which older files lack.
 json known_of(const std::string& path, const std::string& id) {
   json known = std::filesystem::exists(path) ? json(try_json(read_file(path))) : json::object();
   const json of = known.is_object() ? known.value("id", json(id)) : json();

@@ -1,5 +1,5 @@
-// Measurements of trained models before a page is drawn. They are kept in the run folders, and not repeated;
-// trials name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) has it, too.
+// Measurements of trained models before a page is drawn. They are kept in the run folders, and not repeated. Trials
+// name the file as a test without a command, so that kept.jsonl (lab/runs/sweep/kept.h) contains it, too.
 #pragma once
 #include "experiment/state.h"
 #include "lab/files/json.h"
@@ -12,7 +12,7 @@ namespace poslab::reproduce {
 // damaged file; a signal throws Interrupted.
 Json record(const std::string& path, const std::function<Json()>& measure);
 
-// A number that a model has, and its name in the file. The state is its own: it may be changed.
+// A number of a model, and its name in the file. The function may change the state.
 struct Measure {
   std::string name;
   std::function<double(State)> of;
@@ -20,12 +20,12 @@ struct Measure {
 
 Json by_seed(const BySeed&);  // {"0": 0.5, ...}
 
-// Asks trained models one after the other, with a bar on stderr.
+// Measures trained models one after the other, with a bar on stderr.
 class Measured {
  public:
-  // file: in the run folders, "gaps.json"; models: how many will be asked in all
+  // file: in the run folders, "gaps.json"; models: their number
   Measured(std::string file, int64_t models);
-  // Of each measure, the number that each model has, by its seed. A signal throws Interrupted.
+  // For each measure, the number of each model, by seed. A signal throws Interrupted.
   std::vector<BySeed> operator()(const std::vector<const Outcome*>& models, const std::vector<Measure>&);
 
  private:

@@ -133,7 +133,7 @@ int run_models(const std::vector<Plan>& plans, const SweepFolder& runs, int jobs
 
 namespace {
 
-// Of the runs that are trained; the tables of one that cannot be read say why.
+// Draws the trained runs; the tables of an unreadable one give the reason.
 std::vector<RunRecord> records(const std::vector<Plan>& plans, const SweepFolder& runs) {
   std::vector<RunRecord> all;
   for (const Plan& plan : plans)
@@ -157,7 +157,7 @@ void measure(const ModelSource& source, const std::vector<Plan>& plans, const Sw
         }
 }
 
-// What Python is told: of the page, of each artifact, and which trials there are.
+// The data for Python: of the page, of each artifact, and the trials.
 void write_about(const std::vector<const Artifact*>& artifacts, const ModelSource& source, Json about,
                  const SweepFolder& runs, const std::string& folder) {
   about["title"] = source_title(*artifacts[0]);

@@ -8,12 +8,12 @@
 
 namespace poslab::reproduce {
 
-// A size of such a source: options of all its models, and of the models of a second sort.
+// A size of such a source: options of all its models, and of the models of a second kind.
 struct ModelSize {
   std::string name, summary;
   int seeds;
   Settings options, others;
-  std::string note = {};  // the page's remark on it
+  std::string note = {};  // the page's note on it
 };
 
 std::vector<ModelSize> sizes_of(const std::string& source);  // of artifacts.toml
@@ -25,34 +25,34 @@ struct ModelRequest {
 };
 
 // Values of KEY=VALUE texts: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
-// `prefix` belong to other runs, and come without it.
+// `prefix` belong to other runs, and lose it.
 struct Sets {
   std::optional<int> seeds;
   Settings options, prefixed;
 };
-// chosen: options which the tables choose for themselves, beside the common ones of all sources. Throws BadInput
-// for these, and for a text that is not KEY=VALUE.
+// chosen: options that the tables set themselves, besides the common ones of all sources. Throws BadInput for these,
+// and for a text that is not KEY=VALUE.
 Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
 Settings options(const std::string& words);               // "layers=3 heads=4"
-Settings joined(Settings first, const Settings& second);  // where both name an option, the second counts
+Settings joined(Settings first, const Settings& second);  // if both name an option, the second takes precedence
 
 struct Model {
   std::string name;  // "rope"
   const Kind* kind;
-  Settings settings;  // all but the seed
+  Settings settings;  // all options except the seed
 };
 struct ModelTest {
   std::string model;
-  TrialTest test;  // own_test asks for the training alone; another one without words is a record
+  TrialTest test;  // own_test means the training alone; another test without words is a record
 };
 const std::string own_test = "eval.csv";
 
 class Models {
  public:
   Models(const std::vector<Model>&, int seeds);
-  // The trials of the models that are tested, by rising seed, each with its tests; a plan for each kind of runs.
+  // The trials of the tested models, by rising seed, each with its tests; a plan for each kind of run.
   std::vector<Plan> plans(const std::vector<ModelTest>&) const;
-  Json trials() const;  // of Python: [{"id", "model", "seed"}, ...]
+  Json trials() const;  // for Python: [{"id", "model", "seed"}, ...]
 
  private:
   struct Trained {
@@ -67,7 +67,7 @@ struct ModelSource {
   Models models;
   std::function<std::vector<ModelTest>(const Artifact&)> tests;
   std::string how;  // "3 seeds of a decoder of 4 gated attention units ..."
-  Json about = {};  // what Python is told of all its artifacts, and of one
+  Json about = {};  // data for Python on all its artifacts, and on one
   std::function<Json(const Artifact&)> about_artifact;
   // A record, by its file, of the trained model in this run folder (lab/papers/measured.h)
   std::function<Json(const std::string& file, const std::string& run)> measure = nullptr;
@@ -75,10 +75,10 @@ struct ModelSource {
   std::vector<Plan> plans(const std::vector<const Artifact*>&) const;
 };
 
-// Runs the remaining trials, and failed ones again. Returns how many trials failed.
+// Runs the remaining and the failed trials. Returns the number of trials that failed.
 int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
-// Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the done trials.
-// Returns how much is done. This interpreter draws (python.h).
+// Measures the missing records, and writes the files of lab/papers/reproduce.h's write(), from the done trials. Returns
+// the progress. This interpreter draws (python.h).
 std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
                   const std::string& folder, const std::string& command, const FigureFiles&, const std::string& python);
 

@@ -18,7 +18,7 @@ void add(Said& all, const std::optional<std::string>& one) {
 // "cpu/avx512" is avx512.
 std::string isa_of(const RunRecord& r) { return r.isa.value_or("").substr(r.isa.value_or("").find('/') + 1); }
 
-// Why the runs are not what this program would train; "" if they are.
+// Why this program would train other runs; "" if it would not.
 std::string old(const std::vector<RunRecord>& done) {
   Said numbers, now;
   size_t unnamed = 0;
@@ -64,7 +64,7 @@ std::string origin(const Outcomes& outcomes) {
   double left = 0;
   size_t priced = 0, missing = 0;
   for (const Missing& m : outcomes.missing()) {
-    if (m.state == TrialState::impossible) continue;  // never to be trained
+    if (m.state == TrialState::impossible) continue;  // which will never be trained
     ++missing;
     if (const auto of_task = seconds.find(m.trial->config()["task"]); of_task != seconds.end())
       left += median(of_task->second), ++priced;

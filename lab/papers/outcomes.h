@@ -1,4 +1,4 @@
-// The results of an artifact's trials, as its tables and figures read them.
+// The results of an artifact's trials, for its tables and figures.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -19,7 +19,7 @@ using namespace sweep;  // the trials of a reproduction are a sweep
 struct Outcome {
   const Trial* trial;
   std::string folder;  // the run folder
-  double score;        // the paper's: mean accuracy beyond the training lengths; NaN if untested
+  double score;        // the paper's score: mean accuracy beyond the training lengths; NaN if untested
   std::vector<AtLength> tested;
   RunRecord record;
 };
@@ -33,16 +33,15 @@ using Which = std::function<bool(const Choices&)>;
 
 class Outcomes {
  public:
-  // Reads the results of done trials; one that cannot be read is missing, and says why. `plan` must outlive
-  // this.
+  // Reads the results of done trials; an unreadable one is missing, with the reason. `plan` must outlive this object.
   Outcomes(const Plan& plan, const SweepFolder&);
   const Plan& plan() const { return plan_; }
   const std::vector<Outcome>& done() const { return done_; }
   const std::vector<Missing>& missing() const { return missing_; }
   size_t planned() const { return done_.size() + missing_.size(); }
   bool plans(const Which&) const;
-  // Of one setting, by rising seed, the runs with the learning rate that tables show (python/poslab/papers/setting.py):
-  // the one with the highest mean score, among those with the most seeds done.
+  // The runs of a setting by rising seed, at the learning rate that tables show (python/poslab/papers/setting.py): the
+  // one with the highest mean score, among those with the most finished seeds.
   std::vector<const Outcome*> by_seed(const Which&) const;
   std::vector<std::string> tasks() const;  // of the plan, in its order
 
@@ -53,13 +52,13 @@ class Outcomes {
   std::vector<std::string> tasks_;
 };
 
-// Mean accuracy at the lengths from .. to that were tested; NaN of none.
+// Mean accuracy at the tested lengths from .. to; NaN if there are none.
 double mean_at(const Outcome&, int from, int to);
 
 // The origin of the runs behind a page: commits, instruction set, numerics number, processors, days and the time they
-// took, as if on one core each. "Old: ..." first, if a number is missing, is not this program's, or if there are
-// several; "" where no run is done. The second adds trials not yet done, priced by the median of the done runs of their
-// task.
+// took, as if on one core each. Begins with "Old: ..." if a number is missing, is not this program's, or if there are
+// several; "" without a finished run. The second adds unfinished trials, priced by the median of the finished runs of
+// their task.
 std::string origin(const std::vector<RunRecord>& done);
 std::string origin(const Outcomes&);
 

@@ -8,9 +8,9 @@ namespace poslab::reproduce {
 struct FigureFiles;
 
 // An interpreter with the packages that the analysis imports: python3 beside this program, or the first on the PATH.
-// Throws BadInput, which says how to get one, so ask before anything is trained.
+// Throws BadInput with a remedy, so call it before anything is trained.
 std::string python_for_papers();
-// Draws the contents of a folder. Throws Failure unless it ends with 0; a signal throws Interrupted.
+// Draws the contents of a folder. Throws Failure for another status than 0; a signal throws Interrupted.
 void draw_in_python(const std::string& python, const std::string& folder, const FigureFiles&);
 
 }  // namespace poslab::reproduce

@@ -25,7 +25,7 @@ void check_names(const std::string& kind, const std::vector<std::string>& names)
     if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
 }
 
-// Whether the thing that is spelled, with whatever options, is one of these; no names: all.
+// Whether the spelling, with any options, names one of these; no names: all.
 bool contains(const std::vector<std::string>& names, const std::string& spelled) {
   return names.empty() || std::find(names.begin(), names.end(), spelled.substr(0, spelled.find(':'))) != names.end();
 }
@@ -46,7 +46,7 @@ std::string standing(const Outcomes& outcomes) {
                      to_string(count(states)));
 }
 
-// Why trials failed or are impossible, a line for each reason with the first of them.
+// The reasons of failed or impossible trials, a line each, with the first such trial.
 std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
   const Naming names = naming(plan);
   std::map<std::string, std::vector<const Missing*>> all;
@@ -60,7 +60,7 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
   return said;
 }
 
-// The notes below an artifact: how much is done, and why the rest is not.
+// The notes below an artifact: its progress, and the reasons for missing trials.
 std::vector<std::string> notes(const Outcomes& outcomes, const Plan& plan) {
   std::vector<std::string> all = reasons(outcomes, plan);
   if (outcomes.planned()) all.insert(all.begin(), standing(outcomes));
@@ -83,7 +83,7 @@ void add_trials(Json& about, const Plan& plan) {
   about["trials"] = all;
 }
 
-// about.json and kept.jsonl, which Python draws from.
+// about.json and kept.jsonl, from which Python draws.
 void write_data(Json about, const std::vector<Planned>& planned, const Plan& everything, const Outcomes& whole,
                 const SweepFolder& runs, const std::string& folder, const Choices& defaults) {
   std::vector<std::string> titles;  // of their sources

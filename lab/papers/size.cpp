@@ -21,7 +21,7 @@ const std::vector<Size>& all_sizes() {
        {{"preset", {"tiny"}},
         {"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
         {"seed", seeds(3)}}},
-      // Two rates, as at 1e-3 alone many of these models never begin to learn.
+      // Two rates, as many of these models never begin to learn at 1e-3.
       {"example",
        "preset example, the released code's setting, at its learning rate 1e-3 and at the paper's 3e-4: 15 tasks, one "
        "seed; about three days on 2 cores",

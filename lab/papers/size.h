@@ -1,5 +1,5 @@
-// The three sizes at which a source's artifacts are made. A size is the head of a sweep (lab/runs/sweep/plan.h): a
-// preset of options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
+// The three sizes of a source's artifacts. A size is the head of a sweep (lab/runs/sweep/plan.h): a preset of options
+// (experiment/options.cpp), and its tasks, seeds and learning rates.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,12 +19,12 @@ const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 
 const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the order of its table 1
 
-// The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
-// these before the size.
+// The trials of `lists` and `also` at this size. For an option, `lists` takes precedence over `settings`, and these
+// over the size.
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
-// Throws BadInput where runs would have no score (experiment/evaluate.h), as tests begin too late or end too early.
+// Throws BadInput if runs would have no score (experiment/evaluate.h), as tests begin too late or end too early.
 void check_scored(const Size&, const ValueLists& settings);
-// The first trial of the size with these settings, whatever its encoding: the base of an artifact's own choices.
+// The first trial of the size with these settings and any encoding: the basis of an artifact's choices.
 Choices defaults(const Size&, const ValueLists& settings);
 
 }  // namespace poslab::reproduce

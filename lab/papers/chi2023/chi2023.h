@@ -1,5 +1,5 @@
 // Trainings and measurements behind the second source (Chi, Fan, Rudnicky 2023; spec C.2), which
-// python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature mends it. Its
+// python/poslab/papers/chi2023.py draws: T5's attention disperses over long inputs, and a temperature corrects it. Its
 // models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its place one with
 // RoPE, ALiBi or a learned table.
 //
@@ -24,10 +24,10 @@ struct Setup {
   Settings t5, lm;
   int seeds;
   int length() const;               // trained, in tokens
-  std::vector<int> longer() const;  // tested beyond it, rising
-  // Retrieval tasks that the T5 learns together, and beside them what "topic" learns alone.
+  std::vector<int> longer() const;  // tested lengths beyond it, rising
+  // Retrieval tasks that the T5 learns together, and the one that model "topic" learns alone.
   std::vector<std::string> learned_together() const, tasks() const;
-  std::string model_of(const std::string& task) const;  // the first model that learns it. Throws Failure if none does
+  std::string model_of(const std::string& task) const;  // the first model that learns it; throws Failure if none does
 };
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
@@ -36,12 +36,12 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets);
 std::vector<Model> models(const Setup&);
 ModelSource source(const ModelRequest&);  // throws as setup()
 
-// Accuracy of answers at random: any of those in the context or, where that has one, any of its form.
+// Accuracy of random answers: any in the context or, if that has one, any of its form.
 double guess(const std::string& task, int length);
 Json biases(const T5&);
-Json logits(t5::State&);  // of each of its tasks; the last is then all that the state has
+Json logits(t5::State&);  // of each of its tasks; the state keeps only the last
 // Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: for each variance, largest
-// logit and number of keys the predicted values and those in the rows; null where no temperature has them.
+// logit and number of keys the predicted and the actual values; null if no temperature gives them.
 Json propositions();
 
 // -- the cross: the second source's temperatures on the first source's models and tasks ------------------------------
@@ -49,11 +49,11 @@ Json propositions();
 Trials of_cross(const Choices& defaults);
 Json cross(const Outcomes&, const Choices& defaults, const std::string& folder);  // Artifact::measured
 
-// Measurements of a trained model, without training. Lengths are lengths of inputs.
-// Mean accuracy over the lengths beyond the trained ones, as range evaluation has it, with a policy at test: "log",
-// "pmax" or "entropy". The last two are aligned with the longest trained length (experiment/align).
+// Measurements of a trained model, without training. Lengths are lengths of inputs. Mean accuracy over the lengths
+// beyond the trained ones, as in range evaluation, with a policy at test: "log", "pmax" or "entropy". The last two are
+// aligned with the longest trained length (experiment/align).
 double accuracy_beyond(State, const std::string& policy);
-// On strings of the longest trained length when one thing is as at the longest tested length, and the others stay.
+// On strings of the longest trained length, with one property of the longest tested length, and the others unchanged.
 enum class Moved { nothing, positions, gaps, keys, dispersion, length };
 double accuracy_moved(State, Moved);
 bool can_move(const Choices&, Moved);  // gaps of counted positions never change; a table of offsets has no positions

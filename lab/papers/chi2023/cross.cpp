@@ -12,7 +12,7 @@ namespace {
 const char* const varied[] = {"task", "encoding", "positions", "temperature"};
 const std::vector<std::string> tasks = {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"};
 
-// A scheme, plain and with the scale-invariant factors. ReRoPE's window is half of what training spans.
+// A scheme, plain and with the scale-invariant factors. ReRoPE's window is half of the trained range.
 struct SchemeName {
   std::string name, plain, scaled;
 };
@@ -32,9 +32,9 @@ const char* positions(bool randomized) { return randomized ? "randomized" : "seq
 std::string log_n(const Choices& c) { return fmt::format("log_n:length={}", c.whole("train_length")); }
 
 struct Policy {
-  std::string name, temperature;  // of the trained model
+  std::string name, temperature;  // a score of the trained model
   bool scaled;                    // trained with the scale-invariant factors
-  std::string at_test;            // measured of the model without a temperature, or nothing
+  std::string at_test;            // measured on the model without a temperature, or nothing
 };
 std::vector<Policy> policies(const Choices& c) {
   return {{"none", "none", false, ""},
@@ -52,7 +52,7 @@ const std::pair<const char*, Moved> questions[] = {{"positions", Moved::position
                                                    {"dispersion", Moved::dispersion},
                                                    {"the length itself", Moved::length}};
 
-// Of models without a temperature, with this configuration but for the seed.
+// Models without a temperature, of this configuration except for the seed.
 std::vector<Measure> measures(const Choices& c) {
   std::vector<Measure> all;
   for (const Policy& p : policies(c))
@@ -67,7 +67,7 @@ std::vector<Measure> measures(const Choices& c) {
 
 // The models of a task and a scheme, without a temperature.
 struct Setting {
-  Choices config;  // but for the seed
+  Choices config;  // except for the seed
   SchemeName scheme;
   std::vector<const Outcome*> models;  // by seed
 };

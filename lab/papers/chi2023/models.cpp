@@ -30,8 +30,8 @@ std::vector<std::string> learned(const Model& m) {
   return is_language(m.name) ? std::vector<std::string>() : split(t5::configure(m.settings)["tasks"], '/');
 }
 
-// An artifact's tests of these models, if any: for each task the model that learned it. Modes are as in
-// `poslab align`; "": as trained. Without `tested` the models are aligned alone.
+// An artifact's tests of these models, if any: for each task the model that learned it. Modes are those of
+// `poslab align`; "": as trained. Without `tested` the models are only aligned.
 struct Tests {
   std::vector<std::string> models, modes;
   bool tested;
@@ -56,14 +56,14 @@ std::vector<int> beyond(int length, std::vector<int> tested) {  // the longer on
   return tested;
 }
 
-// Of algorithm 1: the source's, 1.0, 0.95, ..., 0.5, and on to 0.1.
+// The grid of algorithm 1: the source's, 1.0, 0.95, ..., 0.5, extended to 0.1.
 std::vector<double> grid() {
   std::vector<double> all;
   for (int hundredths = 100; hundredths >= 10; hundredths -= 5) all.push_back(hundredths / 100.);
   return all;
 }
 
-// The steps of a trial for a test: align, and then test the result. task: "" of the language model.
+// The steps of a trial for a test: align, then test the result. task: "" for the language model.
 void add_steps(std::vector<ModelTest>& all, const Setup& s, const std::string& model, const std::string& task,
                const std::string& mode, bool tested) {
   if (mode.empty()) return all.push_back({model, {own_test, {}}});
@@ -122,7 +122,7 @@ std::string how(const Setup& s) {
       c["train_length"], c["eval_samples"], aligned_samples);
 }
 
-// The subjects of the tables; tasks are without their options, and in the order of rows.
+// The subjects of the tables: tasks without their options, in the order of rows.
 Json about(const Setup& s) {
   const Choices lm = language::configure(s.lm);
   Json all = {{"seeds", s.seeds},        {"length", s.length()},     {"longer", s.longer()},
@@ -176,7 +176,7 @@ Json logits(t5::State& state) {
   return made;
 }
 
-// Topics alone, which are easier, have half of the steps.
+// The model of topics alone, which are easier, has half of the steps.
 std::vector<Model> models(const Setup& s) {
   const auto with = [&](const std::string& name, const Settings& more) {
     return Model{name, &t5_kind(), joined(s.t5, more)};
@@ -184,7 +184,7 @@ std::vector<Model> models(const Setup& s) {
   const std::string half = fmt::format("{}", std::max(1, t5::configure(s.t5).whole("steps") / 2));
   return {with("t5", {}),
           with("topic", {{"tasks", "topic"}, {"steps", half}}),
-          with("documents", {{"tasks", "passkey/documents"}}),  // documents alone are learned in more steps
+          with("documents", {{"tasks", "passkey/documents"}}),  // documents alone take more steps to learn
           with("rope", {{"encoding", "rope"}}),
           with("alibi", {{"encoding", "alibi:mode=differences"}}),
           with("learned", {{"encoding", "learned"}}),
@@ -213,7 +213,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   const ModelSize& of = find("size", sizes, size);
   const Sets said = read_sets(sets, {}, "lm_");
   const Setup s{joined(of.options, said.options), joined(of.others, said.prefixed), said.seeds.value_or(of.seeds)};
-  // Refused now, and not in each run.
+  // Refused here rather than in each run.
   t5::check(RunSpec(t5::configure(s.t5))), language::check(RunSpec(language::configure(s.lm)));
   if (s.longer().empty())
     bad_input("--set eval_lengths={}: none is beyond the trained length {}; test a longer one",

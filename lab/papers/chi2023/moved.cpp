@@ -15,7 +15,7 @@ constexpr int looked_at = 16;  // strings, for the statistics of attention
 
 int longest_tested(const Choices& c) { return c.lengths("eval_lengths").to; }
 
-// Four lengths from the trained one on to the longest.
+// Four lengths from the trained one to the longest.
 std::vector<int> aligned_lengths(const Choices& c) {
   std::vector<int> all;
   for (int n = 1; n <= 4; ++n)
@@ -28,7 +28,7 @@ std::vector<int> aligned_lengths(const Choices& c) {
 std::string aligned(const State& s, AlignMode mode) {
   const Aligning wanted{.mode = mode, .shortest = s.config.whole("train_length"), .longer = aligned_lengths(s.config)};
   AlignedTemperatures found = align(probed(s, looked_at), wanted, {}).temperatures;
-  found.layers = found.heads = 0;  // of any model: it is used here alone
+  found.layers = found.heads = 0;  // made for any model, but used here alone
   return "aligned:of=" + text_of(found);
 }
 
@@ -38,7 +38,7 @@ double largest_weight(const State& s, int length, double tau) {
       .largest_weight;
 }
 
-// At which strings of the trained length are as dispersed as the longest ones: by halving, as it falls with tau.
+// The temperature at which strings of the trained length are as dispersed as the longest ones, by bisection.
 double flattening(const State& s) {
   const double target = largest_weight(s, longest_tested(s.config), 1);
   double low = 1, high = 32;
@@ -49,7 +49,7 @@ double flattening(const State& s) {
   return low;
 }
 
-// Counted positions with one jump in the middle, which end where the longest strings' positions do.
+// Counted positions with one jump in the middle, up to the last position of the longest strings.
 std::string with_a_jump(const Choices& c) {
   const int now = slots(c, c.whole("train_length")), then = slots(c, longest_tested(c));
   std::string at;
@@ -72,7 +72,8 @@ double accuracy_beyond(State s, const std::string& policy) {
 }
 
 bool can_move(const Choices& c, Moved moved) {
-  const bool table = has(reads(RunSpec(c).scheme), Reads::offset_table);  // has no position of a slot
+  // a table of offsets, without positions of slots
+  const bool table = has(reads(RunSpec(c).scheme), Reads::offset_table);
   if (moved == Moved::positions) return c["positions"] == "sequential" && !table;
   return moved != Moved::gaps || (c["positions"] == "randomized" && !table);
 }

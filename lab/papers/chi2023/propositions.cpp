@@ -1,5 +1,4 @@
-// Propositions 1 and 2 against their subject: rows of logits from N(0, variance) and one largest logit. Nothing
-// is trained.
+// Tests propositions 1 and 2 on rows of logits from N(0, variance) and one largest logit. Nothing is trained.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -20,7 +19,7 @@ struct LogitRow {
   double top;  // the largest of them
 };
 
-// `keys` logits of a row; the first is drawn to be the largest.
+// `keys` logits of a row; the first is drawn as the largest.
 LogitRow row_of(int keys, double variance, double largest, uint64_t number) {
   Rng rng(stream(2023, Purpose::test_tokens, number, uint32_t(keys)));
   std::vector<double> s(1, largest);
@@ -49,7 +48,7 @@ Means at(const std::vector<LogitRow>& all, double tau) {
   return sum;
 }
 
-// The temperature at which the rows have this weight or entropy, between 0.02 and 1: both change one way with it.
+// The temperature between 0.02 and 1 at which the rows have this weight or entropy, which are monotonic in it.
 template <class Of>
 std::optional<double> temperature(const std::vector<LogitRow>& all, double target, bool rises, const Of& of) {
   double low = 0.02, high = 1;

@@ -95,7 +95,7 @@ std::vector<std::string> read_spellings(const std::string& text) {
     const bool named = std::find(names.begin(), names.end(), part.substr(0, end)) != names.end();
     const bool says_value = end != std::string::npos && part[end] == '=';
     if (!all.empty() && all.back().find(':') != std::string::npos && (says_value || !named))
-      all.back() += "," + part;  // an option more of the one before
+      all.back() += "," + part;  // another option of the previous spelling
     else
       all.push_back(part);
   }

@@ -1,5 +1,5 @@
 // Many schemes side by side: trained on the same tasks, tested on lengths beyond training, ranked. A comparison is
-// planned, trained and written as the artifacts of a reproduction are; which trials, and in which order, is here.
+// planned, trained and written like the artifacts of a reproduction; this file selects and orders the trials.
 // python/poslab/papers/compare.py ranks and draws them.
 #pragma once
 #include <string>
@@ -14,9 +14,9 @@ struct Options {
   std::vector<std::string> encodings = {"all"};  // spelled as in core/choices.h, or "all"
   std::string size = "tiny";                     // lab/papers/size.h
   std::string positions = "sequential";
-  bool causal = false;                  // all in one comparison, with a causal mask
-  int seeds = 0;                        // 0: as the size has them
-  reproduce::ValueLists settings = {};  // of every trial, in place of the size's
+  bool causal = false;                  // all schemes in one comparison, with a causal mask
+  int seeds = 0;                        // 0: the size's
+  reproduce::ValueLists settings = {};  // options of every trial, in place of the size's
 };
 
 // The rankings that these options need: one without a mask and, of schemes that work only with a causal one, another
@@ -25,13 +25,13 @@ struct Options {
 std::vector<reproduce::Planned> plan(const Options&);
 extern const std::vector<std::string> references;
 
-// Every trial that can be run once, in the order in which they should: whatever a cut leaves should be a whole
-// comparison. By seed; then schemes that fused attention runs before schemes that write out their logits, which take
-// up to seven times as long; then by task.
+// Every trial that can run, without repeats, in an order that leaves a complete comparison when it is cut short: by
+// seed; then schemes of fused attention before schemes that write out their logits, which take up to seven times as
+// long; then by task.
 reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 
-// "rope,alibi:mode=paper,symmetric" -> "rope", "alibi:mode=paper,symmetric": commas part spellings, and the options of
-// one. Throws BadInput for an empty one.
+// "rope,alibi:mode=paper,symmetric" -> "rope", "alibi:mode=paper,symmetric": commas separate spellings, and the options
+// of one. Throws BadInput for an empty one.
 std::vector<std::string> read_spellings(const std::string& text);
 
 // The same for write() of lab/papers/reproduce.h.

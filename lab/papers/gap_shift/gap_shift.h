@@ -8,34 +8,33 @@
 
 namespace poslab::reproduce::gap_shift {
 
-// A sampler that models are trained with; the first is uniform sampling, which the others are compared with.
+// A sampler for training; the first is uniform sampling, to which the others are compared.
 struct Training {
   std::string name, positions;
 };
 std::vector<Training> trainings(const Choices& defaults);
-// Test positions in equal steps over a run's trained positions: for random floats their published test, else
-// evenly_spread.
+// Test positions in equal steps over a run's trained positions: for random floats as published, else evenly_spread.
 std::string even_positions(const Choices& run);
 
 Trials of_uniform(const Choices& defaults);  // three tasks x three encodings, uniform sampling alone
 Trials of_matched(const Choices& defaults);  // the same with every sampler of trainings()
 
-// The trained models that differ in the seed alone.
+// The trained models that differ only in the seed.
 struct Setting {
   std::string task, encoding;
   Training training;
   std::vector<const Outcome*> models;
 };
-std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // of its plan, in the order of tables
+std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // of the plan, in the order of tables
 Choices on_task(Choices defaults, const std::string& task);
 
-std::vector<int> lengths(const Choices&);  // half the longest trained one, that one, twice it, ...: all that are tested
+std::vector<int> lengths(const Choices&);  // all tested lengths: half the longest trained one, that one, twice it, ...
 double own_gap(const Choices&, int length);  // mean gap of uniform sampling: (N + 1) / (n + 1)
 std::string scattered(double gap);          // "scattered:gap=2.5"
 int strings(const Choices&);                 // in each cell of a grid
 
-// Accuracy at a length on a scale that makes lengths comparable whose baselines differ: 0 for always the most frequent
-// symbol of each slot, 1 for all right.
+// Accuracy on a scale that is comparable between lengths with different baselines: 0 for the most frequent symbol of
+// each slot, 1 for all right.
 struct Scale {
   double majority;
   double operator()(double accuracy) const { return (accuracy - majority) / (1 - majority); }
@@ -43,7 +42,7 @@ struct Scale {
 Scale scale(const Choices& on_task, int length);
 
 // Artifact::measured, a function for each artifact: the gaps of samplers, and the accuracies of trained models by seed,
-// on other positions than they were trained with. The measurements of a model are kept in its run folder, in gaps.json.
+// at other positions than in training. The measurements of a model are kept in its run folder, in gaps.json.
 Json gaps(const Outcomes&, const Choices& defaults, const std::string& folder),
     grid(const Outcomes&, const Choices& defaults, const std::string& folder),
     first(const Outcomes&, const Choices& defaults, const std::string& folder),

@@ -11,7 +11,7 @@
 namespace poslab::reproduce::gap_shift {
 namespace {
 
-// A test of a trained model. `about`: fields of its own in about.json.
+// A test of a trained model. `about`: its fields in about.json.
 struct Test {
   int length;
   std::string positions;
@@ -80,7 +80,7 @@ std::vector<int> gap_columns(const Choices& c) {
   return all;
 }
 
-// In a column of the table, positions of a mean gap. `inside`: none lies beyond the pool, which training has met.
+// Positions of a mean gap, for a column of the table. `inside`: none is beyond the pool of the training.
 std::vector<Test> spacings(const Choices& c, int length) {
   const int n = slots(c, length), pool = c.whole("max_position");
   std::vector<Test> all;
@@ -153,8 +153,8 @@ Json grid(const Outcomes& outcomes, const Choices& defaults, const std::string&)
   return made;
 }
 
-// Both the gap and the length change when uniform sampling meets a longer string. Here one of them changes at a time,
-// and all positions stay within the pool:
+// With uniform sampling a longer string changes both the gap and the length. Here one of them changes at a time, and
+// all positions stay within the pool:
 //
 //   trained    n slots of N positions
 //   squeezed   n slots of N (n + 1) / (n' + 1) positions, a part of the pool: the gap alone

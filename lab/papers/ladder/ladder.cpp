@@ -20,7 +20,7 @@ const toml::table& registered() {
   return all;
 }
 
-// [100, 109]: the first and the last.
+// [100, 109]: the first and the last seed.
 std::vector<int64_t> seeds(const char* stage) {
   const toml::array& ends = *registered()[stage].as_array();
   const int64_t first = ends.at(0).value<int64_t>().value(), last = ends.at(1).value<int64_t>().value();
@@ -60,7 +60,7 @@ ValueLists trials(const Rung& r, const std::vector<std::string>& tasks, const ch
           {"temperature", {r.temperature}}};
 }
 
-// Of each rung its mean accuracy on a task over the first stage's seeds; NaN until all of them are done.
+// For each rung, its mean accuracy on a task over the first stage's seeds; NaN until all of them are done.
 std::vector<double> means(const Outcomes& outcomes, const std::string& task, const std::vector<Rung>& rungs,
                           const char* key) {
   const std::vector<int64_t> first = seeds("first_seeds");
@@ -77,7 +77,7 @@ std::vector<double> means(const Outcomes& outcomes, const std::string& task, con
   return all;
 }
 
-// Null where one of them has no mean. Of equal ones the first counts.
+// Null if one of them has no mean. Of equal ones the first counts.
 const Rung* best(const std::vector<Rung>& rungs, const std::vector<double>& means) {
   for (const double x : means)
     if (std::isnan(x)) return nullptr;

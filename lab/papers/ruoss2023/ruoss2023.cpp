@@ -11,7 +11,7 @@
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-// One run of each kind: its seed and learning rate are the first of the size's.
+// One run of each kind, with the size's first seed and learning rate.
 ValueLists one_run(const Choices& defaults, const std::string& task, const std::vector<std::string>& positions) {
   return {{"task", {task}},
           {"encoding", {"relative"}},
@@ -20,7 +20,7 @@ ValueLists one_run(const Choices& defaults, const std::string& task, const std::
           {"lr", {fmt::format("{}", defaults.number("lr"))}}};
 }
 
-// The released code does one thing, or two, otherwise than the paper's text (spec 0 and A.2).
+// Settings in which the released code differs from the paper's text (spec 0 and A.2).
 struct Choice {
   std::string encoding, positions;
   std::map<std::string, std::string> options;
@@ -29,7 +29,7 @@ struct Choice {
 
 std::vector<Choice> all_choices(const Choices& defaults) {
   const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
-  // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
+  // On in the released code, which has no switch for it; a size with it off is compared the other way round.
   const std::string flips = defaults.on("test_dropout") ? "off" : "on";
   return {
       {"relative",
@@ -74,7 +74,7 @@ Trials of_table5(const Choices&) {
           {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
 }
 
-// The naive way trains to the longest length of the test.
+// The naive way: training up to the longest length of the test.
 Trials of_fig2(const Choices& defaults) {
   ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
   lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.count("steps") / 20))};
@@ -83,7 +83,7 @@ Trials of_fig2(const Choices& defaults) {
       {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
 }
 
-// Pools around the preset's as 1024 to 8192 lie around the paper's 2048.
+// Pools around the preset's, like 1024 to 8192 around the paper's 2048.
 Trials of_fig3(const Choices& defaults) {
   std::vector<std::string> pools;
   for (const double factor : {0.5, 1., 2., 4.})
@@ -111,7 +111,7 @@ Trials of_code(const Choices& defaults) {
   return trials;
 }
 
-// Table 1, and beside it geometric attention, positions out of order, and the smallest and the largest pool.
+// Table 1, geometric attention, positions out of order, and the smallest and the largest pool.
 Trials of_claims(const Choices& defaults) {
   Trials trials = of_table1(defaults);
   trials.also.push_back({{"encoding", {"geometric"}}});
@@ -126,7 +126,7 @@ Json usual(const Outcomes&, const Choices& defaults, const std::string&) {
   return {{"max_position", defaults.whole("max_position")}};
 }
 
-// `usual`: all options that any of them sets beside its scheme's, as the size has them.
+// `usual`: all options that any of them sets besides its scheme's, with the size's values.
 Json choices(const Outcomes&, const Choices& defaults, const std::string&) {
   Json all = Json::array(), base;
   for (const Choice& c : all_choices(defaults)) {

@@ -11,8 +11,8 @@ Trials of_table1(const Choices& defaults);  // all tasks x these, and none
 Trials of_table3(const Choices&), of_table5(const Choices&), of_fig2(const Choices&), of_fig3(const Choices&),
     of_inside(const Choices&), of_code(const Choices&), of_claims(const Choices&);
 
-// Artifact::measured: the size's pool of positions, the ways in which paper and code differ, small tests in training,
-// principal components, attention, and which positions training meets.
+// Artifact::measured: the size's pool of positions, the differences of paper and code, small tests in training,
+// principal components, attention, and the coverage of positions.
 Json usual(const Outcomes&, const Choices& defaults, const std::string& folder),
     choices(const Outcomes&, const Choices& defaults, const std::string& folder),
     curves(const Outcomes&, const Choices& defaults, const std::string& folder),

@@ -45,8 +45,8 @@ const LogN three[] = {LogN::off, LogN::at_test, LogN::trained};
 
 Method hfwa() { return {.name = "HFWA", .model = "hfwa", .source = "HFWA"}; }
 
-// Su's rule of thumb: through its windows a slot sees (w - 1)(layers - 1) + 1 tokens, about 0.68 of the trained length
-// in his experiment, so 16 of 512 in 24 layers.
+// Su's rule of thumb: its windows let a slot see (w - 1)(layers - 1) + 1 tokens, about 0.68 of the trained length in
+// his experiment, so 16 of 512 in 24 layers.
 int hfwa_window(const Setup& s) {
   const Choices c = language::configure(s.all);
   return std::max(2, 1 + int((0.68 * s.length() - 1) / std::max(1, c.whole("layers") - 1)));
@@ -141,8 +141,8 @@ std::vector<Method> leaky_methods(const Setup& s) {
   return all;
 }
 
-// As the released patches for LLaMA have it (github.com/bojone/rerope): NTK mixed with k = 12 and exponent 0.75, a
-// quarter of the trained length as the window, and log n at test.
+// As in the released patches for LLaMA (github.com/bojone/rerope): NTK mixed with k = 12 and exponent 0.75, a quarter
+// of the trained length as the window, and log n at test.
 std::vector<Method> llama_methods(const Setup& s) {
   const std::string at_test = log_n(s, true);
   return {{.name = "RoPE", .model = "llama", .source = "RoPE"},
@@ -158,7 +158,7 @@ std::vector<Method> llama_methods(const Setup& s) {
            .source = "ReRoPE"}};
 }
 
-// Three of each: log n off, at test, trained.
+// Each in three forms: log n off, at test, trained.
 std::vector<Method> untrained_methods(const Setup& s) {
   std::vector<Method> all;
   for (const LogN n : three) {
@@ -208,7 +208,7 @@ std::vector<Method> length_methods(const Setup& s) {
           rerope(s, LogN::trained, 4), hfwa()};
 }
 
-// Methods that have a factor are stretched to the last of the lengths; two of them also to `stretch`, as elsewhere.
+// Methods with a factor are stretched to the last of the lengths; two of them also to `stretch`.
 std::vector<Method> far_methods(const Setup& s) {
   const LogN off = LogN::off;
   std::vector<Method> all = {rerope(s, off, 4),

@@ -1,4 +1,4 @@
-// The sizes of the third source, what --set changes of them, and what Python is told to draw.
+// The sizes of the third source, changes by --set, and the data for Python.
 #include "lab/papers/su2023/su2023.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace poslab::reproduce::su2023 {
 namespace {
 
-// Times and what counts in a test are the tables' own.
+// Options of tests that the tables set themselves.
 const Settings tests = options("eval_times=1/2/4/8");
 const Settings tests_of_llama = options("eval_times=1/2/4");
 
@@ -77,7 +77,7 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   const Settings all = joined(of.options, tests), llama = joined(joined(of.options, of.others), tests_of_llama);
   Setup s{joined(all, said.options), joined(llama, said.options), said.seeds.value_or(of.seeds), of.note};
   s.llama = joined(s.llama, {{"unit", "llama"}});
-  language::check(RunSpec(language::configure(s.all)));  // refused now, and not in each run
+  language::check(RunSpec(language::configure(s.all)));  // refused here rather than in each run
   if (s.length() < 16)
     bad_input("--set train_length={}: the smallest window of ReRoPE is an eighth of it; take 16 or more", s.length());
   s.llama.emplace_back("eval_tail", fmt::format("{}", s.length()));
