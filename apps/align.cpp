@@ -31,7 +31,7 @@ int place_of(const char* option, const std::string& word, const std::vector<std:
   return int(at - words.begin());
 }
 
-// "0.85" or, of layers or heads that differ, "0.70 to 0.95"
+// "0.85", or "0.70 to 0.95" for different layers or heads
 std::string temperatures_of(const AlignedAt& l) {
   const auto [least, most] = std::minmax_element(l.found.tau.begin(), l.found.tau.end());
   return *least == *most ? fmt::format("{:.3g}", *least) : fmt::format("{:.3g} to {:.3g}", *least, *most);

@@ -1,5 +1,5 @@
-// The commands with files of their own. Each function adds the options and the help of one; its result runs the
-// command after parsing.
+// The commands in separate files. Each function adds the options and the help of one; its result runs the command after
+// parsing.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -13,32 +13,32 @@ namespace poslab {
 using Action = std::function<void()>;
 
 Action add_align(CLI::App*);        // temperatures that keep attention over long inputs as peaked as over short ones
-Action add_ask(CLI::App*);          // a trained run on strings of one's own
-Action add_calibrate(CLI::App*);    // where the heads of a run look, as the bias of another
-Action add_check(CLI::App*);        // the laws of a scheme; Failure where one is broken
+Action add_ask(CLI::App*);          // a trained run on the user's strings
+Action add_calibrate(CLI::App*);    // the mean attention of a run's heads, as the bias of another
+Action add_check(CLI::App*);        // the laws of a scheme; throws Failure if one is broken
 Action add_compare(CLI::App*);      // many encodings on the same tasks
-Action add_completion(CLI::App*);   // the script that makes a shell complete commands, options and names
+Action add_completion(CLI::App*);   // the script for completion in a shell
 Action add_explain(CLI::App*);
 Action add_graph(CLI::App*);        // the tape of a training step as a picture
-Action add_inspect(CLI::App*);      // positions met, activations, attention
+Action add_inspect(CLI::App*);      // positions in training, activations, attention
 Action add_lm(CLI::App*);           // the commands of language models
 void add_lm_eval(Commands&);
 Action add_reproduce(CLI::App*);    // the tables and figures of a source
-Action add_rerun(CLI::App*);        // one trial of a committed table once more
-Action add_show(CLI::App*);         // what schemes and samplers do, drawn
+Action add_rerun(CLI::App*);        // repeats one trial of a committed table
+Action add_show(CLI::App*);         // pictures of schemes and samplers
 Action add_sweep(CLI::App*);        // plan | run | status | collect | submit
 Action add_t5(CLI::App*);           // the commands of encoder-decoders
 Action add_t5_generate(CLI::App*), add_t5_export(CLI::App*);
 Action add_view(CLI::App*);         // attention maps at full resolution
 Action add_web(CLI::App*);          // the page that trains in the browser, with runs in it
 
-// Prints the candidates for the last of `words`, which may be empty: one per line, after a tab its help text. Nothing
-// for a file or a number. The scripts of add_completion ask so.
+// Prints the candidates for the last of `words`, which may be empty: one per line, with its help text after a tab;
+// nothing for a file or a number. For the scripts of add_completion().
 void complete(std::vector<std::string> words, const CLI::App& program);
 
-// Whether --hf is given in place of a run. Throws BadInput for both or neither, naming the command, "eval", and for a
-// path that is not a folder.
+// Whether --hf is given in place of a run. Throws BadInput for both or neither, with the command's name, "eval", and
+// for a path that is not a folder.
 bool external(const std::string& run, const std::string& hf, const char* command);
-void use_threads(const std::string& word);  // of --threads: "" or 0 leave them as they are. Throws BadInput
+void use_threads(const std::string& word);  // sets --threads; "" and 0 change nothing. Throws BadInput
 
 }  // namespace poslab

@@ -24,7 +24,7 @@ namespace {
 
 using namespace sweep;
 
-// KEY=VALUE, where VALUE is as in a sweep's TOML; quotes around a word may be left out.
+// KEY=VALUE, with VALUE as in a sweep's TOML, where quotes around a word are optional.
 ValueLists setting(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
@@ -52,7 +52,7 @@ ValueLists setting(const std::string& text) {
 
 int threads_of_each(const Making& m) { return m.threads ? m.threads : std::max(1, threads() / m.jobs); }
 
-// Trials that are still to be done.
+// Trials still to do.
 std::vector<Choices> left_of(const Plan& trials, const SweepFolder& runs) {
   const std::vector<TrialState> all = states(trials, runs);
   std::vector<Choices> left;
@@ -105,7 +105,7 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
   if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
 
-// Throws BadInput if the folder holds the page of other trials, and none of these has begun: drawing would replace it.
+// Throws BadInput if the folder has the page of other trials, and none of these has begun: drawing would replace it.
 void check_drawable(const std::string& out, const Plan& trials, const SweepFolder& runs) {
   const std::string path = out + "/kept.jsonl";
   if (trials.empty() || !std::filesystem::exists(path)) return;
@@ -168,7 +168,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   restored();
   if (m.only_draw && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
-  const auto second_stages = [&] {  // of the first stages that are done
+  const auto second_stages = [&] {  // of the finished first stages
     if (!reproduce::add_second_stages(planned, request, runs)) return false;
     trials = reproduce::all_trials(planned);
     restored();

@@ -1,4 +1,4 @@
-// The common part of `poslab reproduce` and `poslab compare`: keep a plan, run its trials, draw. With their options.
+// The common part of `poslab reproduce` and `poslab compare`, with its options: keep a plan, run its trials, draw.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -17,20 +17,20 @@ struct Making {
   bool only_plan = false, only_draw = false, retry = false, force = false;
 };
 void add_making(CLI::App*, Making&);  // must outlive the command
-Output earlier_artifacts();           // README.md of a folder that may be drawn into again
+Output earlier_artifacts();           // the README.md of a folder that may be drawn again
 
-sweep::ValueLists settings(const Making&);  // --set, as the trials take them. Throws BadInput
-void check_figures(const Making&);          // --figures and --width. Throws BadInput
-// --set, --kept, --figures and --out as they would be typed again
+sweep::ValueLists settings(const Making&);  // --set, in the form of trials; throws BadInput
+void check_figures(const Making&);          // --figures and --width; throws BadInput
+// --set, --kept, --figures and --out in the form of a command line
 std::string words_again(const Making&);
-// The plan in a file of the folder, which Slurm's tasks read whenever they start: it never loses a trial. BadInput
-// where the file is another plan.
+// The plan in a file of the folder, which Slurm's tasks read at their start, so it never loses a trial. Throws BadInput
+// if the file is another plan.
 void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFolder& runs);
-// The state of the folder: how much is done, its pages, and figures if any artifact has one.
+// The state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// trials: of the artifacts, in the order in which they run; second stages follow. what: the artifact, for an error that
-// it takes no runs.
+// trials: of the artifacts, in running order; second stages follow. what: the artifact, for the error that it needs no
+// runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);
 

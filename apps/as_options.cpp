@@ -12,7 +12,7 @@ namespace {
 
 bool in_word(char c) { return ascii::is_alnum(c) || c == '_'; }
 
-// "randomized: max_position = 0 ..." is said of randomized:max_position=0.
+// "randomized: max_position = 0 ..." refers to randomized:max_position=0.
 size_t behind_owner(const std::string& message, const CLI::App& command) {
   const size_t colon = std::min(message.find(": "), message.size());
   const std::string name = message.substr(0, colon);
@@ -46,7 +46,7 @@ std::string as_options(const std::string& message, const CLI::App& command) {
       at = end;
       if (valued) text += ' ', at += equals.size();
     } else {
-      const size_t next = std::max(end, at + 1);   // a word, or the one letter that is in none
+      const size_t next = std::max(end, at + 1);   // a word, or the only letter that is in no word
       text += message.substr(at, next - at);
       at = next;
     }

@@ -34,7 +34,7 @@ struct AskWords {
   asking::Options options;
 };
 
-// The run, asked as the options say.
+// The run, with the given options.
 Respondent load(const AskWords& w) {
   for (const std::string& text : w.strings)
     if (!fs::exists(w.run) && fs::exists(fs::path(text) / "config.toml"))
@@ -54,8 +54,8 @@ void print(const std::string& text) {
 
 bool blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-// All are read before the first is answered. Of positions or a temperature that a user gives, it is said when they
-// change nothing at these lengths.
+// All are read before the first is answered. Prints a note if the given positions or temperature change nothing at
+// these lengths.
 void ask_all(asking::Session& session, const std::vector<std::string>& strings, const std::string& heading,
              const AskWords& w, const Respondent& asked) {
   int longest = 0;

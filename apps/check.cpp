@@ -31,7 +31,7 @@ struct CheckWords {
   bool all = false, markdown = false;
 };
 
-// One check of one scheme, as the table states it.
+// One check of one scheme, for the table.
 struct Cell {
   std::string holds, error, short_error;   // "yes", "3.1e-07 < 1e-05", "3e-07"
   std::string why_not;
@@ -42,7 +42,7 @@ struct Cell {
 Cell stated(const Report& r, bool by_default) {
   if (!r.failures.empty()) return {"NO", fmt::format("{:.1e}, not < {:.0e}", r.worst, r.bound), "**NO**", "", true,
                                    r.failures};
-  // Options may be such that nothing is seen in a string of six slots.
+  // With some options nothing is visible in a string of six slots.
   if (!r.unseen.empty())
     return by_default ? Cell{"NO", "no difference where there should be one", "**NO**", "", true, r.unseen}
                       : Cell{"-", "", "", "with these options 6 slots show no difference", false};
@@ -56,7 +56,7 @@ Cell stated(const Report& r, bool by_default) {
   return {"-", "", "", r.why_not};
 }
 
-// Other programs that computed this scheme: the golden files of the source tree around the present folder.
+// Other programs that computed this scheme, by the golden files of the source tree around the current folder.
 struct Golden {
   int own = 0;
   std::set<std::string> published = {};
@@ -85,7 +85,7 @@ bool spelled_alone(const std::string& spelling) {
   return !composed_spelling(spelling) && choose_encoding(spelling)->name == spelling;
 }
 
-// Prints the table of one scheme; which checks failed.
+// Prints the table of one scheme; returns the failed checks.
 Spellings show(const std::string& spelling, const std::map<std::string, Golden>& golden) {
   Spellings failed;
   fmt::print("{}\n\n{:<12} {:<12} {:<34} {:>7}\n", spelling, "check", "holds", "worst error", "seconds");
@@ -123,7 +123,7 @@ Spellings show(const std::string& spelling, const std::map<std::string, Golden>&
   return failed;
 }
 
-// A word for each reason: a, b, c, ...
+// A letter for each reason: a, b, c, ...
 struct Legend {
   Spellings reasons;
   std::string code(const std::string& reason) {
@@ -134,7 +134,7 @@ struct Legend {
   }
 };
 
-// Prints the page of all; which checks failed.
+// Prints the page of all schemes; returns the failed checks.
 Spellings page(const Spellings& encodings, const std::map<std::string, Golden>& golden) {
   Spellings failed;
   Legend legend;
@@ -191,7 +191,7 @@ void run(const CheckWords& w) {
   Spellings spellings;
   for (const std::string& text : w.all ? names_of(all_encodings()) : w.encodings) {
     choose_encoding(text);
-    for (const std::string& part : split(text, '|'))   // layers have no bearing on each other
+    for (const std::string& part : split(text, '|'))   // layers are independent
       if (std::find(spellings.begin(), spellings.end(), part) == spellings.end()) spellings.push_back(part);
   }
   for (const std::string& spelling : spellings)

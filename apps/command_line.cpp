@@ -157,7 +157,7 @@ instruction sets whose numbers differ cannot be compared digit by digit. Measuri
 Example:
   poslab version --numerics)";
 
-// CLI11's, without its double blank lines.
+// CLI11's text, without double blank lines.
 struct Help : CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
@@ -276,7 +276,7 @@ const CLI::App& CommandLine::whole() {
 }
 
 void CommandLine::act() {
-  const CLI::App* command = &app_;  // the one that is done
+  const CLI::App* command = &app_;  // the current one
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   try {
     commands_.act("poslab");

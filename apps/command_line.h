@@ -14,12 +14,12 @@ class CommandLine {
   CommandLine();
   CommandLine(const CommandLine&) = delete;  // commands hold references to the parsed words
   CommandLine& operator=(const CommandLine&) = delete;
-  // Prints what --help and --version ask for, and is false if there is nothing else to do. BadInput for words that no
-  // command has.
+  // Prints the answer to --help and --version, and returns false if there is nothing else to do. Throws BadInput for
+  // unknown words.
   bool parse(int argc, const char* const* argv);
   void act();  // runs the parsed command
   const CLI::App& app() const { return app_; }
-  const CLI::App& whole();  // the same with the options of all commands, for those who search them
+  const CLI::App& whole();  // the same with the options of all commands, for searches
 
  private:
   CLI::App app_;

@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-// One command at the most: a word after it that is the name of another may be a run's folder.
+// At most one command: a later word with the name of another may be a run's folder.
 Commands::Commands(CLI::App* of) : of_(of) { of->require_subcommand(0, 1); }
 
 CLI::App* Commands::add(const char* name, const char* summary, const std::string& footer,
@@ -38,7 +38,7 @@ void Commands::declare_all() {
 }
 
 void Commands::act(const std::string& full_name) {
-  if (!of_->remaining(true).empty()) declare_all();  // a word that is refused may be of another command
+  if (!of_->remaining(true).empty()) declare_all();  // a refused word may belong to another command
   CLI::App* const chosen = chosen_command(*of_, full_name);
   refuse_empty(*chosen, full_name + " " + chosen->get_name());
   actions_.at(chosen)();

@@ -10,14 +10,14 @@ namespace poslab {
 class Commands {
  public:
   explicit Commands(CLI::App* of);
-  // footer: what follows the options in its help.
+  // footer: text after the options in its help.
   CLI::App* add(const char* name, const char* summary, const std::string& footer, std::function<void()> action);
-  // declare: adds options and a footer, and returns the action. Of poslab's own commands only the one that is typed
-  // declares itself: all of them take longer than the program takes to start.
+  // declare: adds options and a footer, and returns the action. Only the typed command is declared, as all of them
+  // would take longer than the start of the program.
   using Declare = std::function<std::function<void()>(CLI::App*)>;
   void add(const char* name, const char* summary, const Declare& declare);
-  void declare_all();                      // all the same: to search them, or to explain one that was not typed
-  void act(const std::string& full_name);  // runs the chosen command; BadInput for an unknown one
+  void declare_all();                      // declares others too, for searches, or to explain an untyped command
+  void act(const std::string& full_name);  // runs the chosen command; throws BadInput for an unknown one
 
  private:
   void declare(CLI::App*);
@@ -31,6 +31,6 @@ void add_threads(CLI::App*, std::string& word);  // --threads, for commands that
 void add_device(CLI::App*, std::string& word);   // --device, of the same commands
 void add_matmul(CLI::App*, std::string& word);   // --matmul, of the same commands
 void add_width(CLI::App*, std::string& width);     // --width, of commands that write figures for papers
-void add_force(CLI::App*, bool& force);          // --force: a run that seems too large or too long starts all the same
+void add_force(CLI::App*, bool& force);          // --force: start a run even if it seems too large or too long
 
 }  // namespace poslab

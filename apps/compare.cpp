@@ -18,7 +18,7 @@ struct CompareWords : Making {
   std::vector<std::string> encodings = {"all"};
 };
 
-// As it would be typed again.
+// In the form of a command line.
 std::string command(const CompareWords& w) {
   std::string text = "poslab compare";
   if (!w.options.tasks.empty()) text += fmt::format(" --task {}", fmt::join(w.options.tasks, ","));

@@ -18,14 +18,14 @@ namespace {
 
 using WordList = std::vector<std::string>;
 
-// The choices of "tiny | example | paper  (tiny)"; none if it is no such list.
+// The choices of "tiny | example | paper (tiny)"; none for other texts.
 WordList choices_in(const std::string& text) {
   WordList words = split(text.substr(0, text.find("  (")), '|');
   const auto no_word = [](const std::string& w) { return w.empty() || w.find(' ') != std::string::npos; };
   return words.size() < 2 || std::any_of(words.begin(), words.end(), no_word) ? WordList() : words;
 }
 
-// The values of an option or an argument: names, or nothing for a number or a file.
+// The values of an option or an argument: names; none for a number or a file.
 WordList values_of(const CLI::Option& o) {
   const WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
   if (!choices.empty()) return choices;
@@ -45,7 +45,7 @@ void add(Candidates& all, const WordList& words) {
   for (const std::string& word : words) all.push_back({word, ""});
 }
 
-// The options of a command, as they are typed.
+// The options of a command, as typed.
 Candidates options_in_help(const CLI::App& command) {
   Candidates all;
   for (const std::string& name : options_of(command))
@@ -53,7 +53,7 @@ Candidates options_in_help(const CLI::App& command) {
   return all;
 }
 
-// All that may follow `words` of a command line, beginnings of other words included; nothing for a file or a number.
+// The possible words after `words`, including the beginnings of words; none for a file or a number.
 Candidates after(const WordList& words, const CLI::App& program, bool option) {
   const CLI::App* command = &program;
   for (const std::string& word : words)

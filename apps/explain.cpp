@@ -1,4 +1,4 @@
-// The texts come from the lists of tasks, schemes, samplers, policies and presets. The examples are computed.
+// Prints texts from the lists of tasks, schemes, samplers, policies and presets, with computed examples.
 #include "apps/explain.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ std::string text_of(const std::vector<Option>& options) {
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
-// The options, and one of them away from its default.
+// The options, and one of them at another value than its default.
 Choices moved(Choices c, const Option& o) {
   c.set(o.name, o.kind == Option::Kind::toggle   ? (o.standard == "on" ? "off" : "on")
                 : o.kind == Option::Kind::length ? "128"
@@ -60,8 +60,8 @@ Choices moved(Choices c, const Option& o) {
   return c;
 }
 
-// "alibi, alibi:mode=offset_table,symmetric": the name alone, unless an option is required, and with every option away
-// from its default. An option that the others exclude, by `works`, gets a spelling of its own.
+// "alibi, alibi:mode=offset_table,symmetric": the name alone, unless an option is required, and with every option at
+// another value than its default. An option that excludes others, by `works`, gets a separate spelling.
 std::string spelling(const std::string& name, const std::vector<Option>& options,
                      const std::function<bool(const Choices&)>& works = {}) {
   if (options.empty()) return name;
@@ -77,7 +77,7 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
   return (alone ? name + ", " : "") + together.spelled() + apart;
 }
 
-// Of a thing of any list: its sentences, then `rows`, then the example and the options.
+// The explanation of an entry of any list: its sentences, `rows`, the example and the options.
 template <class Thing>
 std::string text_of(const Thing& thing, const std::string& name, const Rows& rows, const std::string& example,
                     const std::vector<Option>& options) {
@@ -122,7 +122,7 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
-// "2 or 3" with what each is: which of the four places where positions can enter a transformer.
+// "2 or 3" with explanations: which of the four places where positions can enter a transformer.
 std::string doors_of(const std::string& doors) {
   static const std::string what[] = {"adds to the embedding", "changes queries and keys", "adds to the logits",
                                      "has weights of its own"};
@@ -154,7 +154,7 @@ std::string learned(const Untrained& u) {
 constexpr int drawn_slots = 5;
 
 // The matrix of five consecutive slots, in the first layer and head: a row for each query, a column for each key.
-// shares: some of its lengths are shares of these slots.
+// shares: whether some of its lengths are shares of these slots.
 std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) {
   constexpr int T = drawn_slots;
   const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
@@ -251,7 +251,7 @@ double factor(const Chosen<TemperaturePolicy>& t, int keys) {
 }
 
 std::string of_temperature(const std::string& name) {
-  const bool of_nothing = name == "aligned";  // it has to be told what to show
+  const bool of_nothing = name == "aligned";  // it requires options
   const Chosen<TemperaturePolicy> t =
       choose_temperature(of_nothing ? aligned_example : name, trained_on(show::Options().train_length));
   std::string keys = of_nothing ? fmt::format("example   of    {}\n          keys  ", t.choices["of"])
@@ -327,7 +327,7 @@ const ExplainedKind* kind_named(const std::string& name) {   // "encoding" or "e
   return nullptr;
 }
 
-// "rope", which one list has; where several have it, the answer is how to ask for each.
+// "rope", which is in one list; for a name in several, how to ask for each.
 std::string explained(const std::string& spelling) {
   if (composed_spelling(spelling)) return of_encoding(spelling);
   const std::string name = read_spelling(spelling).name;

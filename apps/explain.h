@@ -5,10 +5,10 @@
 
 namespace poslab {
 
-// As `poslab list KINDS NAME` asks for it. Throws BadInput with did-you-mean.
+// For `poslab list KINDS NAME`. Throws BadInput with did-you-mean.
 std::string explained(const std::string& kind, const std::string& name);
 
-// The kinds that can be explained: the word for KIND, the names in it, and a function that prints one.
+// The explainable kinds: the word for KIND, the names in it, and a function that prints one.
 struct ExplainedKind {
   std::string name;
   std::vector<std::string> (*names)();
@@ -16,7 +16,7 @@ struct ExplainedKind {
 };
 const std::vector<ExplainedKind>& explained_kinds();
 
-// Schemes as NumPy: the files of python/poslab/formulas, which travel inside the program. The file for an encoding,
+// Schemes as NumPy: the files of python/poslab/formulas, which are embedded in the program. The file for an encoding,
 // then its imports, and the names of other files for its options. A spelling with options gets the file of these
 // options, or else the file of its name; a line on stderr says where it has other numbers than the spelling. Throws
 // BadInput for a composition and with did-you-mean.

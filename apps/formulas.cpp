@@ -24,7 +24,7 @@ namespace {
 
 struct NumpyFile {
   std::string name, text, spelling;
-};  // spelling: of the encoding that it computes, or empty
+};  // spelling: the encoding that the file computes, or empty
 
 // The text from `before` to the next quote.
 std::string quoted(std::string_view text, std::string_view before) {
@@ -53,8 +53,8 @@ const NumpyFile& numpy_file(const std::string& name) {
 
 using Matches = std::sregex_iterator;
 
-// Adds the file to a text that runs alone: first the files that it imports, each once, and aliases for renamed imports,
-// `rotated = logits`, or rotary_rope for rotary.rope.
+// Adds the file to a self-contained text: first the files that it imports, without repeats, and aliases for renamed
+// imports, `rotated = logits`, or rotary_rope for rotary.rope.
 void add_alone(const NumpyFile& file, std::vector<std::string>& added, std::string& text) {
   static const std::regex import(R"(^from \.(\w*) import ([\w, ]+?) *(#.*)?\n)", std::regex::multiline);
   static const std::regex renamed(R"((\w+) as (\w+))");

@@ -29,13 +29,13 @@ namespace poslab {
 namespace {
 
 struct LmWords {
-  std::string run, encoding, matmul, device, threads;  // of generate and export
-  std::string hf, positions, length;   // an external checkpoint, and what is asked of it
+  std::string run, encoding, matmul, device, threads;  // for generate and export
+  std::string hf, positions, length;   // an external checkpoint and its options
   std::string to;                      // where to export
   std::optional<std::string> prompt;
   int count = 300;
   bool force = false;
-  std::optional<double> sampling_temperature, top_p;  // of the tokens that are drawn; absent: as the model has them
+  std::optional<double> sampling_temperature, top_p;  // options of drawing tokens; absent: the model's
   std::optional<int> top_k;
   std::optional<uint64_t> seed;
 };
@@ -45,7 +45,7 @@ LmRun open_lm(const std::string& folder, const std::string& device = "cpu") {
   return open_as<language::TextLearner>(language_kind(), folder, device);
 }
 
-// A model's text may hold control bytes, which a terminal would obey: question marks replace them.
+// A model's text may contain control bytes for a terminal: question marks replace them.
 std::string shown(std::string text) {
   if (isatty(STDOUT_FILENO))
     for (char& c : text)
@@ -53,7 +53,7 @@ std::string shown(std::string text) {
   return text;
 }
 
-// Who writes: an external checkpoint, or a run as one is opened, with another scheme or temperature.
+// The writing model: an external checkpoint, or a run with another scheme or temperature.
 language::HfRun writer(const LmWords& w) {
   Settings asked;
   if (!w.encoding.empty()) asked.emplace_back("encoding", with_spelled_file("encoding", w.encoding));
@@ -81,7 +81,7 @@ language::HfRun writer(const LmWords& w) {
   return {c, *run.learner->source, language::tested_net(state.net, state.params, state.config, c)};
 }
 
-// How tokens are drawn: as the user says, else as the model has it.
+// How tokens are drawn: by the user's options, then the model's.
 TokenChoice choice_of(const LmWords& w, TokenChoice c) {
   c.temperature = w.sampling_temperature.value_or(c.temperature);
   c.top_k = w.top_k.value_or(c.top_k), c.top_p = w.top_p.value_or(c.top_p);
@@ -111,7 +111,7 @@ void generate_command(const LmWords& w) {
     tell_unreached({of.net.spec().encoding, wanted.positions, int(prompt.size()) + w.count, of.net.spec().temperature,
                     of.net.spec().layers});
   if (!of.passed_over.empty()) tell(stderr, "{}\n", of.passed_over);
-  check_generation(of.net, prompt, wanted);  // before the first word is said
+  check_generation(of.net, prompt, wanted);  // before the first token
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : typed));
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::count(of.source.ends.begin(), of.source.ends.end(), token)) return false;

@@ -33,12 +33,12 @@ struct LmEvalWords {
   std::string hf, text, positions, length;  // an external checkpoint and its options
 };
 
-// The tested model: of a run, or an external checkpoint.
+// The tested model: a run's, or an external checkpoint.
 struct Model {
   std::unique_ptr<const language::TextLearner> learner;
   RunSpec config;                // of the test, with the model's own encoding
-  std::optional<HfRope> rope{};  // of a checkpoint: what other encodings leave open
-  std::string temperature{};     // of a checkpoint, which it has been opened with; "": none said
+  std::optional<HfRope> rope{};  // for a checkpoint: options that other encodings leave open
+  std::string temperature{};     // for a checkpoint: the opened encoding; "": not given
   // These choices with the typed encoding.
   RunSpec with(const std::string& encoding) const {
     RunSpec c = config;
@@ -64,13 +64,13 @@ Model model_of(const LmEvalWords& w, Settings asked, const std::string& device) 
 }
 
 struct Tests {
-  std::vector<std::string> names;  // of the encodings, as they were typed; "": the model's own
+  std::vector<std::string> names;  // of the encodings, as typed; "": the model's own
   std::vector<RunSpec> tested;
   std::vector<Results> results;
-  Values repeats;                  // of samples, by the words of their part
+  Values repeats;                  // repeats of samples, by the name of their part
 };
 
-// Each encoding on the same texts. All are made before the first is tested. typed: all that the user gave for the test.
+// Each encoding on the same texts. All are made before the first is tested. typed: all typed options of the test.
 Tests test_all(const Model& m, const std::vector<std::string>& encodings, Settings typed, const std::string& again,
                bool force) {
   if (!encodings.empty()) typed.emplace_back("encoding", "");
@@ -113,7 +113,7 @@ bool is_drawn(const std::string& file) {
   return file.ends_with(".html") || (page::is_figure(file) && !file.ends_with(".csv"));
 }
 
-// Where the figures go, but for the terminal. Throws BadInput.
+// The destination of the figures, besides the terminal. Throws BadInput.
 void check_kept(const LmEvalWords& w, OtherTest& test, size_t encodings) {
   const Keep& keep = w.eval.keep;
   if (!keep.name.empty() && encodings > 1)

@@ -1,4 +1,4 @@
-// Options that take a number: read as all numbers are (core/choices.h), within the range that the help shows.
+// Options with a number: parsed as in core/choices.h, within the range that the help shows.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -31,7 +31,8 @@ CLI::Option* add_number(CLI::App* c, const std::string& name, To& to, const std:
       ->type_name(takes + (standard.empty() ? "" : "  (" + standard + ")"));
 }
 
-// "40,150"; empty of an empty text. BadInput: not whole numbers with commas between them. what: "lengths".
+// "40,150"; empty for an empty text. Throws BadInput unless it is whole numbers with commas between them. what:
+// "lengths".
 template <class Number>
 std::vector<Number> number_list(const char* option, const std::string& text, const char* what, const char* example) {
   std::vector<Number> numbers;

@@ -24,7 +24,7 @@ using namespace poslab;
 
 namespace {
 
-// Environment variables are read when something needs them first. One with a bad value is refused by every command.
+// Environment variables are read on first use. One with a bad value is refused by every command.
 void check_environment() { debug_level(), threads(), isa(), default_engine(); }
 
 void say(const std::string& text) {
@@ -36,16 +36,16 @@ void say(const std::string& text) {
 
 int main(int argc, char** argv) {
   reserve_standard_files();
-  std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
+  std::signal(SIGXFSZ, SIG_IGN);  // makes a file that grows over the user's limit an error that we can name
 #ifdef POSLAB_CUDA
   add_backend(Device::cuda, cuda::as_backend());
 #endif
   const auto work = [&] {
     CommandLine line;
-    // The words after it are the beginning of another command.
+    // The words after it begin another command.
     if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.whole());
     if (line.parse(argc, argv)) check_environment(), line.act();
-    // Output that an earlier flush failed to write is lost, so this one cannot report it.
+    // Output that an earlier flush failed to write is lost, so a later flush cannot report it.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) failure("cannot write to the standard output");
   };
   return exit_status(work, say);

@@ -1,4 +1,4 @@
-// What no command understands: one line that names the word and the remedy.
+// Errors for words that no command accepts: one line with the word and the remedy.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -10,20 +10,20 @@ namespace poslab {
 void refuse_unknown(const CLI::App& command, const std::string& full_name);
 // The chosen subcommand. Throws BadInput for an unknown or a missing one.
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);
-// BadInput in place of CLI11's words for a missing argument or value. `app`: the program.
+// Throws BadInput in place of CLI11's error for a missing argument or value. `app`: the program.
 [[noreturn]] void refuse(const CLI::ParseError&, const CLI::App& app);
-// BadInput for an option that names a file or a folder and has an empty value, which would count as none.
+// Throws BadInput for an option that names a file or a folder and has an empty value, which would count as absent.
 void refuse_empty(const CLI::App& command, const std::string& full_name);
-// Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
+// Prints the help of `poslab sweep run` for {"sweep", "run"}. Throws BadInput for an unknown command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
-// Messages of lower layers, which name options as files and Python do, with the option names of the command line:
-// "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position, for options of `command`. Messages
-// about a line of a file stay.
+// Translates option names in messages of lower layers, which are those of files and Python, to those of the command
+// line: "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position, for options of `command`.
+// Messages about a line of a file stay.
 std::string as_options(const std::string& message, const CLI::App& command);
 
-std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // without commands that only poslab itself starts
+std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // without commands that only poslab itself runs
 std::vector<std::string> commands_of(const CLI::App&);           // their names
-std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as they are typed
+std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as typed
 
 }  // namespace poslab

@@ -21,7 +21,7 @@ struct ReproduceWords : Making {
   reproduce::Request request;
 };
 
-// As it would be typed again.
+// In the form of a command line.
 std::string command(const ReproduceWords& w) {
   std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.request.what, " "), w.request.size);
   if (!w.request.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.request.tasks, ","));
@@ -44,7 +44,8 @@ void list_artifacts() {
   }
 }
 
-// The trainings alone, a plan for each kind of model: a plan's file has no tests. The command without --plan does them.
+// Plans the trainings alone, a plan for each kind of model, as a plan's file has no tests. The command without --plan
+// runs the tests.
 void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans, const sweep::SweepFolder& runs) {
   if (plans.empty())
     bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
@@ -58,7 +59,7 @@ void plan_models(const ReproduceWords& w, const std::vector<sweep::Plan>& plans,
   fmt::print("or `poslab sweep submit`, then test and draw them with\n  {}\n", command(w));
 }
 
-// A source that is no sweep of tasks: a few models are trained, and each is tested many times.
+// A source that is not a sweep of tasks: a few models are trained, and each is tested many times.
 void make_models(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
   using namespace reproduce;
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));

@@ -24,7 +24,7 @@ const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
   return nullptr;
 }
 
-// The values of a file count, so a preset beside it on the command line must not contradict them.
+// The values of a file take precedence, so a preset on the command line must not contradict them.
 void check_preset(const Kind& kind, const std::string& file, const Settings& of_file, const Settings& typed) {
   const auto last = std::find_if(typed.rbegin(), typed.rend(), [](auto& s) { return s.first == "preset"; });
   if (last == typed.rend()) return;
@@ -56,7 +56,7 @@ void train_command(const Kind& kind, const TrainWords& w) {
   fmt::print("{}\n", train_run(kind, of_file, typed, w.force));
 }
 
-// "--lengths,--eval-lengths" of eval_lengths
+// "--lengths,--eval-lengths" for eval_lengths
 std::string words_of(const std::string& option) {
   if (option.starts_with("eval_")) return dashed(option.substr(5)) + "," + dashed(option);
   if (option.starts_with("test_") && option != "test_dropout") return dashed(option) + "," + dashed(option.substr(5));

@@ -14,7 +14,7 @@ struct Words { const char *summary, *footer; };   // of a command's help
 void add_train(Commands&, const Kind&, Words);
 void add_resume(Commands&, const Kind&);
 
-// The words after eval. Commands with further options, such as --hf, read these themselves.
+// The arguments of eval. Commands with further options, such as --hf, read those themselves.
 struct EvalWords {
   std::string run;
   TypedChoices tested;
@@ -23,7 +23,7 @@ struct EvalWords {
   Settings settings() const { return tested.settings(); }
 };
 void test(const EvalWords&, const Kind&);  // tests the run and prints the result
-// The options. required: whether a run must be named.
+// The options. required: whether a run must be given.
 void add_eval_options(CLI::App*, const Kind&, EvalWords&, bool required);
 void add_eval(Commands&, const Kind&, Words);
 // `poslab decoder train`, resume and eval, for each kind that has a summary.

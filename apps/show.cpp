@@ -25,7 +25,7 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most_encodings = 6;  // as many as the largest set has
+constexpr size_t most_encodings = 6;  // the number of encodings in the largest set
 
 struct ShowWords {
   show::Options options;
@@ -58,9 +58,9 @@ std::string command_of(const ShowWords& w) {
   return text + (w.slides ? " --slides" : "") + (w.out.empty() ? "" : " -o " + shell_path(w.out));
 }
 
-// A setting that a person gave, and without which every number of the views is the same.
+// A user's setting without an effect on any number of the views.
 void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all) {
-  constexpr int most_slots = 256;                                         // beyond, a second computation takes long
+  constexpr int most_slots = 256;                                         // above this, a second computation takes long
   const show::Options& options = w.options;
   if (options.length > most_slots) return;
   const auto say = [](const std::string& option) {
@@ -75,7 +75,7 @@ void tell_without_effect(const ShowWords& w, const std::vector<show::View>& all)
       if (show::csv(show::views(without)) != show::csv(all)) return;
       if constexpr (std::is_same_v<decltype(plain.*member), const bool&>) say(option);
       else say(fmt::format("{} {}", option, options.*member));
-    } catch (const BadInput&) {}                                          // without it, nothing can be drawn
+    } catch (const BadInput&) {}                                          // nothing can be drawn without it
   };
   try_without("seed", &show::Options::seed);
   try_without("layer", &show::Options::layer);
@@ -119,7 +119,7 @@ void run(ShowWords w) {
     w.options.causal = true;
     if (w.options.views.empty()) w.options.views = {"relative"};
   }
-  if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // what every scheme has
+  if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // options of every scheme
   w.options.text = table ? 32 : 0;
   const std::vector<show::View> all = show::views(w.options);
   for (const std::string& e : w.options.encodings)

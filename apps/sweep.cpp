@@ -38,7 +38,7 @@ struct SweepWords {
 };
 
 // The plan, from its file or from the folder of a sweep, and the folder of its trials: --out, or the one that the plan
-// is in. `goes_on`: trials are about to run, so a plan's file needs --out.
+// is in. `goes_on`: trials will run, so a plan's file needs --out.
 PlacedPlan sweep_of(const SweepWords& w, bool goes_on = false) {
   const bool folder = fs::is_directory(w.file);
   if (w.out.empty() && goes_on && !folder) bad_input("which folder should hold the trials? Give --out FOLDER");
@@ -65,7 +65,7 @@ void plan_command(const SweepWords& w) {
   for (const std::string& line : unreached(plan)) tell(stderr, "{}\n", line);
 }
 
-// Whether as many of the largest trials as run at once fit into the memory, and none takes a month.
+// Whether the largest trials that run at once fit into the memory, and none takes a month.
 void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
   std::vector<Choices> all;
   for (const Trial* t : trials_of(plan, shard)) {
@@ -83,11 +83,11 @@ void check_together(const Plan& plan, const SweepWords& w) {
   if (!w.device.empty()) {
     Choices c = all_choices().standard;
     c.set("device", w.device);
-    backend(device(c));                  // is there one in this build?
+    backend(device(c));                  // refused unless this build has a GPU
   }
 }
 
-// A worker's child: trains the population in the plan and prints how each trial ended (lab/runs/sweep/child.h).
+// The child of a worker: trains the population in the plan and prints how each trial ended (lab/runs/sweep/child.h).
 void members_command(const SweepWords& w) {
   catch_signals();
   const Plan plan = read_plan(w.file);
@@ -142,7 +142,7 @@ void collect_command(const SweepWords& w) {
                                      {"--lengths-csv", w.lengths_csv},
                                      {"--kept", w.kept}}) {
     std::error_code error;
-    if (file.empty() || file.starts_with("/dev/")) continue;  // /dev/stdout takes all
+    if (file.empty() || file.starts_with("/dev/")) continue;  // /dev/stdout accepts all
     if (const auto [other, first] = taken.emplace(fs::weakly_canonical(fs::absolute(file), error), option); !first)
       bad_input("{} and {} {}: one would overwrite the other; name two files", other->second, option, file);
   }
@@ -161,7 +161,7 @@ void collect_command(const SweepWords& w) {
 
 void submit_command(const SweepWords& w) {
   if (!w.slurm) bad_input("to which scheduler? Use --slurm, the only one that poslab supports");
-  const std::string out = sweep_of(w, true).folder;  // a bad plan is refused here, not in the queue
+  const std::string out = sweep_of(w, true).folder;  // a bad plan is refused here rather than in the queue
   check_output_folder("--out", out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(out);
   const std::string path = out + "/job.sh", plan = fs::is_directory(w.file) ? kept_plan(w.file) : w.file;

@@ -29,7 +29,7 @@ struct T5Words {
   std::string hf, task, sizes, questions, positions;  // an external checkpoint and its questions
 };
 
-// The model with another scheme or temperature. weights: how to find their checksum.
+// The model with another scheme or temperature. weights: computes their checksum.
 template <class Weights>
 T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
   for (const auto& [name, value] : asked) {
@@ -45,7 +45,7 @@ T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
   return net;
 }
 
-// Questions in English, of an external checkpoint.
+// Questions in English for an external checkpoint.
 void ask_external(const T5Words& w) {
   const Settings asked = w.eval.settings();
   const Keep& keep = w.eval.keep;

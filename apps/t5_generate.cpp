@@ -30,24 +30,24 @@ namespace {
 struct AnswerWords {
   std::string run, hf, file, encoding, temperature, early_stopping, matmul, device, threads;
   std::optional<std::string> prompt;  // absent: not typed
-  std::optional<int> beams;           // absent: as the model has them
+  std::optional<int> beams;           // absent: the model's
   std::optional<double> length_penalty;
   int count = 64;
   bool force = false;
 };
 
-// A run or an external checkpoint, and how it reads and writes.
+// A run or an external checkpoint, with its input and output.
 struct Writer {
   T5 net;
   T5Generation how{};
   std::function<std::vector<int>(const std::string&)> read;
   std::function<std::string(const std::vector<int>&)> written;
-  std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for one of other weights
+  std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for other weights
   int trained;                                                  // the length, in tokens
-  Choices config = t5::configure({});                           // of a run: matmul and products
+  Choices config = t5::configure({});                           // for a run: matmul and products
 };
 
-// encoding: another one in place of the run's; it may read other draws of the positions.
+// encoding: one in place of the run's, which may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding, const std::string& device) {
   t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder, device).learner->state;
   if (!encoding.empty()) state.config.set("encoding", with_spelled_file("encoding", encoding));

@@ -11,17 +11,17 @@ namespace poslab {
 class TypedChoices {
  public:
   void add(CLI::App* command, const ChoiceTable&);
-  // words: "--lengths,--eval-lengths"; of_run: of a run that is there, which has its own in place of the default
+  // words: "--lengths,--eval-lengths"; of_run: options of an existing run, with its values in place of the defaults
   void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
-  // The typed options, each once and completed. Throws BadInput for an option with two values.
+  // The typed options, completed and without repeats. Throws BadInput for an option with two values.
   Settings settings(const std::string& but = "") const;
-  std::string typed(const std::string& name) const;      // one of them as it was typed; "": not at all
+  std::string typed(const std::string& name) const;      // an option as typed, or ""
 
  private:
   struct Typed {
     Option option;
     CLI::Option* words;
-    std::vector<std::string> texts() const;   // none if it is not there
+    std::vector<std::string> texts() const;   // none if it is missing
   };
   std::vector<Typed> options_;
 };

@@ -1,4 +1,4 @@
-// The programs of poslab_bench, and the products of other libraries that they measure beside ours.
+// The programs of poslab_bench, and the products of other libraries for comparison.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,25 +12,25 @@ namespace poslab {
 // How fast every op is, forward and backward, at the sizes of the 5-layer model (batch 128, 40 slots): a table of the
 // timed OpCases (tests/op_cases/op_case.h) whose kernel contains `filter`.
 void time_kernels(const std::string& filter);
-// Products of the sizes of training by our matmul, OpenBLAS and oneDNN, in turns: medians in GFLOP/s, and ours against
-// the faster of the others.
+// Products of the sizes in training by our matmul, OpenBLAS and oneDNN, in turns: medians in GFLOP/s, and ours over the
+// faster of the others.
 void time_products();
-// One product of matrices, written better and better, from a dot product to tiles of pairs (docs/speed.md): GFLOP/s of
-// each rung on one thread, as CSV.
+// One product of matrices in several versions, from a dot product to tiles of pairs (docs/speed.md): GFLOP/s of each
+// rung on one thread, as CSV.
 void time_ladder();
 // As CSV, milliseconds of a training step by each engine of products (core/engine.h), of the models that docs/speed.md
-// measures: medians of `turns` for own and openblas, and of one for naive, which takes long. On one thread, and on as
-// many as there are. "" where there is no OpenBLAS.
+// measures: medians of `turns` for own and openblas, and of one for the slow naive. On one thread, and on all. ""
+// without OpenBLAS.
 void time_engines(int turns);
 // As CSV, for each scheme whose name contains `filter`: the time of a step on one thread, fastest of several, and of a
 // step without positions, run in turn; and the additional work of its kernels per token (core/cost.h). 5 layers of
 // width 64, batch 128, 20 input symbols and 20 output slots; with a causal mask, on both sides, where the scheme needs
 // one.
 void time_schemes(const std::string& filter);
-// The cost of ReRoPE beside RoPE, as it computes the logits in two pieces (Su 2023; spec A.4 (21)): two tables, medians
-// of turns. Attention of one layer over T tokens at once: 8 heads of 32 channels, a causal mask, the rotations in it.
-// And one more token after T cached ones, in the causal decoder at its standard size: 6 layers of width 256, 256
-// tokens.
+// The cost of ReRoPE, which computes the logits in two pieces, beside RoPE (Su 2023; spec A.4 (21)): two tables,
+// medians of turns. Attention of one layer over T tokens at once: 8 heads of 32 channels, a causal mask, the rotations
+// in it. Then one more token after T cached ones, in the causal decoder at its standard size: 6 layers of width 256,
+// 256 tokens.
 void time_decoder();
 
 // On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
@@ -42,10 +42,10 @@ void serve_generate(const std::string& checkpoint, Matmul, Device);
 void serve_t5(const std::string& checkpoint, Matmul, Device);
 
 // -- products of other libraries. Each function runs c = a b for each matrix of the batch, on threads() threads; it is
-// empty where there is no such library. The pointers must stay. Factors are reals, or in bf16 numbers of 16 bits.
+// empty without the library. The pointers must stay valid. Factors are reals, or in bf16 numbers of 16 bits.
 
 std::function<void()> dnnl_product(Matmul, int batch, int m, int k, int n, void* a, void* b, real* c);  // oneDNN
-// Empty, too, where threads may not call OpenBLAS (core/platform/openblas.h), and in bf16 where it was built without.
+// Also empty if threads may not call OpenBLAS (core/platform/openblas.h), and for bf16 if it was built without.
 std::function<void()> openblas_product(Matmul, int batch, int m, int k, int n, const void* a, const void* b, real* c);
 bool has_sbgemm();            // whether OpenBLAS was built with bf16
 std::string openblas_name();  // "OpenBLAS 0.3.21, core Cooperlake, pthread", or "none"

@@ -20,7 +20,7 @@ Rates sgemm_rates() {
   constexpr double flop = 2. * n * n * n;
   static const Tensor a = Tensor::full({n, n}, real(0.5)), b = Tensor::full({n, n}, real(0.25));
   Rates rates{};
-  static const int rows = n * threads();   // as many products as threads, one for each
+  static const int rows = n * threads();   // one product for each thread
   static const Tensor all = Tensor::full({rows, n}, real(0.5));
   static std::vector<real> c(size_t(rows) * n);
   if (const auto run = openblas_product(Matmul::fp32, 1, rows, n, n, all.data(), b.data(), c.data()))

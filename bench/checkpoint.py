@@ -1,4 +1,4 @@
-"""What generate.py and t5.py share: poslab and transformers beside each other, on a checkpoint that the latter writes.
+"""The common part of generate.py and t5.py: compares poslab and transformers on a checkpoint that the latter writes.
 
 `name` is the subcommand of poslab_bench, generate or t5; its peers are bench/peers/transformers_NAME.py and
 jax_NAME.py. With --precision bf16 all sides read weights of 16 bits, and poslab in fp32 takes its turns beside them.
@@ -15,7 +15,7 @@ from sides import ROOT, built
 
 
 def parser(about, peers, turns, seconds):
-    """Options of both. `turns` says of what --seconds is the time."""
+    """Options of both. `turns`: what --seconds limits, for the help."""
     cores = len(os.sched_getaffinity(0))
     parser = command.parser(about)
     parser.add_argument("--threads", type=command.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
@@ -35,12 +35,12 @@ def parse(parser, peers):
     return options
 
 
-FP32 = "poslab fp32"  # the name of the side beside poslab in bf16
+FP32 = "poslab fp32"  # the name under which poslab in bf16 is compared
 
 
 @contextlib.contextmanager
 def written(options, name):
-    """A folder with the checkpoint, which goes again."""
+    """A temporary folder with the checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         words = [options.python, ROOT / f"bench/peers/transformers_{name}.py", folder, "--write"]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -62,7 +62,7 @@ def commands(options, name, peers, folder, threads):
 
 
 def result(sides):
-    """What is kept of all sides, {name: table.summary(side)}, and how they compare."""
+    """The results of all sides, {name: table.summary(side)}, and their comparison."""
     fp32 = sides.pop(FP32, None)
     ours = sides["poslab"]
     beside = {"fp32_ms": fp32["median_ms"], "times_fp32": table.times(fp32["ms"], ours["ms"])} if fp32 else {}

@@ -16,7 +16,8 @@ double timed(const Run& run) {
   return seconds_since(start);
 }
 
-// The shortest of at least 5 runs, and as many as fit into so many seconds: what else the machine does only ever adds.
+// The shortest of at least 5 runs, and as many as fit into the given seconds, as other work on the machine only adds
+// time.
 template <class Run>
 double fastest(double seconds, const Run& run) {
   double best = 1e9;

@@ -1,4 +1,5 @@
-"""What compare.py, generate.py and t5.py share: options, the names of processor and commit, results, and their end."""
+"""The common part of compare.py, generate.py and t5.py: options, the names of processor and commit, results, and
+exits."""
 
 import argparse
 import csv
@@ -29,7 +30,7 @@ def parser(about):
 
 
 def check(parser, options, peers, remedy):
-    """Ends where a peer has no such name, or a program does not run; `remedy` makes the Python of the peers."""
+    """Exits if a peer's name is unknown, or a program does not run; `remedy` installs the Python of the peers."""
     if unknown := set(options.peers) - set(peers):
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(peers)}")
     for what, way in (("program", "build the target poslab_bench"), ("python", remedy)):
@@ -50,14 +51,14 @@ def processor():
 
 
 def short_name():
-    """Of the processor, for a file's name: amd-26-2 is of family 26, model 2."""
+    """The processor in a file's name: amd-26-2 is family 26, model 2."""
     words = re.sub(r"\([A-Z]+\)|[^\w ]", "", processor()).lower().split()
     return "-".join([words[0], *(word for word in words if word.isdigit())])
 
 
 def commit(program=""):
-    """Of the working tree, with -dirty where it differs from that in more than kept results, or of the bundle that the
-    program is in; absent outside git and bundles."""
+    """The commit of the working tree, with -dirty if more than kept results differ, or of the program's bundle; absent
+    outside git and bundles."""
     bundled = ROOT / ".bundle/commit"
     if bundled.exists() and (".bundle" in pathlib.Path(program).parts or not (ROOT / ".git").exists()):
         return bundled.read_text().strip()
@@ -70,8 +71,8 @@ def commit(program=""):
 
 
 def keep_row(path, row, tree):
-    """Of a table with commits, in which a new row replaces the one of the same first column. Nothing is kept of a tree
-    that differs from its commit, as commit() said before the first row was written."""
+    """Writes rows of a table with commits; a new row replaces the one with the same first column. Nothing is kept if
+    commit() found a changed tree before the first row was written."""
     if not tree or tree.endswith("-dirty"):
         return
     row = {**row, "commit": tree, "day": time.strftime("%Y-%m-%d"), "processor": processor()}
@@ -87,7 +88,7 @@ def keep_row(path, row, tree):
 
 
 def save(path, task, results, program="", **more):
-    """A JSON file. {processor} in its name becomes the processor's."""
+    """A JSON file. {processor} in its name becomes the name of the processor."""
     path = path.replace("{processor}", short_name())
     whole = {
         "cpu": processor(),
@@ -105,7 +106,7 @@ def save(path, task, results, program="", **more):
 
 
 def run(main):
-    """main(), whose sides are closed too where it is stopped: as they stand still, they do not end by themselves."""
+    """Runs main(), and closes its sides even after an interrupt: paused, they would not end by themselves."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         main()

@@ -48,7 +48,7 @@ EXAMPLE = {"task": "even_pairs", "batch": 128, "steps": 10001}
 
 
 class Configuration:
-    """All sides of one line of the table."""
+    """All sides in one line of the table."""
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed = options, batch, [], {}
@@ -57,7 +57,7 @@ class Configuration:
         self.ceiling, self.ceiling_rates = None, []
         try:
             self.start(task, (batch, threads, encoding, positions), more)
-        except BaseException:  # those that were started stand still, and would do so for ever
+        except BaseException:  # started ones are paused, and would never end
             self.close()
             raise
 
@@ -81,7 +81,7 @@ class Configuration:
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
     def attempt(self, name, act):
-        """What act() gives. A peer that ends is out, and its last words are kept; poslab must not end."""
+        """The result of act(). A peer that exits is left out, and its last output is kept; poslab must not exit."""
         try:
             return act()
         except (Ended, BrokenPipeError) as e:
@@ -91,7 +91,7 @@ class Configuration:
             self.sides = [side for side in self.sides if side.name != name or side.close()]
 
     def agree(self, what, size):
-        """All sides with poslab; where factors are rounded to bf16, it too, with its fp32."""
+        """All sides and poslab; for factors in bf16, poslab also in fp32."""
         mine = self.beside.get("fp32", self.ours).tensors(what, size)
         for peer in self.sides if "fp32" in self.beside else self.sides[1:]:
             theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
@@ -172,7 +172,7 @@ def measure(options, what, length, threads, encoding, positions):
 
 
 def example(options, threads, encoding, positions):
-    """Mean time of the first steps of the example preset's curriculum, and of all of them if they went on like that."""
+    """Mean time of the first steps of the example preset's curriculum, extrapolated to all of them."""
     task, batch = EXAMPLE["task"], EXAMPLE["batch"]
     # 40 lengths would be 40 compilations of a minute: torch compiles once for all lengths.
     c = Configuration(options, task, batch, threads, encoding, positions, ["--dynamic"])
@@ -202,7 +202,7 @@ def example(options, threads, encoding, positions):
 
 
 def scaling(options, length, encoding, positions):
-    """How much faster poslab is with more threads: the same step with each number of them, in turns."""
+    """The speedup of poslab by threads: the same step with each number of threads, in turns."""
     sides = []
     try:
         for n in options.threads:

@@ -25,7 +25,7 @@ using TimedStep = std::function<void()>;
 
 struct Model {
   std::string name, size;
-  std::function<TimedStep(const std::string& products)> make;       // of the same weights and inputs each time
+  std::function<TimedStep(const std::string& products)> make;       // with the same weights and inputs each time
 };
 
 // 5 layers of width 64, 128 strings.
@@ -85,7 +85,7 @@ void time_engines(int turns) {
       std::map<std::string, TimedStep> steps;
       std::map<std::string, std::vector<double>> ms;
       for (const std::string& by : engines) steps[by] = model.make(by);
-      for (int turn = -1; turn < turns; ++turn)            // the first one warms up and counts for naive alone
+      for (int turn = -1; turn < turns; ++turn)            // the first one warms up, and counts for naive alone
         for (const std::string& by : engines)
           if ((turn < 0) == (by == "naive")) ms[by].push_back(1e3 * timed(steps[by]));
           else if (turn < 0) steps[by]();

@@ -17,7 +17,7 @@ namespace {
 using test::OpCase;
 using test::Tensors;
 
-// A scalar whose gradient reaches every element of y as 1, for the price of writing that gradient.
+// A scalar whose gradient by every element of y is 1, at the cost of writing that gradient.
 Tensor seed(const Tensor& y) {
   return record("seed", Tensor::full({1}, 0), {y},
                 [y](const real*) { std::fill_n(y.grad_accumulator().at, y.size(), real(1)); });
@@ -28,7 +28,7 @@ struct Time {
   void take(const Time& t) { forward = std::min(forward, t.forward), backward = std::min(backward, t.backward); }
 };
 
-// The shortest of many runs: what else the machine does only ever adds.
+// The shortest of many runs, as other work on the machine only adds time.
 Time measure(const OpCase& c) {
   Tensors x = test::inputs(c);
   if (c.differentiable)
@@ -72,7 +72,7 @@ std::vector<OpCase> row_cases(int n) {
   return all;
 }
 
-// The cost of the masked lanes of a row's last vector: rows of whole vectors, and of half a vector more.
+// The cost of masked lanes in a row's last vector: rows of whole vectors, and half a vector longer.
 void time_row_ends(const std::string& filter) {
   const int lanes = (isa() == "avx512" ? 64 : isa() == "avx2" ? 32 : 16) / int(sizeof(real));
   const int whole = 32, more = whole + lanes / 2;

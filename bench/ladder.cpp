@@ -25,7 +25,7 @@ namespace {
 // c = a b of n x n numbers, row by row.
 using Loops = void (*)(int n, const real* a, const real* b, real* c);
 
-// A sum for each number of c. Its next term needs the last one, and b's column is read from n rows.
+// A sum for each number of c. Each term waits for the last one, and b's column is read from n rows.
 void dots(int n, const real* a, const real* b, real* c) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -45,7 +45,7 @@ void rows(int n, const real* a, const real* b, real* c) {
   }
 }
 
-// A block of b, 64 rows by 256 columns, stays in the cache until all rows of a have met it.
+// A block of b, 64 rows by 256 columns, stays in the cache until all rows of a have used it.
 void blocks(int n, const real* a, const real* b, real* c) {
   constexpr int deep = 64, wide = 256;
   for (int e = 0; e < n * n; ++e) c[e] = 0;
@@ -59,7 +59,7 @@ void blocks(int n, const real* a, const real* b, real* c) {
 struct Rung {
   std::string name;
   std::function<const real*()> run;  // gives c
-  double most_off;                   // of the first rung, relative to the largest number
+  double most_off;                   // difference from the first rung, relative to the largest number
 };
 
 bool has_vdpbf16ps() {

@@ -36,7 +36,7 @@ def model_of(side):
 
 
 def tokens_of(model, work):
-    """Does it once, and returns how many tokens that were."""
+    """Runs it once, and returns the number of tokens."""
     kind, size = work.split()[0], WORK[work]
     at = torch.randint(1024, size, generator=torch.Generator().manual_seed(1))
     if kind == "train":

@@ -1,6 +1,5 @@
-// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py, `generate` by
-// bench/generate.py, `t5` by bench/t5.py; `kernels`, `naive`, `schemes`, `products` and `decoder` print
-// tables.
+// poslab_bench: measuring programs. bench/compare.py drives `serve` and `ceiling`, `generate` by bench/generate.py,
+// `t5` by bench/t5.py; `kernels`, `naive`, `schemes`, `products` and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +17,7 @@
 
 namespace {
 
-// The settings that were given.
+// The given settings.
 poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   poslab::Settings settings;
   for (const auto& [name, word] : words)
@@ -42,7 +41,7 @@ int main(int count, char** words) {
   CLI::App app("poslab_bench: measures poslab");
   int cores = 0;
   CLI::App* model = app.add_subcommand("serve", "steps of a model on command; see bench/compare.py");
-  // The options of `poslab train` that matter to the time of a step.
+  // The options of `poslab train` that affect the time of a step.
   const std::vector<std::string> names = {"task",         "encoding", "positions", "causal", "batch",
                                           "max_position", "dropout",  "device",    "matmul", "products"};
   std::map<std::string, std::string> words_of = {{"task", "reverse_string"}, {"encoding", "none"}, {"seed", "1"}};

@@ -17,7 +17,7 @@ namespace {
 using test::OpCase;
 using test::Tensors;
 
-// While one lives, Device::cuda is this backend.
+// While such an object lives, Device::cuda is this backend.
 class Instead {
  public:
   explicit Instead(const Backend& b) : before_(backend(Device::cuda)) { add_backend(Device::cuda, b); }
@@ -29,7 +29,7 @@ class Instead {
   const Backend& before_;
 };
 
-// A scalar whose gradient reaches every element of y as 1: one fill, of either backend.
+// A scalar whose gradient by every element of y is 1: one fill, on either backend.
 Tensor ones_behind(const Tensor& y) {
   return record("seed", Tensor({1}, y.device()), {y},
                 [y](const real*) { backend(y.device()).fill(y.grad_accumulator().at, 1, y.size()); });
@@ -44,8 +44,8 @@ void both(const OpCase& c, const Tensors& x) {
   backward(ones_behind(c.op(x)));
 }
 
-// Seconds of one step with nothing but the work, recorded and then replayed with one call, as steps of training are:
-// the host's work is hidden behind all but the shortest. The least of several rounds.
+// Seconds of one step of the op alone, recorded and replayed with one call like steps of training, so that the host's
+// work is hidden except for the shortest ops. The least of several rounds.
 double time_of(const std::function<void()>& work, double seconds) {
   const Backend& gpu = backend(Device::cuda);
   const auto round = [&](int steps) {
@@ -54,7 +54,7 @@ double time_of(const std::function<void()>& work, double seconds) {
     gpu.wait();
     return seconds_since(start) / steps;
   };
-  round(2);                                         // is recorded, and again when memory has grown
+  round(2);                                         // records here, and again when memory has grown
   double best = round(1);
   const int steps = std::clamp(int(seconds / 5 / best), 1, 100);
   const auto start = std::chrono::steady_clock::now();
@@ -72,7 +72,7 @@ Numbers results(const OpCase& c, const Tensors& x) {
   for (const Tensor& xi : x) all.push_back(xi.grad().values());
   return all;
 }
-// A gradient that vanishes has rounding errors alone: they are measured by the largest number of all.
+// A vanishing gradient has only rounding errors, which are compared with the largest number of all.
 double difference(const Numbers& a, const Numbers& b) {
   double most = 0, largest = 0;
   for (size_t n = 0; n < a.size(); ++n)

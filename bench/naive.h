@@ -1,4 +1,4 @@
-// The CUDA kernels for readers, cuda/naive/, beside the fast ones: the time of each op with either.
+// The naive CUDA kernels, cuda/naive/, beside the fast ones: the time of each op with either.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,13 +9,14 @@
 namespace poslab {
 
 struct Beside {
-  std::string kernel, name;                         // of the OpCase
+  std::string kernel, name;                         // name of the OpCase
   struct Seconds { double naive = 0, fast = 0; } forward, backward;
-  double off = 0;                                   // largest difference of their results, of the largest number of one
+  // the largest difference of their results, relative to the largest number
+  double off = 0;
 };
 
-// Prints a line for each case whose kernel contains `filter` and has a kernel of its own in `naive`, a backend of
-// Device::cuda, beside the fast one (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
+// Prints a line for each case whose kernel contains `filter` and exists in `naive`, a backend of Device::cuda, beside
+// the fast one (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
 std::vector<Beside> time_naive(const std::vector<test::OpCase>& cases, const Backend& naive, const std::string& filter,
                                double seconds);
 

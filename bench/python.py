@@ -22,7 +22,7 @@ OPTIONS = {"task": "reverse_string", "positions": "randomized", "eval_lengths": 
 
 
 class OwnNone(pl.Encoding):
-    """The twin of none."""
+    """The twin of `none`."""
 
 
 class OwnAlibi(pl.Encoding):
@@ -38,7 +38,7 @@ class OwnAlibi(pl.Encoding):
 
 
 class OwnRope(pl.Encoding):
-    """The twin of rope, but for the rounding of its angles."""
+    """The twin of rope, except for the rounding of its angles."""
 
     def scores(self, q, k, positions):
         angles = positions[:, :, None] * 10000.0 ** (-np.arange(0, self.head_size, 2) / self.head_size)

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int length = 20, rounds = 5;
 
-// Of processor time, which on one thread is all the time there is, but not what other programs take meanwhile.
+// Processor time: on one thread, the whole time without that of other programs.
 template <class Run>
 double milliseconds(const Run& run) {
   const std::clock_t start = std::clock();
@@ -28,7 +28,7 @@ double milliseconds(const Run& run) {
 
 struct Side {
   State state;
-  double ms = 1e9;   // of its fastest step
+  double ms = 1e9;   // time of its fastest step
 
   Side(const std::string& encoding, bool causal)
       : state(RunSpec(
@@ -37,7 +37,7 @@ struct Side {
   void step() { finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length))); }
   void time() { ms = std::min(ms, milliseconds([&] { step(); })); }
 
-  // Of a step, a token of the batch.
+  // Cost of a step, a token of the batch.
   Cost cost() {
     set_debug_level(2), clear_profile_totals();
     step();

@@ -25,18 +25,18 @@
 
 namespace poslab {
 
-// A model that is timed.
+// A timed model.
 class Served {
  public:
   using json = nlohmann::json;
   virtual ~Served() = default;
   virtual const Params& params() const = 0;
-  virtual json sizes() const = 0;                       // its part of the line at the start
+  virtual json sizes() const = 0;                       // its part of the first line
   virtual std::string size(int length) const = 0;
   virtual json lengths(int steps) const = 0;
   virtual json steps(std::istream& sizes) = 0;
   virtual double evaluate(const std::string& size) = 0;  // the accuracy
-  struct Checked { Tensor logits, loss; };               // the loss only where gradients are wanted
+  struct Checked { Tensor logits, loss; };               // the loss is computed only with gradients
   virtual Checked checked(bool training, const std::string& size) = 0;
 
   using Clock = std::chrono::steady_clock;

@@ -47,7 +47,7 @@ struct Encoder : Served {
     return double(s.correct) / double(s.scored);
   }
 
-  // A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
+  // A GPU runs its steps while the next ones are prepared, so each gets an equal share of the whole time.
   json steps(std::istream& sizes) override {
     json ms = json::array();
     const bool on_cpu = state.params.device() == Device::cpu;

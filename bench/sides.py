@@ -1,4 +1,4 @@
-"""The programs that are set beside each other: started, made to agree, stopped while another has its turn."""
+"""The compared programs: started, checked for agreement, and paused while another has its turn."""
 
 import array
 import json
@@ -39,15 +39,15 @@ def built(device):
 
 
 class Ended(Exception):
-    """A side is gone; the text says with what words."""
+    """A side has exited; the text is its last output."""
 
 
 class Disagree(Exception):
-    """Two sides do not compute the same; the text says where."""
+    """Two sides compute different results; the text names them."""
 
 
 class Side:
-    """A program that answers lines with JSON: bench/serve.cpp says which. It stands still between them."""
+    """A program that answers commands in lines with JSON (bench/serve.h). It is paused between them."""
 
     def __init__(self, name, command, threads, more_environment=()):
         # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
@@ -98,7 +98,7 @@ class Side:
         self.asked_ms += sum(ms)
 
     def pin(self):
-        """As many cores as threads, also for helpers that nobody counted."""
+        """Pins the process and its helper threads to as many cores as threads."""
         cores = sorted(os.sched_getaffinity(0))[: self.threads]
         for task in pathlib.Path(f"/proc/{self.program.pid}/task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
@@ -109,7 +109,7 @@ class Side:
         return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def peak_mb(self):
-        """The most memory that it ever had at once: resident pages, those of its libraries included."""
+        """The peak of its resident memory, including its libraries."""
         status = pathlib.Path(f"/proc/{self.program.pid}/status").read_text()
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
@@ -133,7 +133,7 @@ class Side:
 
 
 def turns(seconds):
-    """The number of each turn, as long as there is time, of three at least."""
+    """The numbers of turns while there is time, at least three."""
     end, turn = time.monotonic() + seconds, 0
     while turn < 3 or time.monotonic() < end:
         yield turn

@@ -44,7 +44,7 @@ def measure(options, folder, threads, length):
         for side in sides:
             side.pin()
         take_turns(sides, options.seconds, "encode", [str(length)])
-        # Processor time tells more than the clock where other programs run beside.
+        # Processor time is more reliable than the clock beside other programs.
         return {side.name: table.summary(side) | {"cpu_ms": side.cpu_ms / len(side.ms)} for side in sides}
     finally:
         for side in sides:

@@ -1,4 +1,4 @@
-"""What compare.py makes of the times: medians, ratios, shares of the ceiling, and the lines that it prints."""
+"""The analysis of compare.py's times: medians, ratios, shares of the ceiling, and the printed lines."""
 
 import statistics
 
@@ -7,7 +7,7 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "to
 
 
 def encoder_flop(what, batch, inputs, outputs, encoding, hello):
-    """Additions and multiplications of the mathematics: all slots in all layers, whatever is saved.
+    """Additions and multiplications of the mathematics: all slots in all layers, without savings.
 
     A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
     `relative` and `shaw` q r, and for `shaw` weights c, C each for each of the B T T pairs; W PE once for each of
@@ -36,7 +36,7 @@ def decoder_flop(what, batch, inputs, outputs, encoding, hello):
 
 
 def summary(side):
-    """What is kept of a side that had its turns."""
+    """The results of a side after its turns."""
     quarters = statistics.quantiles(side.ms, n=4) if len(side.ms) > 1 else side.ms * 3
     return {
         **side.hello,
@@ -50,7 +50,7 @@ def summary(side):
 
 
 def times(theirs, ours):
-    """How many times as long theirs took: the median over steps of the same turn."""
+    """The ratio of their time to ours: the median over steps of the same turn."""
     return statistics.median(a / b for a, b in zip(theirs, ours, strict=True))
 
 
@@ -96,7 +96,7 @@ def row(r, peers):
 
 
 def scaling(results):
-    """Lines: how much faster poslab is with more threads, for each configuration that ran with both."""
+    """Lines on the speedup by threads, for each configuration that ran with both numbers."""
     lines, found = [], {}
     for r in results:
         key = (r["what"], r["size"], r["encoding"], r["positions"])

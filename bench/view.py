@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What `poslab view` takes to draw the attention of 8 heads x 5 layers on 4096 slots, and how long its page takes to
-open and to scroll, in headless Chromium. Fails if no opening takes less than 3 seconds (what runs beside it counts in
-each), and if the page writes anything on the console.
+"""The time and memory of `poslab view` for the attention of 8 heads x 5 layers on 4096 slots, and the time its page
+takes to open and to scroll, in headless Chromium. Fails if no opening takes less than 3 seconds (what runs beside it
+counts in each), and if the page writes anything on the console.
 
 usage: ./dev bench view [TIMES]     TIMES: how often it is opened, each time in a new browser (5)
 """
@@ -45,7 +45,7 @@ def made(folder):
     began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     print(subprocess.run([program, "view", folder / "run", "--length", "2048", "-o", folder / "view"], check=True,
                          capture_output=True, text=True).stdout.strip(), f"in {time.perf_counter() - began:.0f} s")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # its maximum is of the training too, which takes less
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # its maximum includes the training, which takes less
     print(f"memory at most {used.ru_maxrss * 1024 / 1e9:.2f} GB; CPU time "
           f"{used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime:.0f} s")
     return folder / "view/index.html"

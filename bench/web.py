@@ -29,7 +29,7 @@ from visitor import Page, browser  # noqa: E402
 
 LEAST = 0.4
 MODEL = {"preset": "tiny", "task": "bucket_sort", "encoding": "rope", "positions": "randomized", "seed": 1}
-ENGINES = {"relaxed": "wasm-relaxed", "plain": "wasm"}  # and their elements in the page
+ENGINES = {"relaxed": "wasm-relaxed", "plain": "wasm"}  # the names of their elements in the page
 
 # A Worker of the page for each engine: ask(engine, call, ...parts)
 START = """(async engines => {
@@ -59,15 +59,15 @@ def program_seconds():
 
 
 def page_seconds(page):
-    """Of the processor, by what the browser knows of the processes that show pages."""
-    session, page._session = page._session, None            # the browser's, not the page's
+    """Processor time of the browser's processes that show pages."""
+    session, page._session = page._session, None            # of the browser, not of the page
     processes = page.call("SystemInfo.getProcessInfo")["processInfo"]
     page._session = session
     return sum(one["cpuTime"] for one in processes if one["type"] == "renderer")
 
 
 def native(command, steps):
-    """The same of the program, which times its training itself."""
+    """The same for the program, which times its training itself."""
     with tempfile.TemporaryDirectory() as folder:
         words = shlex.split(command)[1:-2]                 # without its name and --out
         words += ["--steps", str(steps), "--threads", "1", "--log-every", "1", "--eval-lengths", "1:1",
@@ -91,7 +91,7 @@ def main():
         page.show()
         version = page.call("Browser.getVersion")["product"].replace("/", " ")
         page.run(START % json.dumps(ENGINES))
-        for turn in range(options.turns + 1):              # the first compiles: WebAssembly is made fast as it runs
+        for turn in range(options.turns + 1):              # the first run compiles: WebAssembly is optimized as it runs
             for engine in ENGINES:
                 before = page_seconds(page), program_seconds()
                 ours, loss, command = page.run(TURN % (json.dumps(engine), json.dumps(MODEL), options.steps))

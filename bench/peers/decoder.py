@@ -1,4 +1,4 @@
-"""What torch_decoder.py and jax_decoder.py share: the sizes of poslab's causal decoder, and their data.
+"""The common part of torch_decoder.py and jax_decoder.py: the sizes of poslab's causal decoder, and its data.
 
 A pre-norm decoder of LLaMA's shape with RoPE or ReRoPE, of 256 tokens: 6 layers of width 256, 8 heads, a gated
 feed-forward network of 688, or what DECODER_SIZES says in this order. Windows are of random tokens: a step costs the
@@ -20,7 +20,7 @@ EPSILON = 1e-5
 
 
 class Data:
-    """Draws what bench/peers/peer.py's lines ask for."""
+    """Draws the data for the commands of bench/peers/peer.py."""
 
     def __init__(self, options):
         self.o, self.random = options, np.random.default_rng(1)
@@ -40,7 +40,7 @@ class Data:
 
 
 def angles(positions):
-    """RoPE's, one for each pair of channels.                                                    (T) -> (T, D/2)"""
+    """RoPE's angles, one for each pair of channels. (T) -> (T, D/2)"""
     return positions[:, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2))
 
 

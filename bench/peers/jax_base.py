@@ -1,4 +1,5 @@
-"""What the peers in JAX share: the loss, a training step in one jit with donated parameters and moments, and answers.
+"""The common part of the peers in JAX: the loss, a training step in one jit with donated parameters and moments, and
+answers.
 
 Parameters are a tree of arrays. A process must have its cores, and JAX's platform, before this is imported: XLA takes
 its threads from them.
@@ -30,12 +31,12 @@ product.defvjp(
 
 
 def products(precision):
-    """What multiplies matrices, or as many pairs of them."""
+    """The function that multiplies matrices, or batches of them."""
     return product if precision == "bf16" else jnp.matmul
 
 
 def adam(p, m, v, g, count):
-    """Adam (spec B.3) from the gradient cut to norm 1."""
+    """Adam (spec B.3), with the gradient clipped to norm 1."""
     leaves = jax.tree.leaves(g)
     shrink = jnp.minimum(1.0, 1.0 / jnp.sqrt(sum(jnp.vdot(x, x) for x in leaves)))
     g = jax.tree.map(lambda x: x * shrink, g)
@@ -47,7 +48,7 @@ def adam(p, m, v, g, count):
 
 
 def hello(options):
-    """What a peer says of itself first; its products are those of the CPU."""
+    """The first output of a peer, about itself; its products are those of the CPU."""
     return {
         "program": f"jax {jax.__version__}{' bf16' if options.precision == 'bf16' else ''}",
         "threads": len(os.sched_getaffinity(0)),
@@ -57,8 +58,8 @@ def hello(options):
 
 
 class Peer:
-    """Of parameters(), a new tree; named(tree), pairs of poslab's name and an array; and
-    logits_of(tree, batch, key), where without a key nothing is dropped."""
+    """A peer made of parameters(), a new tree; named(tree), pairs of poslab's name and an array; and logits_of(tree,
+    batch, key), without dropout if the key is None."""
 
     def __init__(self, options, parameters, named, logits_of):
         def loss_of(p, batch, key):
@@ -87,7 +88,7 @@ class Peer:
         return hello(self.options) | ({"blas": "cuBLAS, under XLA"} if self.options.device == "cuda" else {})
 
     def warm(self, what, sizes, data):
-        """Compiles for these sizes, which takes the seconds answered."""
+        """Compiles for these sizes, and returns the seconds that it took."""
         start = time.perf_counter()
         run = self.step if what == "steps" else self.evaluate
         for size in dict.fromkeys(sizes):

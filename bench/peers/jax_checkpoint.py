@@ -1,6 +1,5 @@
-"""What the peers in JAX share that read a checkpoint of bench/peers/transformers_base.py: their options, its weights,
-and the lines that they answer. In bf16 weights are bfloat16, as are the other factors of products, and all else is
-fp32."""
+"""The common part of the JAX peers that read a checkpoint of bench/peers/transformers_base.py: their options, its
+weights, and their commands. In bf16 all factors of products are bfloat16, and the rest is fp32."""
 
 import argparse
 import os
@@ -10,7 +9,7 @@ import peer
 
 
 def parse(about):
-    """To be called before JAX is imported: XLA takes its threads from the cores that the process may use."""
+    """Call this before importing JAX: XLA takes its threads from the cores that the process may use."""
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

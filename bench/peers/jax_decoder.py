@@ -69,7 +69,7 @@ def logits_of(p, batch, _):
     return matmul(norm(x, p["norm.gain"]), p["head.w"]).reshape(*tokens.shape, -1)
 
 
-# Names are poslab's; a product's weight is (in, out).
+# Names are poslab's; the weight of a product is (in, out).
 BLOCK = {
     "norm1.gain": (WIDTH,),
     **{f"attention.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value", "output")},

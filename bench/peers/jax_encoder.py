@@ -1,4 +1,4 @@
-"""The same model in JAX, written for speed: a peer that bench/compare.py times poslab against.
+"""The same model in JAX, written for speed: a peer of bench/compare.py.
 
 Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
 as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
@@ -56,7 +56,7 @@ def norm(x, gain, bias):
 
 
 def dropout(x, key):
-    """16 random bits decide, as they do in poslab; no key, no dropout."""
+    """Decided by 16 random bits, as in poslab; without a key there is no dropout."""
     if key is None or options.dropout == 0:
         return x
     keep = jax.random.bits(key, x.shape, jnp.uint16) >= round(options.dropout * 65536)

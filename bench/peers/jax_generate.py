@@ -1,4 +1,4 @@
-"""A checkpoint in JAX that writes on command: a peer of bench/generate.py.
+"""A checkpoint in JAX that generates on command: a peer of bench/generate.py.
 
 The cache has room for all tokens from the start, and all steps after the prompt are one compiled loop.
 """
@@ -6,7 +6,7 @@ The cache has room for all tokens from the start, and all steps after the prompt
 import functools
 import time
 
-from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS  # first: what peer finds has another module of that name
+from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS  # before peer, which finds another module of that name
 
 import jax_checkpoint
 import numpy as np
@@ -34,8 +34,8 @@ def rotate(x, cos, sin):
 
 
 def read(w, cache, tokens, start):
-    """Logits after the last of n tokens, of which the first has the position `start`; the cache with them.
-    cache: keys and values of each layer, (L, 2, H, T, D)"""
+    """Logits after the last of n tokens, the first of which has the position `start`, and the new cache. cache: keys
+    and values of each layer, (L, 2, H, T, D)"""
     at = start + jnp.arange(len(tokens))
     angle = at[:, None, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2)).astype(np.float32)
     cos, sin = jnp.cos(angle), jnp.sin(angle)
@@ -59,7 +59,7 @@ def read(w, cache, tokens, start):
 
 @functools.partial(jax.jit, static_argnums=2)
 def write(w, prompt, count):
-    """The most probable tokens after it, (count), and the logits of the first."""
+    """The most probable tokens after the prompt, (count), and the logits of the first."""
     number = jnp.bfloat16 if options.precision == "bf16" else jnp.float32
     room = jnp.zeros((LAYERS, 2, HEADS, len(prompt) + count, HEAD), number)
     logits, cache = read(w, room, prompt, 0)

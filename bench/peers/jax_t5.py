@@ -1,4 +1,4 @@
-"""The encoder of a T5 in JAX, written for speed, that reads on command: a peer of bench/t5.py."""
+"""The encoder of a T5 in JAX, written for speed, that encodes on command: a peer of bench/t5.py."""
 
 import time
 
@@ -23,7 +23,8 @@ def norm(x, gain):
 
 
 def buckets(time):
-    """Of j - i: half of them for later keys; of those half one for each distance, the others wider and wider to 128."""
+    """The buckets of j - i: half of them for later keys; half of each for single distances, the others for growing
+    ranges up to 128."""
     offset = np.arange(time)[None, :] - np.arange(time)[:, None]
     half, exact, distance = BUCKETS // 2, BUCKETS // 4, abs(offset)
     wide = exact + np.log(np.maximum(distance, 1) / exact) / np.log(128 / exact) * (half - exact)

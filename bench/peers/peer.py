@@ -1,9 +1,7 @@
-"""What the peers of bench/compare.py share: their options, their random data, and the lines that they answer.
-
-A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_base.py and jax_base.py have it. Data
-are drawn with NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and
-per-sequence positions. bench/serve.cpp, poslab's side, says what the lines mean.
-"""
+"""The common part of the peers of bench/compare.py: their options, their random data, and their commands. A peer is a
+class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as in torch_base.py and jax_base.py. Data are drawn with
+NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and per-sequence
+positions. bench/serve.cpp, poslab's side, says what the lines mean."""
 
 import argparse
 import json
@@ -17,7 +15,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/reference"))
-sys.path.append(str(ROOT / "python/poslab"))  # where formulas are, which need no engine
+sys.path.append(str(ROOT / "python/poslab"))  # the folder of formulas, which need no engine
 import formula
 
 
@@ -96,15 +94,13 @@ class Data:
 
 
 def weight(name, *shape):
-    """From the formula that poslab's side computes too (tests/support/formula.h)."""
+    """From the formula that poslab's side also computes (tests/support/formula.h)."""
     return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 
 def timed(run, batch_sizes, data):
-    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result, a number.
-
-    A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
-    """
+    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result, a number. A GPU runs
+    its steps while the next ones are prepared, so each gets an equal share of the whole time."""
     times, begin, shared = [], time.perf_counter(), data.o.device != "cpu"
     for length, outputs in batch_sizes:
         start = time.perf_counter()
@@ -119,10 +115,8 @@ def timed(run, batch_sizes, data):
 
 
 def faster(forms, milliseconds):
-    """The name of the fastest form. They run in a child, so that no trial counts in our peak memory.
-
-    A fork does not take threads along: nothing may have run on several threads before.
-    """
+    """The name of the fastest form. The trials run in a child process, so that they do not count in our peak memory. A
+    fork does not copy threads, so nothing may have run on several threads before."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""What the peers in PyTorch share: filled weights, a training step with fused Adam, an evaluation, and answers.
+"""The common part of the peers in PyTorch: filled weights, a training step with fused Adam, an evaluation, and answers.
 
 One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam. With --precision bf16 the forward pass
 is under autocast, and the loss in fp32.
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 
 def hello(program):
-    """What a peer says of itself first; its products are those of the CPU."""
+    """The first output of a peer, about itself; its products are those of the CPU."""
     return {
         "program": program,
         "threads": torch.get_num_threads(),
@@ -22,10 +22,10 @@ def hello(program):
 
 
 class Peer:
-    """Of a model with `blocks` and with `named()`: pairs of poslab's name and a function that takes a parameter's
-    values or its gradient through its argument and gives the piece of that name, laid out as poslab has it."""
+    """A peer made of a model with `blocks` and `named()`: pairs of poslab's name and a function that selects the piece
+    of that name, in poslab's layout, from a parameter's values or gradient."""
 
-    compiling = {}  # how a block is compiled
+    compiling = {}  # options for compiling a block
 
     def __init__(self, options, model):
         self.options, self.model, self.bf16 = options, model, options.precision == "bf16"
@@ -47,7 +47,7 @@ class Peer:
         return hello(program) | ({"blas": "cuBLAS"} if self.options.device == "cuda" else {})
 
     def warm(self, what, sizes, data):
-        """Compiles, which takes the seconds answered."""
+        """Compiles, and returns the seconds that it took."""
         start = time.perf_counter()
         peer.timed(self.step if what == "steps" else self.evaluate, sizes, data)
         return {"compile_seconds": time.perf_counter() - start}
@@ -59,7 +59,7 @@ class Peer:
         raise NotImplementedError
 
     def in_precision(self, batch):
-        """The logits in fp32, however their factors were rounded."""
+        """The logits in fp32, for any rounding of factors."""
         with torch.autocast(self.options.device, torch.bfloat16, enabled=self.bf16):
             return self.logits(batch).float()
 

@@ -1,4 +1,4 @@
-"""The same model in PyTorch, written for speed: a peer that bench/compare.py times poslab against, eager or compiled.
+"""The same model in PyTorch, written for speed: a peer of bench/compare.py, eager or compiled.
 
 Dropout 0.1 where spec B.3 has it; one product for q, k and v; attention by scaled_dot_product_attention or by plain
 matmul and softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
@@ -83,18 +83,18 @@ class Encoder(nn.Module):
 
 
 class Peer(torch_base.Peer):
-    mode = "reduce-overhead"  # of torch.compile on a GPU: the launches of a block become CUDA graphs
+    mode = "reduce-overhead"  # options of torch.compile on a GPU: the launches of a block become CUDA graphs
 
     def __init__(self, options):
-        # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20: 187
-        # to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five.
+        # Block by block, with eager's random numbers: faster than compiling the whole model (rope, 20+20: 187 to 213
+        # ms) and than the compiler's own generator (206 to 224), and only one block is compiled, not five.
         torch._inductor.config.fallback_random = options.device == "cpu"
         self.compiling = {"dynamic": options.dynamic, "mode": None if options.device == "cpu" else self.mode}
         super().__init__(options, Encoder(options))
         self.forms = self.model.scheme.forms
 
     def warm(self, what, sizes, data):
-        """Chooses the form of attention and compiles, which takes the seconds answered."""
+        """Chooses the form of attention and compiles, and returns the seconds that it took."""
         start = time.perf_counter()
         run = self.step if what == "steps" else self.evaluate
         sizes = list(dict.fromkeys(sizes))
@@ -112,7 +112,7 @@ class Peer(torch_base.Peer):
             # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
-            forms = self.forms  # a GPU does not outlive a fork either, and its memory is not the process's
+            forms = self.forms  # nor does a GPU survive a fork, and its memory is not the process's
             form = peer.faster(forms, milliseconds) if self.options.device == "cpu" else min(forms, key=milliseconds)
         self.attend(form)
         peer.timed(run, sizes, data)

@@ -1,9 +1,7 @@
-"""The schemes of torch_encoder.py, each as one writes it in PyTorch for speed.
-
-A Scheme is what the model has of it: what is added to the embedding, and a signal that all layers of a pass share. Its
-layer is what each block has. What is a function of positions alone is computed once a pass, and a bias by distance is
-one (H, T, T) tensor. Constants and formulas without gradients are those of python/poslab/formulas.
-"""
+"""The schemes of torch_encoder.py, each written for speed in PyTorch. A Scheme is the model's part: the addition to the
+embedding, and a signal that all layers of a pass share. Its layer is the part of each block. What is a function of
+positions alone is computed once a pass, and a bias by distance is one (H, T, T) tensor. Constants and formulas without
+gradients are those of python/poslab/formulas."""
 
 import math
 
@@ -34,7 +32,7 @@ def hidden(positions):
 
 
 class Layer(nn.Module):
-    """Queries and keys as they meet, and the signal as a bias of their logits, if there is one."""
+    """Queries and keys after the scheme, and the signal as a bias of their logits, if there is one."""
 
     causal = False
 
@@ -53,7 +51,7 @@ class Scheme(nn.Module):
     """No positions at all."""
 
     layer = Layer
-    forms = ("sdpa", "plain")  # of attention; sdpa is scaled_dot_product_attention, which takes a bias and no more
+    forms = ("sdpa", "plain")  # of attention; sdpa is scaled_dot_product_attention, which supports only a bias
 
     def __init__(self, options):
         super().__init__()
@@ -196,7 +194,7 @@ class CopeLayer(Layer):
         return q, k, None
 
     def logits(self, q, k, bias, signal):
-        """As the paper's code has it, which counts in the mask before the gates."""
+        """As in the paper's code, which includes the mask before the gates."""
         z = (q / math.sqrt(HEAD)) @ k.transpose(-1, -2) + signal
         at = torch.sigmoid(z).flip(-1).cumsum(-1).flip(-1).clamp(max=15)
         below = at.floor()
@@ -228,14 +226,15 @@ class RotaryLayer(Layer):
 
 
 class Rotary(Scheme):
-    """RoPE, and what differs from it in the frequencies of the pairs and in a factor on the logits."""
+    """RoPE, and schemes with other frequencies of the pairs and a factor on the logits."""
 
     layer = RotaryLayer
     factor = 1.0
 
     def __init__(self, options):
         super().__init__(options)
-        self.speeds = torch.tensor(self.frequencies(), dtype=torch.float32)  # now: no step that is captured may copy
+        # made here, as a captured step may not copy
+        self.speeds = torch.tensor(self.frequencies(), dtype=torch.float32)
 
     def frequencies(self):
         return rotary.rope(HEAD)

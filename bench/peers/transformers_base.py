@@ -1,4 +1,5 @@
-"""What the peers in transformers share: their options, and the two things they do: write a checkpoint, or serve it."""
+"""The common part of the peers in transformers: their options, and their two modes, to write a checkpoint or to serve
+it."""
 
 import argparse
 import os
