@@ -1,6 +1,6 @@
 // A small language model learns a made-up language that copies from far away (tasks/language/copy_grammar.h), on texts
-// of 128 tokens. What it then loses on longer ones, with RoPE as it was trained and with ReRoPE in its place, stands
-// beside the least that is possible.
+// of 128 tokens. Its loss on longer ones, with RoPE as trained and with ReRoPE in its place, is printed beside the
+// least that is possible.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -17,10 +17,10 @@ namespace {
 constexpr int batch = 16, trained = 128;
 const CopyGrammar grammar{.symbols = 8, .clause = 6, .back = 6, .copies = 0.7};
 
-constexpr int end = 64;  // tokens at the end of a text: those that are tested
+constexpr int end = 64;  // the tested tokens at the end of a text
 struct Lesson {
   Ids read, expected;  // (sequences, T) twice: the token after each
-  double least;        // nats a token that the best possible model loses at the end of these texts
+  double least;        // the loss, in nats a token, of the best possible model at the end of these texts
 };
 Lesson lesson(int sequences, int length, Stream stream) {
   Rng rng(stream);
@@ -38,7 +38,7 @@ Lesson lesson(int sequences, int length, Stream stream) {
 
 PositionSample plain(int length) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, length}; }
 
-// Of the end of some texts, in nats a token.
+// The loss at the end of some texts, in nats a token.
 double loss_of(const Decoder& model, const Lesson& of) {
   const NoGrad still;
   const int B = of.read.shape()[0], T = of.read.shape()[1];

@@ -16,11 +16,11 @@ int main() {
   Params params(1);  // the seed of the first weights
   const Tensor w1 = params.normal("hidden.weight", {2, 8}, 1), b1 = params.full("hidden.bias", {8}, 0);
   const Tensor w2 = params.normal("output.weight", {8, 2}, 1), b2 = params.full("output.bias", {2}, 0);
-  params.pack();  // all of them in one buffer, for Adam
+  params.pack();  // all in one buffer, for Adam
   Adam adam(params, 0.05);
 
   for (int step = 0; step < 200; ++step, ++adam.step) {
-    set_debug_level(step == 0 ? 3 : 0);  // as POSLAB_DEBUG=3 does, for one step
+    set_debug_level(step == 0 ? 3 : 0);  // like POSLAB_DEBUG=3, for one step
     params.clear_grads();
     const Tensor hidden = tanh(linear(bits, w1, b1));    // (4, 8)
     const Tensor logits = linear(hidden, w2, b2);        // (4, 2)

@@ -1,4 +1,4 @@
-// Logits as an encoding hands them over (autograd/ops.h), and the ops that run on them.
+// The logits of an encoding in parts (autograd/ops.h), and the ops on them.
 #include "autograd/ops.h"
 #include "python/op.h"
 

@@ -20,19 +20,19 @@ struct Shaped {
   std::string encoding, positions, temperature;
   int layers, heads, d_model, head_dim;  // head_dim 0: d_model / heads
   bool causal;
-  std::optional<int> pool;       // absent: the sampler's own, or that of ModelShape
+  std::optional<int> pool;       // absent: the sampler's or ModelShape's default
   int train_length;
   uint64_t seed;
 };
 
-// The sampler itself, or its parts.
+// The sampler, or its parts.
 std::vector<Chosen<Sampler>> parts_of(const Chosen<Sampler>& s) {
   std::vector<Chosen<Sampler>> all = s->parts ? *s->parts : std::vector{s};
   if (s->added) all.push_back(*s->added);
   return all;
 }
 
-// With the pool where it has one and does not say another.
+// Adds the run's pool to a sampler without its own.
 Chosen<Sampler> sampler_of(const Shaped& s) {
   const std::string text = with_spelled_file("positions", s.positions);
   RunValues run = trained_on(s.train_length);
@@ -45,8 +45,8 @@ Chosen<Sampler> sampler_of(const Shaped& s) {
   return all;
 }
 
-// Rows of a scheme's table: the number given, or all positions of the sampler's largest pool. Counted positions have
-// no pool.
+// Rows of a scheme's table: the given number, or all positions of the sampler's largest pool. Counted positions have no
+// pool.
 int rows_of(const Shaped& s, const Chosen<Sampler>& sampler) {
   int rows = s.pool.value_or(0);
   for (const Chosen<Sampler>& one : parts_of(sampler))
@@ -77,9 +77,9 @@ void refuse_unused_pool(const Shaped& s, const Chosen<Scheme>& scheme, const Cho
 
 // Arguments of a pass beside queries and keys. All may be absent.
 struct Given {
-  Tensor x, x_keys;  // (B, Tq, C), (B, Tk, C): the states that queries and keys come from
+  Tensor x, x_keys;  // (B, Tq, C), (B, Tk, C): the states from which queries and keys were made
   int layer = 0, step = 0;
-  Ids lengths;                    // (B): keys of each sequence, others are padding
+  Ids lengths;                    // (B): keys of each sequence; later ones are padding
   std::vector<double> positions;  // (1 or B, Tk); else the sampler draws them
   Shape positions_shape;
 };
@@ -147,7 +147,7 @@ class Built {
 
  private:
   struct Prepared {
-    std::shared_ptr<const PositionSample> drawn;  // stays: what scores() of Python does may bring other ones
+    std::shared_ptr<const PositionSample> drawn;  // kept, as Python's scores() may replace them
     Heads heads;
     const Positions& positions;
     Span span;
@@ -155,8 +155,8 @@ class Built {
 
   const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
 
-  // Positions of these slots. The last call's are kept, with what depends on them alone: all layers of a pass ask for
-  // them.
+  // Positions of these slots. The last call's are kept, with values that depend on them alone, for all layers of a
+  // pass.
   std::shared_ptr<const PositionSample> drawn(int batch, int slots, const Given& g) const {
     const Shape& given = g.positions_shape;
     if (!g.positions.empty() && given != Shape{slots} && given != Shape{1, slots} && given != Shape{batch, slots})
@@ -172,7 +172,7 @@ class Built {
     return now;
   }
 
-  // Queries and keys that fit; the states that they come from, if not given, are q and k themselves.
+  // Checks queries and keys; the states that they come from default to q and k themselves.
   Prepared prepared(const Tensor& q, const Tensor& k, const Given& g) const {
     if (g.layer < 0 || g.layer >= shape_.layers)
       bad_input("layer {} of {}; they are counted from 0", g.layer, shape_.layers);
@@ -212,7 +212,7 @@ class Built {
   mutable std::vector<double> last_given_;
 };
 
-// As Python says it. x_keys, lengths and positions may be None.
+// The arguments from Python. x_keys, lengths and positions may be None.
 Given given_of(nb::handle x, nb::handle x_keys, int layer, int step, nb::handle lengths, nb::handle positions) {
   Given g{tensor_or_absent(x), tensor_or_absent(x_keys), layer, step, ids_of(lengths), {}};
   if (positions.is_none()) return g;

@@ -27,7 +27,7 @@ void limit_shape(int heads, int d_model, int layers) {
 
 namespace {
 
-// As an array of a kind that NumPy calls so: "f" floats, "i" and "u" whole numbers, "b" booleans.
+// An array of this kind of NumPy: "f" floats, "i" and "u" whole numbers, "b" booleans.
 nb::object as_array(nb::handle x, const char* what, const std::string& kinds, const char* give) {
   const nb::object array = numpy().attr("asarray")(x);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));

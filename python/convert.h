@@ -30,23 +30,23 @@ struct IdsLike : nb::object {
 
 nb::module_ numpy();
 std::string type_of(nb::handle);  // "ndarray"
-std::string text_of(nb::handle);  // as str() has it
+std::string text_of(nb::handle);  // the result of str()
 // The nearest float32; infinity and NaN are unchanged. Throws BadInput for a finite number beyond its range.
 real real_of(double x, const char* what);
-// A Tensor itself, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
+// A Tensor as it is, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
 Tensor tensor_of(nb::handle);
 Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
 Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput
-// Positions as float64, and their shape. Throws BadInput for none, and where they want a gradient: they get none.
+// Positions as float64, and their shape. Throws BadInput for none, and for positions with a gradient.
 std::pair<Shape, std::vector<double>> positions_of(nb::handle);
 nb::object array_of(const Ids&);                                // a new NumPy array of int32
 nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
 int int_of(int64_t n, const char* what);                        // throws BadInput beyond 32 bits
-// Whole numbers of a call within reason. They throw BadInput.
+// Whole numbers within sensible limits. Throw BadInput.
 void limit(const char* name, int value, int most);
 void limit_shape(int heads, int d_model, int layers);
 
-// The value of a word of a short list. Throws BadInput with did-you-mean.
+// The value of a word in a short list. Throws BadInput with did-you-mean.
 template <class Value>
 Value word_of(const char* kind, const std::string& text, const std::vector<std::pair<std::string, Value>>& words) {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // x[index] by the engine's slices and lookups, so that it has a gradient: whole numbers, slices with any step, ...,
-// None, and, alone, an array of rows. A dimension that is indexed by a number goes, except the last one.
+// None, and, alone, an array of rows. A dimension indexed by a number is dropped, except the last one.
 #include <numeric>
 
 #include "autograd/ops.h"
@@ -13,7 +13,7 @@ Tensor rows(const Tensor& x, const Ids& at) {  // (N, ...), (A, ..., Z) -> (A, .
   return gather(x.reshape({-1, 1}), at).reshape(at.shape());
 }
 
-Tensor with_first(const Tensor& x, int axis) {  // that axis and the first one change places
+Tensor with_first(const Tensor& x, int axis) {  // swaps that axis and the first one
   std::vector<int> order(size_t(x.dims()));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[0], order[size_t(axis)]);

@@ -1,4 +1,4 @@
-// The lists of things to choose from, as the command line has them: all names, options and sentences come from there.
+// The command line's lists of encodings, samplers, temperatures and tasks, with their names, options and descriptions.
 #include "encodings/temperature.h"
 #include "experiment/kind.h"
 #include "python/convert.h"

@@ -1,5 +1,5 @@
-// A call that takes long, on a thread of its own: Python's other threads go on, and Ctrl-C is heard. One at a time, as
-// each uses all cores and a stop is for whatever runs.
+// A long call on a separate thread: Python's other threads continue, and Ctrl-C works. One at a time, as each uses all
+// cores and a stop applies to any running call.
 #pragma once
 #include <pthread.h>
 
@@ -20,7 +20,7 @@
 namespace poslab::python {
 
 struct LongCalls {
-  std::mutex running;          // held by the one that runs
+  std::mutex running;          // held by the running call
   std::atomic<int> begun = 0;  // calls running or waiting for their turn
   std::atomic<bool> python_ends = false;
 };
@@ -35,13 +35,13 @@ inline void survive_forks() {
 }
 inline std::mutex& long_calls() { return all_long_calls().running; }
 
-// Whether this thread does some of the work of one, so that another one would wait forever.
+// Whether this thread works for such a call, so that another one would wait forever.
 inline bool& within_long_call() {
   static thread_local bool within = false;
   return within;
 }
 
-// Whether Python has heard a signal whose handler raised an error; it becomes `error`.
+// Whether a signal handler of Python raised an error, which becomes `error`.
 inline bool interrupted(std::optional<nb::python_error>& error) {
   const nb::gil_scoped_acquire hold;
   if (PyErr_CheckSignals() == 0) return false;
@@ -50,7 +50,7 @@ inline bool interrupted(std::optional<nb::python_error>& error) {
   return true;
 }
 
-// From the GIL's release to its return: a thread without the GIL cannot come back once Python has ended.
+// Between the release and the return of the GIL: a thread without the GIL cannot return once Python has ended.
 class LongCallBegun {
  public:
   LongCallBegun() { ++all_long_calls().begun; }
@@ -59,7 +59,7 @@ class LongCallBegun {
   LongCallBegun& operator=(const LongCallBegun&) = delete;
 };
 
-// Before Python ends: stops what daemon threads are still at, as Ctrl-C does, and waits for them.
+// Before Python ends: stops the calls of daemon threads, like Ctrl-C, and waits for them.
 inline void end_long_calls() {
   LongCalls& all = all_long_calls();
   all.python_ends = true;
@@ -100,7 +100,8 @@ auto long_call(const Work& work) {
         const auto now = std::chrono::steady_clock::now();
         if (interrupted(error) || (error && now - asked > patience)) ask_to_stop(SIGINT), asked = now;
       }
-      running.wait();      // joins: wait_for does not if the work ended before, and a thread that ends may want the GIL
+      // joins, as wait_for does not after the end of the work, and an ending thread may want the GIL
+      running.wait();
       forget_stop();
       const nb::gil_scoped_acquire hold;
       try {
@@ -116,7 +117,7 @@ auto long_call(const Work& work) {
   }
   if (error) throw std::move(*error);
   if (!ended) return result;
-  PyErr_SetNone(PyExc_SystemExit);  // of a thread, which ends so without a word
+  PyErr_SetNone(PyExc_SystemExit);  // in a thread, which then ends silently
   throw nb::python_error();
 }
 

@@ -1,5 +1,5 @@
-// A trained model of a run folder, or an external checkpoint: logits of tokens of one's own, its activations seen and
-// changed by functions of Python, its weights, and generation.
+// A trained model of a run folder, or an external checkpoint: logits of the user's tokens, activations for functions of
+// Python, weights, and generation.
 #include <algorithm>
 
 #include "autograd/tape.h"
@@ -20,7 +20,7 @@ struct Model {
 };
 
 Model load(const std::string& path) {
-  const std::shared_ptr<const Learner> learner = open_model(path, "cpu").learner;  // its folder is free again
+  const std::shared_ptr<const Learner> learner = open_model(path, "cpu").learner;  // the folder can be used again
   return {path, learner, learner->reader()};
 }
 
@@ -35,7 +35,7 @@ std::vector<Positions> given_positions(nb::handle positions, const Ids& tokens) 
   return {Positions::of_tokens(int(numbers.size()) / T, numbers)};
 }
 
-// Tokens (B, T) that the model knows.
+// Tokens (B, T) of the model's vocabulary.
 Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   const Ids tokens = ids_of(given);
   if (tokens.shape().size() != 2)
@@ -46,7 +46,7 @@ Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   return tokens;
 }
 
-// The tokens that the decoder of a T5 reads; empty for other models.
+// The input of a T5's decoder; empty for other models.
 Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::optional<int>& outputs) {
   const std::optional<int> start = m.reader.start;
   if (start && (given.is_none() || outputs))
@@ -74,7 +74,7 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   return {logits, asked.captured()};
 }
 
-// What a kind of model cannot do is said of the run.
+// The error of an unsuitable kind of model names the run.
 auto of_run(const Model& m, const auto& work) { return prefix_errors(m.run, work); }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {
@@ -85,7 +85,7 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
 
 std::string as_in_python(const std::string& option) { return option; }
 
-// What comes after the prompt.
+// The text after the prompt.
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
                   std::optional<uint64_t> seed) {
   if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);

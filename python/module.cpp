@@ -1,5 +1,4 @@
-// The Python module: a door to the libraries, and no second implementation. Users see python/poslab/, which
-// adds pictures and names to this module.
+// The Python module: bindings of the libraries. Users import python/poslab/, which adds pictures and names.
 #include "autograd/tape.h"
 #include "autograd/observe.h"
 #include "core/backend.h"
@@ -20,7 +19,7 @@
 namespace poslab::python {
 namespace {
 
-// Errors of the engine, with the same words, which may name files and tensors.
+// Errors of the engine, with unchanged messages.
 void translate(const std::exception_ptr& e, void*) {
   const auto set = [](PyObject* kind, const std::string& text) { PyErr_SetString(kind, printable(text).c_str()); };
   try {
@@ -48,7 +47,7 @@ class NoGradBlock {
   std::vector<std::unique_ptr<NoGrad>> blocks_;
 };
 
-// The ops that this thread records between enter() and exit(), in order, with all that they read and make.
+// The ops that this thread records between enter() and exit(), in order, with their inputs and results.
 class TapeReader {
  public:
   struct Step {
@@ -88,7 +87,7 @@ NB_MODULE(_poslab, m) {
 #endif
   m.attr("__version__") = version();
   nb::register_exception_translator(translate);
-  nb::set_leak_warnings(false);        // encodings written in Python stay in the list to the end
+  nb::set_leak_warnings(false);        // encodings written in Python stay in the list until the end
   add_tensor(m);
   add_ops(m);
   nb::module_ inside = m.def_submodule("_inside", "What the files of the package call; not for others.");
@@ -137,7 +136,7 @@ NB_MODULE(_poslab, m) {
   survive_forks();
   give_advice();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_long_calls));
-  // The tape may hold arrays of Python, which must go before Python does.
+  // The tape may hold arrays of Python, which must be freed before Python ends.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
 }
 

@@ -1,6 +1,6 @@
-// A call that fits no signature raises a TypeError of one line, with the arguments and the signatures. nanobind writes
-// each signature on a line of its own and has no hook for that, so its functions are called through ours: the function
-// pointer of a call (PEP 590) follows the head of the object. Where it does not, the function is left alone.
+// A call without a matching signature raises a TypeError of one line, with the arguments and the signatures. nanobind
+// writes each signature on a line of its own and has no hook for that, so its functions are called through ours: the
+// function pointer of a call (PEP 590) follows the head of the object. Where it does not, the function is left alone.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -84,7 +84,7 @@ PyObject* called(PyObject* function, PyObject* const* args, size_t count, PyObje
     error.restore();
     return nullptr;
   }
-  constexpr size_t number = 0xffff'ffff;  // of arguments; bits above are flags
+  constexpr size_t number = 0xffff'ffff;  // number of arguments; bits above are flags
   try {
     PyErr_SetString(PyExc_TypeError, in_one_line(text, args, count & number, names).c_str());
   } catch (...) { PyErr_SetString(PyExc_TypeError, text.c_str()); }

@@ -1,4 +1,4 @@
-// One line an op: op(m, "softmax", softmax, "x"_a, "what it computes"). The C++ types of arguments and results
+// One line for each op: op(m, "softmax", softmax, "x"_a, "its description"). The C++ types of arguments and results
 // determine the Python types.
 #pragma once
 #include "autograd/ops.h"

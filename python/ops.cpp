@@ -1,4 +1,4 @@
-// Every op of autograd/ops.h under its name. Not here: products with weights as files of others store them.
+// Every op of autograd/ops.h under its name, except products with weights in the form of external files.
 #include <optional>
 
 #include "autograd/ops.h"
@@ -19,7 +19,7 @@ Activation gate_of(const std::string& word) {
                                             {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}});
 }
 
-// Ops whose arguments have another form in C++, or that C++ has twice.
+// Ops whose arguments differ in C++, or that C++ overloads.
 Tensor rows(const Tensor& table, const Ids& at) { return gather(table, at); }
 Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
   return dropout(x, dropout_of(rate, seed, step));

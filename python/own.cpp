@@ -1,5 +1,5 @@
-// Encodings and samplers written in Python: a class whose objects are layers, or draw positions, joins the list of
-// schemes or of samplers, for training and checks.
+// Encodings and samplers written in Python: a class whose objects are layers, or draw positions, is added to the list
+// of schemes or samplers, for training and checks.
 #include "python/own.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class OwnLayer : public Encoding {
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
     for (const Piece& piece : s.pieces) check_shape(in.q, piece.q, "q", 3), check_shape(in.k, piece.k, "k", 2);
-    if (s.bias && s.bias.device() == Device::cpu)  // whose loss would look like a training that diverged
+    if (s.bias && s.bias.device() == Device::cpu)  // a loss that would look like diverged training
       for (int64_t i = 0; i < s.bias.size(); ++i)
         if (std::isnan(s.bias.data()[i]))
           bad_input("{}: the bias of scores(), of shape {}, has a NaN; 0 adds nothing, and -inf hides a pair", name_,
@@ -31,7 +31,7 @@ class OwnLayer : public Encoding {
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
     return s;
   }
-  // Fused attention looks at the scores first, which the textbook forms take as they are.
+  // Fused attention checks the scores first; the composed forms do not.
   Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
     const Scores s = scores(in, p);
     attention_weights(s, span);
@@ -39,7 +39,7 @@ class OwnLayer : public Encoding {
   }
 
  private:
-  // Of the same sequences and slots, and of q also heads; the rest is for attention to say.
+  // For the same sequences and slots, and q's heads; attention checks the rest.
   void check_shape(const Tensor& given, const Tensor& x, const char* what, int sizes) const {
     if (x && x.dims() == 4 && !std::equal(x.shape().begin(), x.shape().begin() + sizes, given.shape().begin()))
       bad_input("{0}: scores() was given {1} of shape {2}, and made {1} of shape {3}; keep the first {4} sizes", name_,
@@ -50,7 +50,7 @@ class OwnLayer : public Encoding {
   Kept layer_;
 };
 
-// A number of an option: its default, or a bound.
+// A number for an option: its default, or a bound.
 double number_of(const std::string& name, nb::handle standard, double most) {
   const double x = PyFloat_AsDouble(standard.ptr());
   if (PyErr_Occurred())
@@ -107,7 +107,7 @@ std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
 
 namespace {
 
-// The class stays for as long as the process does, as the list does.
+// The class lives as long as the process, like the list.
 void register_encoding(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options,
                        nb::dict laws) {
   const auto alone = lists_at_rest(name);
@@ -137,7 +137,7 @@ void register_encoding(const std::string& name, nb::object layer_class, const st
   add_encoding(std::move(s));
 }
 
-// The positions that draw(slots, rng) of an object of Python gives for a sequence.
+// The positions of a sequence from draw(slots, rng) of a Python object.
 std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots, nb::handle rng) {
   const nb::object numbers = sampler.attr("draw")(slots, rng);
   nb::object array = numpy().attr("asarray")(numbers);
@@ -154,7 +154,7 @@ std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots
   return all;
 }
 
-// Each draw has a generator of NumPy that is seeded by ours, so the same seed of a run gives the same positions.
+// Each draw has a generator of NumPy seeded by ours, so that equal seeds of a run give equal positions.
 void add_drawing(const std::string& name, nb::object sampler_class, const std::string& about, nb::dict options) {
   const auto alone = lists_at_rest(name);
   PyObject* kind = nb::object(sampler_class).release().ptr();

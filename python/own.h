@@ -1,11 +1,11 @@
-// The common part of all things written in Python.
+// The common part of encodings, samplers and tasks written in Python.
 #pragma once
 #include "core/choices.h"
 #include "python/long_call.h"
 
 namespace poslab::python {
 
-// An object of Python that is kept by what runs without its lock, the GIL.
+// A Python object held by code that runs without the GIL.
 class Kept {
  public:
   explicit Kept(nb::object object) : object_(object.release().ptr()) {}
@@ -22,8 +22,7 @@ class Kept {
   PyObject* object_;
 };
 
-// Python's state of a thread that it has not started, for as long as that runs. Making a new one takes longer than
-// most calls.
+// Python's state of a foreign thread, for the life of the thread, as making one takes longer than most calls.
 class ThreadState {
  public:
   ThreadState() {
@@ -43,7 +42,7 @@ class ThreadState {
   PyThreadState* state_ = nullptr;
 };
 
-// While a method written in Python is called: by training, from threads without the GIL, or by Python itself.
+// Held during a method written in Python: called by training, from threads without the GIL, or by Python itself.
 class Calling {
  public:
   Calling() { within_long_call() = before_ || !std::unique_lock(long_calls(), std::try_to_lock); }
@@ -63,9 +62,9 @@ class Calling {
 
 // Options of a class: names, and defaults or (default, least, most). Throws BadInput.
 std::vector<Option> options_of(const nb::dict&);
-nb::dict values_of(const Choices&);  // by name, as its objects are given them
+nb::dict values_of(const Choices&);  // by name, in the form that the objects get
 
-// While this is held, no training reads the lists, and so they may change. Throws BadInput where one runs.
+// While this object lives, no training reads the lists, so that they may change. Throws BadInput during a training.
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name);
 
 }  // namespace poslab::python

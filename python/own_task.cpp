@@ -1,4 +1,4 @@
-// Tasks written in Python: a class that gives inputs and answers joins the list of tasks.
+// Tasks written in Python: a class with inputs and answers is added to the list of tasks.
 #include "python/own.h"
 #include "tasks/own.h"
 
@@ -116,7 +116,7 @@ Task with_instance(Task t, nb::object instance, const std::vector<std::string>& 
 void register_task(const std::string& name, nb::object task_class, const std::string& about, nb::dict options,
                    std::vector<std::string> own) {
   const auto alone = lists_at_rest(name);
-  PyObject* kind = nb::object(task_class).release().ptr();  // stays as long as the list does
+  PyObject* kind = nb::object(task_class).release().ptr();  // lives as long as the list
   add_task({.name = name,
             .level = "yours",
             .summary = "written in Python",

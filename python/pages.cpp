@@ -1,4 +1,4 @@
-// Pages that the program writes, from the same functions.
+// The program's pages, from the same functions.
 #include "lab/pages/graph/graph.h"
 #include "lab/pages/inspect/inspect.h"
 #include "lab/pages/report/report.h"

@@ -1,5 +1,5 @@
-// Runs: training, going on and testing, as the command line does them (lab/runs/whole_run.h), and so with the same
-// bits.
+// Runs: training, resuming and testing, with the functions of the command line (lab/runs/whole_run.h), and so with the
+// same bits.
 #include "lab/files/progress.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/own_files.h"
@@ -22,7 +22,7 @@ Settings settings_of(const Said& said) {
   return all;
 }
 
-// Shows how far it is on stderr, if wanted.
+// Shows the progress on stderr, if wanted.
 template <class Work>
 std::string shown(bool progress, const Work& work) {
   return long_call([&] {
@@ -37,7 +37,7 @@ std::string shown(bool progress, const Work& work) {
 template <class Work>
 nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
   Asked asked(said);
-  int steps = 0;  // begun: each makes logits once
+  int steps = 0;  // begun: each may make logits once
   asked.trace.replace("logits", [&](const std::string&, const Tensor& x) {
     if (++steps == 2) asked.check_matched();
     return x;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace sweep;
 
-// Of each option the texts that are tried, as configure() takes them; `seeds` is how many.
+// The values of each option as texts, in the form of configure(); `seeds` is their number.
 ValueLists lists_of(const Kind& kind, const ValueLists& said) {
   ValueLists all;
   for (const auto& [name, values] : said) {

@@ -1,4 +1,4 @@
-// Tasks: batches as a model reads them, answers, and what can be reached without understanding.
+// Tasks: batches for a model, answers, and baselines.
 #include "python/convert.h"
 #include "tasks/baselines.h"
 #include "tasks/batch.h"

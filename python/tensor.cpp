@@ -1,4 +1,4 @@
-// pl.Tensor: the engine's handle, and its memory as arrays of NumPy and DLPack, without a copy both ways.
+// pl.Tensor: the engine's handle, which shares its memory with arrays of NumPy and DLPack in both directions.
 #include <mutex>
 
 #include "autograd/ops.h"
@@ -8,8 +8,8 @@
 namespace poslab::python {
 namespace {
 
-// Arrays that no tensor needs any more. Tensors may go where the GIL is not held, as in a thread that ends, where
-// waiting for it could take for ever; then Python's main thread lets go of the array.
+// Arrays that no tensor needs any more. A tensor may be freed without the GIL, as in an ending thread, where waiting
+// for it could take forever; then Python's main thread releases the array.
 std::mutex let_go_mutex;
 std::vector<PyObject*> to_let_go;
 int let_go_of_all(void*) {
@@ -22,17 +22,17 @@ int let_go_of_all(void*) {
   return 0;
 }
 void let_go(PyObject* array) {
-  if (!nb::is_alive()) return;  // Python has ended: nothing to give back to
+  if (!nb::is_alive()) return;  // Python has ended: nothing can be released
   if (NB_CALL(gil_check)()) {  // nanobind's, as the stable ABI has no PyGILState_Check
     Py_DECREF(array);
     return;
   }
   const std::lock_guard lock(let_go_mutex);
   to_let_go.push_back(array);
-  Py_AddPendingCall(let_go_of_all, nullptr);  // if Python has too many of these, the next one does it
+  Py_AddPendingCall(let_go_of_all, nullptr);  // if too many calls are pending in Python, the next one releases it
 }
 
-// The memory of a float32 array, which is kept alive. What cannot be shared is refused with a remedy.
+// The memory of a float32 array, which is kept alive. Arrays that cannot be shared are refused with a remedy.
 Tensor shared(nb::handle x) {
   nb::object array = nb::borrow(x);
   const nb::object kind = numpy().attr("ndarray");
@@ -91,8 +91,8 @@ Tensor& require(Tensor& x, bool wanted) {
   return wanted ? x.require_grad() : x;
 }
 
-// Ones and zeros by a comparison of NumPy, without a gradient. Anything but an array of numbers is left to Python, to
-// which it is unequal.
+// Ones and zeros of a comparison by NumPy, without a gradient. Other objects than arrays of numbers are left to Python,
+// for which they are unequal.
 nb::object compared(nb::pointer_and_handle<Tensor> a, nb::handle b, const char* by) {
   const bool sequence = PySequence_Check(b.ptr()) && !PyUnicode_Check(b.ptr());
   if (!sequence && !PyNumber_Check(b.ptr()) && !nb::hasattr(b, "__array__")) return nb::borrow(Py_NotImplemented);
@@ -178,7 +178,7 @@ void add_tensor(nb::module_& m) {
       .def("__reduce__", [](Self x) {
         return nb::make_tuple(x.h.type(), nb::make_tuple(view<nb::numpy>(x).attr("copy")(), x.p->requires_grad()));
       });
-  t.attr("__array_ufunc__") = nb::none();  // array + tensor is our sum, and not NumPy's of objects
+  t.attr("__array_ufunc__") = nb::none();  // makes array + tensor our sum, not NumPy's of objects
 
   const auto both = [&t](const char* name, const char* reversed, Tensor (*op)(const Tensor&, const Tensor&)) {
     t.def(name, [op](const Tensor& a, TensorLike b) { return op(a, tensor_of(b)); });

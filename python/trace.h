@@ -9,11 +9,11 @@ namespace poslab::python {
 
 // None: the match is captured. A function (name, x): its result replaces x, a tensor of its shape; None leaves x.
 using TraceLike = std::vector<std::pair<std::string, nb::object>>;
-// Its changes may be called from threads without the GIL, as in a training, and throw what the function raises. They
+// The functions may be called from threads without the GIL, as in a training, and pass on exceptions of Python. They
 // throw BadInput for tensors on a GPU. Logits are for all queries.
 struct Asked {
   explicit Asked(const TraceLike&);
-  void check_matched() const;  // throws BadInput for a pattern that no name of the pass has matched
+  void check_matched() const;  // throws BadInput for a pattern that matched no name of the pass
   nb::dict captured() const;       // by name; from a GPU a copy
 
   Trace trace;

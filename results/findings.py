@@ -1,21 +1,21 @@
-"""What docs/results.md.in asks for by name, finding by finding, from the tables in results/*/. An assert is what the
-page says in words."""
+"""The names in docs/results.md.in, finding by finding, from the tables in results/*/. An assert checks words of the
+page."""
 
 from query import (ENCODINGS, TASKS, all_rows, asked, at_trained, by, column, done, in_words, listed, mean, one, points,
                    range_of, row, signed, table, whole, with_interval)  # fmt: skip
 
 
 def agreement(path):
-    """Of the comparisons in which the paper has the first ahead by 2 points or more: how many agree, of how many that
-    are learned, how many of them with an interval above zero, and how many are not learned."""
+    """Counts of the comparisons in which the paper has the first ahead by 2 points or more: those that agree, those
+    that are learned, those that agree with an interval above zero, and those that are not learned."""
     count = [r["verdict"] for r in table(path) if r["paper"] >= 0.02].count
     agree = count("agrees") + count("agrees in sign")
     return {"agree": agree, "of": agree + count("opposite"), "firm": count("agrees"), "unlearned": count("not learned")}
 
 
 def seconds_of(what, steps_more, a_step=None, tests=1):
-    """Processor time of what kept none, from short runs (costs.csv): so many steps more in all, each as long as those
-    between the two runs of a_step, and so many times the tests."""
+    """Processor time of trainings that did not record it, from short runs (costs.csv): for so many steps more, each as
+    long as those between the two runs of a_step, and so many times the tests."""
     few, *_, many = table("costs.csv", what=a_step or what)
     step = (many["seconds"] - few["seconds"]) / (many["steps"] - few["steps"]) / few["trained"]
     return tests * table("costs.csv", what=what)[0]["seconds"] + step * steps_more
@@ -63,7 +63,7 @@ of_three, of_ten = (table(f"{folder}/signs.csv") for folder in ("table1-tiny", "
 
 
 def after_holm(signs, test, sign=None):
-    """The comparisons that a test leaves, ahead (1) or behind (-1)."""
+    """The significant comparisons of a test, ahead (1) or behind (-1)."""
     return [r for r in signs if r[test] != "" and r[test] < 0.05 and (sign is None or sign * r["mean"] > 0)]
 
 
@@ -125,7 +125,7 @@ def accuracy(table, method, length, kind):
 
 
 def both(table, method, length):
-    """Of repeated and of other texts."""
+    """For repeated and for other texts."""
     return " and ".join(accuracy(table, method, length, kind) for kind in KINDS)
 
 
@@ -143,12 +143,12 @@ def best_of(table_of, methods, kind, length):
 
 
 def unit(length, trained=64):
-    """Of repeated texts, as experiment/language/language.cpp cuts them."""
+    """The unit of repeated texts, as in experiment/language/language.cpp."""
     return min(2 * trained, length // 2)
 
 
 def behind(kind):
-    """How far the best form of plain NTK is behind ReRoPE."""
+    """The lead of ReRoPE over the best form of plain NTK."""
     ntk = best_of("methods", FORMS, kind, 512)
     ahead = float(accuracy("lengths", "ReRoPE-w32", 512, kind)) - float(accuracy("methods", ntk, 512, kind))
     return f"{ahead:.1f} ({FORMS[ntk]})"
@@ -163,7 +163,7 @@ further = (float(accuracy("lengths", "ReRoPE-w32", 512, kind)) for kind in KINDS
 reads_far = f"{next(further) - next(further):.1f}"
 
 
-def ahead_of_ntk(kind):  # of the source: "mixed"
+def ahead_of_ntk(kind):  # the source's NTK: "mixed"
     return with_interval(row("su2023-tiny/claims.csv", claim="ReRoPE is above the best NTK", set=kind))
 
 
@@ -180,8 +180,8 @@ def cost_of_far():
 
 # -- 5: every scheme ---------------------------------------------------------------------------------------------------
 
-# What the formula (poslab explain) does whatever is learned, of those that the picture shows: it prefers near keys,
-# or tells far distances less apart than near ones, or not at all.
+# The effect of the formula (poslab explain) for any parameters, for the schemes in the picture: it prefers near keys,
+# or distinguishes far distances less than near ones.
 DECAY = ("geometric", "lambda", "forgetting", "dape", "hard_alibi", "sandwich", "nape", "kerple", "scale_invariant",
          "alibi")  # fmt: skip
 BLURS = ("rerope", "self_extend")
@@ -211,7 +211,8 @@ for r in every:
         same.setdefault(r["encoding"], []).append((r["task"], r["seed"], r["paper_score"]))
 different = {tuple(sorted(scores)) for scores in same.values()}
 low, high = ([r[f"interval_{end}"] for r in ranked] for end in ("low", "high"))
-start = next(n for n in range(len(ranked)) if low[n] <= high[n + 1])  # the first place that is not told apart
+# the first place that is not separated from the next
+start = next(n for n in range(len(ranked)) if low[n] <= high[n + 1])
 end = next(n for n in range(start, len(ranked)) if high[n] < low[start])
 overlap = f"{start + 1} and {end} overlap" if end == start + 2 else f"{start + 1} to {end} overlap the first"
 on_duplicate = table("every-scheme/ranking.csv", task="missing_duplicate_string")

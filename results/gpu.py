@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md and of the site, from what `tools/cuda-test` left on a GPU: bench/results/h200/."""
+"""Tables of docs/speed.md and of the site, from the results of `tools/cuda-test` on a GPU: bench/results/h200/."""
 
 import json
 
@@ -28,11 +28,11 @@ def rates():
     return of_commit(markdown(head, rows), "rates")
 
 
-SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, of the schemes in a row of the table
+SPEEDS = [900, 800, 600, 400, 200, 0]   # steps a second, at least, for the schemes in a row of the table
 
 
 def schemes():
-    """Which schemes have how many steps a second."""
+    """The schemes by steps a second."""
     found, rows = [(r["steps"], r["encoding"]) for r in stage("schemes")["rows"] if "steps" in r], []
     for least, above in zip(SPEEDS, [float("inf"), *SPEEDS]):
         some = sorted((one for one in found if least <= one[0] < above), reverse=True)
@@ -55,7 +55,7 @@ def naive():
 
 
 def resample():
-    """A step with positions that are drawn for each sequence, beside one whose sequences share them."""
+    """A step with positions for each sequence, beside one with common positions."""
     _, rows = bench("h200/resample.csv")
     key = lambda r: (r["resample"], r["program"])
     columns = list(dict.fromkeys(map(key, rows)))
@@ -75,7 +75,7 @@ def peers():
 
 
 def profile(name):
-    """What ncu counted of a step, kernels of at least a hundredth of the time of all."""
+    """The counts of ncu for a step, for kernels with at least a hundredth of the time."""
     of = stage(name)
     rows = [[f"`{k['kernel']}`", str(k["launches"]), f"{k['us']:.1f}", f"{k['us_each']:.2f}",
              f"{100 * k['us'] / of['us']:.0f}", *(str(k[share]) for share in ("warps", "issue", "fma", "shared"))]
@@ -85,7 +85,7 @@ def profile(name):
 
 
 def samples():
-    """What the warps of the two kernels of a block were doing, by ncu's samples of single instructions."""
+    """The activity of warps in the two kernels of a block, by ncu's samples of instructions."""
     rows = [[f"`{r['kernel']}`", r["part"], f"{float(r['samples']):.0f}", r["waiting"]]
             for r in bench("h200/samples.csv")[1]]  # fmt: skip
     return markdown(["kernel", "part", "% of the samples", "waiting above all for"], rows)
@@ -110,7 +110,7 @@ def population():
 
 
 def tested():
-    """Test cases, and the four tools of compute-sanitizer; memcheck was there again, later."""
+    """Test cases, and the four tools of compute-sanitizer; memcheck was run again later."""
     tests = stage("tests")
     bad = [r for r in tests["rows"] if r["status"] != "ok"]
     lines = [f"- All {len(by('case', tests['rows']))} test cases of CUDA, commit {tests['commit']}: {len(bad)} failed."]

@@ -1,5 +1,5 @@
-"""What docs/results-limits.md.in asks for by name, as findings.py has it for docs/results.md.in, and what was cut and
-would cost how much."""
+"""The names in docs/results-limits.md.in, as findings.py has those of docs/results.md.in, and the costs of missing
+results."""
 
 import math
 import statistics
@@ -26,7 +26,7 @@ def normal_max(n):
 
 
 def means_by_seed():
-    """Of each ranked encoding, its mean over the three tasks with each seed."""
+    """For each ranked encoding, its mean over the three tasks by seed."""
     for encoding, rows in by("encoding", done("every-scheme", causal="off")).items():
         if bare(encoding) in ranks:
             yield [mean(r["paper_score"] for r in of_seed) for of_seed in by("seed", rows).values()]
@@ -44,7 +44,7 @@ assert fresh["opponent"] == "Geometric"
 
 
 def moved(folder):
-    """By how many points the trials that a folder shares with table1-tiny have another accuracy."""
+    """The differences in accuracy, in points, of the trials that a folder shares with table1-tiny."""
     new, old = ({r["id"]: r["paper_score"] for r in done(one) if r["paper_score"] != ""}
                 for one in ("table1-tiny", folder))  # fmt: skip
     return [100 * abs(old[id] - new[id]) for id in sorted(old.keys() & new.keys())]
@@ -70,8 +70,8 @@ LOGS = {"length": lambda r: r["length"], "gap": lambda r: r["mean_gap"], "span":
 
 
 def explained(task, what, encodings=("sincos", "relative", "rope")):
-    """How much of the variance of accuracy the logarithm of the length, of the mean gap, or of their product has, R2:
-    over all tests within the pool of positions."""
+    """R2: the share of the variance of accuracy that the logarithm of the length, of the mean gap, or of their product
+    explains, over all tests within the pool of positions."""
     shares = []
     for encoding in encodings:
         rows = table("gap_shift-tiny/grid.csv", task=task, encoding=encoding, within_pool="true")
@@ -104,7 +104,7 @@ def runs_of(numbers):
 
 
 def experiments():
-    """How much each folder is of."""
+    """The trainings of each folder."""
     rows = []
     for folder in folders():
         of = page(folder)
@@ -123,8 +123,8 @@ def seconds(folder, **wanted):
 
 
 def cut():
-    """What was asked of these results and is not there, with what it would take on one core of theirs: its number of
-    trainings, and their seconds at the mean time of those like it."""
+    """Missing results with their cost on one core: the number of trainings, and their seconds at the mean time of
+    similar ones."""
     per = {task: seconds("table1-tiny", task=task) for task in by("task", done("table1-tiny"))}
     four, tiny, eleven = sum(per[task] for task in TASKS), mean(per.values()), 11
     total = {folder: 3600 * page(folder)["hours"] for folder in folders()}
@@ -173,7 +173,7 @@ def anchor(heading):
 
 
 def trained_lengths():
-    """Table 1 at size tiny where it was trained: counted, then randomized positions."""
+    """Table 1 at size tiny at the trained lengths: counted, then randomized positions."""
     rows = [[task, *(", ".join(trained(task, e, p) for p in ("sequential", "randomized")) for e in ENCODINGS)]
             for task in by("task", table("table1-tiny/table1.csv"))]  # fmt: skip
     return markdown(["task", *(NAMES[e] for e in ENCODINGS)], rows)

@@ -24,7 +24,7 @@ def mean_of(rows, name, part):
 
 
 def rows_of(folder):
-    """A row for each run and number of loops that it is tested with."""
+    """A row for each run and tested number of loops."""
     rows = []
     for result in sorted(pathlib.Path(folder).glob("*/result.json")):
         config = json.loads(result.read_text())["config"]
@@ -39,7 +39,7 @@ def rows_of(folder):
 
 
 def chosen(rows):
-    """Of each seed the row with the best accuracy on the validation lengths; of equal ones the fewest loops."""
+    """For each seed the row with the best accuracy on the validation lengths; of equal ones the fewest loops."""
     return [max(of, key=lambda r: (r["validation"], -r["tested_loops"])) for of in by("seed", rows).values()]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What --matmul costs in accuracy, from the trials of matmul.toml and matmul_lm.toml: matmul.csv, and the tables of
+"""The cost of --matmul in accuracy, from the trials of matmul.toml and matmul_lm.toml: matmul.csv, and the tables of
 docs/gpu.md that readme.py makes of it.
 
     build/release/poslab sweep plan results/matmul.toml > plan.jsonl
@@ -20,11 +20,11 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 FORMS = ["fp32", "tf32x3", "tf32", "bf16"]
-T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's, of 1 to 9 degrees of freedom
+T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t for 1 to 9 degrees of freedom
 
 
 def scores_of(folder):
-    """Of each trial the mean accuracy over the lengths that it was trained on, and over the longer ones."""
+    """For each trial the mean accuracy over the trained lengths, and over the longer ones."""
     rows = []
     for result in sorted(pathlib.Path(folder).glob("*/result.json")):
         config = json.loads(result.read_text())["config"]

@@ -24,7 +24,7 @@ LIMITS = {"x_low": 0.14, "x_high": 1.03, "percent": True}  # of accuracies
 class Picture:
     name: str
     title: str
-    says: str  # what it shows, with its numbers
+    says: str  # a description, with the numbers that poslab.figures.draw writes
     figures: list = field(default_factory=list)  # as poslab.figures.draw has them
 
 
@@ -33,7 +33,7 @@ def percent(x):
 
 
 def ends(r, column="mean"):
-    """The mean and its interval, which one seed does not have."""
+    """The mean and its interval; one seed has none."""
     return [r[column], *(r[column] if r[end] == "" else r[end] for end in ("interval_low", "interval_high"))]
 
 
@@ -164,7 +164,7 @@ def curve(name, color, rows, column):
 
 
 def charts(name, title, of, x, y, panels):
-    """of: by panel, the curves."""
+    """of: the curves by panel."""
     def words(c):
         both = zip(c["points"], c["band"])
         return f"{c['name']} " + ", ".join(f"{percent(y)} at {x} ({percent(low)} to {percent(high)})"
@@ -230,7 +230,7 @@ ALL = (demo, randomized, in_order, alignment, rerope, every_scheme, gaps, ladder
 
 
 def description(name):
-    """What a picture that is there says."""
+    """The description in an existing picture."""
     path = FOLDER / f"{name}.svg"
     _, _, rest = (path.read_text() if path.exists() else "").partition("<dc:description>")
     return html.unescape(rest.partition("</dc:description>")[0])

@@ -1,5 +1,5 @@
 """Tables of matrix products for docs/speed.md and the site's page of measurements: in bf16, by each engine, and the
-ladder from three loops to an instruction for two factors. All from what `./dev bench` left in bench/results/."""
+ladder from three loops to an instruction for two factors. All from the results of `./dev bench` in bench/results/."""
 
 import json
 
@@ -8,7 +8,7 @@ from speed import RESULTS, cell, quoted, work_of
 
 # -- products in bf16 --------------------------------------------------------------------------------------------------
 
-# The columns of the table of bf16, and the sides that stand in them.
+# The columns of the table of bf16, and their sides.
 BF16_PEERS = {
     "PyTorch": ("torch", "transformers"),
     "compiled": ("torch compiled", "transformers compiled", "transformers static"),
@@ -17,7 +17,7 @@ BF16_PEERS = {
 
 
 def reached(rows, key, goal):
-    """How many rows of each processor reach a goal, and the least and the greatest of them."""
+    """The number of rows that reach a goal on each processor, and their minimum and maximum."""
     parts = []
     for cpu, of in by("cpu", rows).items():
         ratios = [r[key] for r in of if key in r]
@@ -49,7 +49,7 @@ def precision_table(form):
 
 
 def bf16():
-    """What `./dev bench bf16` left, on each processor, and `./dev bench kernels matmul --threads 1` of bf16."""
+    """The results of `./dev bench bf16` on each processor, and of `./dev bench kernels matmul --threads 1` for bf16."""
     lines, results = precision_table("bf16")
     in_fp32, fp32 = precision_table("fp32")
     kept = [side for r in results for side in r.get("agreement", {}).values()]
@@ -91,7 +91,7 @@ def bf16():
 
 
 def engine():
-    """What `./dev bench products` left."""
+    """The results of `./dev bench products`."""
     notes, rows = bench("products.csv")
     cells = []
     for r in rows:
@@ -115,7 +115,7 @@ RUNGS = {
 
 
 def ladder():
-    """What `poslab_bench ladder` printed, kept in bench/results/ladder-PROCESSOR.csv."""
+    """The output of `poslab_bench ladder`, kept in bench/results/ladder-PROCESSOR.csv."""
     tables = [bench(path.name) for path in sorted(RESULTS.glob("ladder-*.csv"))]
     where = [note for (note,), _ in tables]
     rates = [{r["rung"]: float(r["gflops"]) for r in rows} for _, rows in tables]

@@ -1,5 +1,5 @@
-"""The tables and trials that are committed, as results/*.py and the templates of pages ask for them, and how numbers
-are written. Standard library only."""
+"""Access to the committed tables and trials for results/*.py and the templates of pages, and formats of numbers.
+Standard library only."""
 
 import csv
 import functools
@@ -33,7 +33,7 @@ def all_rows(path):
 
 
 def table(path, **wanted):
-    """The rows of a table that have these cells."""
+    """The rows of a table with these cells."""
     return [r for r in all_rows(path) if all(r[name] == value for name, value in wanted.items())]
 
 
@@ -51,7 +51,7 @@ def column(path, name, **wanted):
 
 
 def by(name, rows):
-    """The rows of each cell of a column, in the order in which these come first."""
+    """The rows by cell of a column, in order of first appearance."""
     groups = {}
     for r in rows:
         groups.setdefault(r[name], []).append(r)
@@ -72,7 +72,7 @@ def done(folder, **wanted):
 
 @functools.cache
 def page(folder):
-    """What poslab.papers says of a folder: its title, its tables, and of which trainings it is."""
+    """The page.json of a folder, by poslab.papers: its title, its tables, and its trainings."""
     return json.loads((HERE / folder / "page.json").read_text())
 
 
@@ -81,25 +81,26 @@ def folders():
 
 
 def asked(folder):
-    """Of a folder that poslab.papers can draw again: its artifacts, its trials, and what was registered of them."""
+    """The about.json of a folder that poslab.papers can draw again: its artifacts, its trials, and their
+    registration."""
     return json.loads((HERE / folder / "about.json").read_text())
 
 
 def cost(folder):
-    """Behind a command: what it trains, in hours of one core."""
+    """The cost of a command, in hours of one core."""
     trained = page(folder)
     return f"{trained['done']} trainings, {trained['hours']:.1f}"
 
 
 @functools.cache
 def kept(path):
-    """What trials kept, by their id."""
+    """The kept results of trials, by id."""
     with (HERE / path).open() as file:
         return {r["id"]: r for r in map(json.loads, file)}
 
 
 def tested(trial, column, path="table1-tiny/kept.jsonl"):
-    """A column of what a trial was tested with, a number a length. "= ID COLUMN" is the same as that trial's."""
+    """A column of a trial's test, a number for each length. "= ID COLUMN" is the same as that trial's."""
     text = kept(path)[trial]["tested"][column]
     while text.startswith("= "):
         _, trial, column = text.split()
@@ -115,7 +116,7 @@ def at_trained(task, encoding, positions):
 
 
 def bench(name):
-    """Of a table of bench/results/: its lines on the machine and on what was run, and its rows as they are written."""
+    """A table of bench/results/: its lines on the machine and the command, and its rows as texts."""
     lines = (ROOT / "bench/results" / name).read_text().splitlines()
     notes = [line.strip("# ") for line in lines if line.startswith("#")]
     return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -133,7 +134,7 @@ def whole(x):
 
 
 def signed(x):
-    """With its sign; what rounds to zero has none."""
+    """With its sign, except for numbers that round to zero."""
     text = f"{100 * x:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 
@@ -148,7 +149,7 @@ def range_of(values, say=whole):
 
 
 def in_words(name):
-    """missing_duplicate_string: Missing Duplicate, as the pages write it."""
+    """missing_duplicate_string: Missing Duplicate, the spelling on pages."""
     short = {"missing_duplicate_string": "missing_duplicate"}
     return " ".join(word.capitalize() for word in short.get(name, name).split("_"))
 
@@ -159,8 +160,8 @@ def listed(items):
 
 
 def filled(path, names):
-    """A template with each {{...}} in it as an f-string has it, {{mean(gains):.1f}}, and its paragraphs in 120 columns.
-    No line begins with the % of a number, as the site takes such lines for comments."""
+    """A template with each {{...}} evaluated like the braces of an f-string, {{mean(gains):.1f}}, and its paragraphs in
+    120 columns. No line begins with the % of a number, as the site takes such lines for comments."""
     text = re.sub(r"\{\{(.+?)\}\}", lambda m: eval(f"f'''{{{m[1]}}}'''", dict(names)), path.read_text(), flags=re.S)
     wrapped = functools.partial(textwrap.wrap, width=120, break_long_words=False, break_on_hyphens=False)
     blocks = re.split(r"(\n\n|\n(?=- |[|<]))", text)

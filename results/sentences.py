@@ -16,7 +16,7 @@ from query import HERE, ROOT, by, done, folders, mean, one, page, table, whole
 
 
 def demo():
-    """On docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
+    """Sentences on docs/demo.csv, which `poslab demo` wrote, and on further trainings."""
     lines = by("series", table("../docs/demo.csv"))
     last, plain, randomized = lines["chance"][-1]["x"], "positions=sequential", "positions=randomized"
     means = {name: f"{100 * mean(r['y'] for r in line if r['x'] > 20):.0f} %" for name, line in lines.items()}
@@ -36,7 +36,7 @@ def demo():
 
 
 def speeds():
-    """From the rows of README.md's table."""
+    """Sentences from the rows of README.md's table."""
     cpu = json.loads((ROOT / "bench/results/train.json").read_text())["cpu"]
     cpu = cpu.replace("(R)", "").split(" Processor")[0]
     shown = list(speed.in_short())
@@ -61,8 +61,8 @@ def results():
 
 SENTENCES = {"README.md": (demo, speeds, results)}
 
-# Figures that are no measurements, on pages that have no other typed ones: how something was trained and tested, what
-# it is called, and what a source says.
+# Figures that are not measurements, the only typed ones on these pages: settings of trainings and tests, names, and
+# quotations of sources.
 SETTINGS = (
     r"arXiv \d+\.\d+|\b20\d\d\b|Findings? \d(, \d)*( and \d)?|## \d\.|tables? \d( and \d)?",
     r"seed=\[[\d,]*\]|seeds=2|lr=3e-4|learning rate 1e-3|at 3e-4",
@@ -78,12 +78,12 @@ SETTINGS = (
 
 
 def flat(text):
-    """Without the marks that a reader does not see, on one line: links are their text."""
+    """The text on one line without invisible marks: links are their text."""
     return " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
 
 
 def typed(text):
-    """The figures of a template that are in none of its {{...}}, commands and settings."""
+    """The figures of a template outside of {{...}}, commands and settings."""
     text = flat(re.sub(r"\{\{.*?\}\}|`[^`\n]*`", "...", text, flags=re.S))
     text = re.sub(rf"(?<![\d.,+-])({'|'.join(SETTINGS)})(?!\d|\.\d)", "...", text, flags=re.I)
     return [text[max(0, m.start() - 30) : m.end() + 20] for m in re.finditer(r"(?<![\w-])[-+]?\d[\d.,]*", text)]

@@ -1,5 +1,6 @@
-"""The tables of docs/speed.md, README.md, docs/torch.md, docs/web.md and docs/testing.md, from what `./dev bench` and
-`./dev test` left in bench/results/, for readme.py; and all of them for the page of measurements of the site."""
+"""The tables of docs/speed.md, README.md, docs/torch.md, docs/web.md and docs/testing.md, from the results of
+`./dev bench` and `./dev test` in bench/results/, for readme.py; and all of them for the page of measurements of the
+site."""
 
 import json
 import re
@@ -35,8 +36,8 @@ def share(r):
 
 
 def speed_table(rows):
-    """Of the peers that were measured; one that could not run a row has failed there. Where poslab without positions
-    took its turns too, how many times as long a scheme takes."""
+    """The measured peers; one that could not run a row has failed there. If poslab without positions was measured, too,
+    the ratio of a scheme's time to that."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
     measured = ["poslab", *(name for name in ("torch", "jax") if name in peers)]
     beside_none, cells = any("none_ms" in r for r in rows), []
@@ -127,7 +128,7 @@ def step_of(what, size):
 
 
 def measured_lines(file):
-    """Of a file that bench/compare.py --out wrote: a table for each kind of step and size, or the example's time."""
+    """The tables of a file by bench/compare.py --out: one for each kind of step and size, or the example's time."""
     sides, device = file["results"][0]["sides"], file.get("device", "")
     yield from (f"Measured at commit {file['commit']} ({file['time'][:10]}), medians of turns, on", "")
     yield from [f"- {device}"] * ("capability" in device)
@@ -186,8 +187,8 @@ def ranges(values):
 
 
 def speed_in_ranges():
-    """How many times as fast as the fastest peer, in how much less memory than the leanest, and in bf16 how many times
-    as fast as in fp32: by work, form of products and processor."""
+    """Ratios of speed to the fastest peer, of memory to the leanest, and of bf16 to fp32: by work, form of products and
+    processor."""
     groups = {}
     for path in sorted(RESULTS.glob("*.json")):
         file, form = json.loads(path.read_text()), "bf16" if path.name.startswith("bf16-") else "fp32"
@@ -220,7 +221,7 @@ def in_short():
 
 
 def speed_in_short():
-    """Milliseconds, and by which factor the fastest peer is slower."""
+    """Milliseconds, and the factor by which the fastest peer is slower."""
     rows = [[f"{encoding}, {positions}", *(f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**"
                                            for r in of)] for encoding, positions, of in in_short()]  # fmt: skip
     return markdown(["encoding", *SHOWN.values()], rows)
@@ -230,7 +231,7 @@ def speed_in_short():
 
 
 def web():
-    """What `./dev bench web` left."""
+    """The results of `./dev bench web`."""
     (machine, model), rows = bench("web.csv")
     command, commit, day = model.split("; ")
     cells = []
@@ -255,21 +256,21 @@ def web():
 
 
 def llama():
-    """What `./dev bench llama` left."""
+    """The results of `./dev bench llama`."""
     (where,), rows = bench("llama.csv")
     return [f"Tokens a second: {where}. `sdpa` and `eager` are the model's own attention.", "",
             *markdown(["", *(f"`{side}`" for side in list(rows[0])[1:])], [r.values() for r in rows])]  # fmt: skip
 
 
 def rounded():
-    """How far products in bf16 are off, by op, as `./dev rounded` left it."""
+    """The errors of products in bf16, by op, from `./dev rounded`."""
     _, rows = bench("rounded.csv")
     cells = [[f"`{r['op']}`", f"{r['values_percent']} %", f"{r['gradients_percent']} %"] for r in rows]
     return markdown(["op", "values", "gradients"], cells)
 
 
 def ulps():
-    """A table for each instruction set, of what `tools/ulps` left."""
+    """A table for each instruction set, from the results of `tools/ulps`."""
     _, rows = bench("ulps.csv")
     head = ["kernel", "value", "tiny", "huge", "subnormal", "infinite", "NaN", "gradient", "from baseline"]
     for isa, of in by(next(iter(rows[0])), rows).items():

@@ -1,4 +1,4 @@
-"""Encodings, samplers, temperatures and tasks to choose from: what is here comes from the engine's lists."""
+"""Encodings, samplers, temperatures and tasks, from the engine's lists."""
 
 import inspect
 import keyword
@@ -11,12 +11,12 @@ from ._poslab import Tensor, _inside
 from .figures.notebook import plot_view
 
 
-# Where the values of an argument are listed.
+# The function that lists the values of an argument.
 LISTS = {"encoding": "encodings", "positions": "samplers", "temperature": "temperatures", "task": "tasks"}
 
 
 def spelled_value(value):
-    """A value as the command line spells it: on, 0.5, 1/2/8."""
+    """A value in the spelling of the command line: on, 0.5, 1/2/8."""
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
     if isinstance(value, bytes):
@@ -27,7 +27,7 @@ def spelled_value(value):
 
 
 def spelling(**said):
-    """Encodings, samplers and temperatures as the command line spells them: texts, or things of a list."""
+    """Encodings, samplers and temperatures in the spelling of the command line: texts, or entries of a list."""
     for name, value in said.items():
         if value is None:
             raise ValueError(f"{name} is None; name one of pl.{LISTS[name]}, or leave it out")
@@ -39,7 +39,7 @@ def spelling(**said):
 
 
 def whole(name, value, least=-2**31, most=2**31 - 1):
-    """A whole number, also of NumPy; True is none."""
+    """A whole number, also of NumPy, but not True."""
     try:
         number = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
@@ -64,12 +64,12 @@ def numbers(**said):
 
 
 def _keyword(name):
-    """An option that is a word of Python, such as global, is spelled global_."""
+    """An option that is a keyword of Python, such as global, is spelled global_."""
     return name + "_" if keyword.iskeyword(name) else name
 
 
 class Chosen:
-    """A thing of a list, with options. Call it with other options to get another one."""
+    """An entry of a list, with options. A call with other options gives another one."""
 
     kind = ""
 
@@ -94,7 +94,7 @@ class Chosen:
         return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
 
     def _said(self):
-        """The options that its spelling has: names and texts. A text may have commas of its own."""
+        """The options in its spelling: names and texts. A text may contain commas."""
         said, last = {}, None
         for part in self.spelled.partition(":")[2].split(","):
             name, given, text = part.partition("=")
@@ -225,13 +225,13 @@ class Task(Chosen):
         return _inside.task_example(self.spelled, whole("length", length))
 
     def baselines(self, length, samples=512, *, seed=0):
-        """What can be reached without understanding: accuracies by chance, by the most frequent symbol of each slot
-        (majority), and by the same answer in every slot, from how many of each symbol there are (content_only)."""
+        """Baselines: accuracies by chance, by the most frequent symbol of each slot (majority), and by the same answer
+        in every slot, from how many of each symbol there are (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 
 class _Default:
-    """A default of an option, as it is spelled."""
+    """The spelling of an option's default."""
 
     def __init__(self, text):
         self.text = text
@@ -252,7 +252,7 @@ def _doc(row, kind):
 
 
 class Things:
-    """All things of a kind, as attributes; things["name:option=value"] takes a spelling of the command line."""
+    """All entries of a list, as attributes; list["name:option=value"] takes a spelling of the command line."""
 
     def __init__(self, chosen):
         self._chosen = chosen
@@ -263,7 +263,7 @@ class Things:
         return self._chosen.kind
 
     def look_again(self):
-        """Reads the list anew: something was added."""
+        """Reads the list again after an addition."""
         self._rows = {row["name"]: row for row in _inside.things(self._chosen.kind)}
 
     def __getattr__(self, name):

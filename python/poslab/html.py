@@ -1,12 +1,12 @@
-"""What a notebook shows of a tensor and of a run: small tables."""
+"""Small tables of tensors and runs for a notebook."""
 
 from html import escape
 
-MOST = 10    # rows and columns of a table; of more, the first and the last ones are shown
+MOST = 10    # rows and columns of a table; of larger ones, the first and the last are shown
 
 
 def _shown(count):
-    """Indices to show; None stands for those that are left out."""
+    """The indices to show, with None for a gap."""
     if count <= MOST:
         return list(range(count))
     return [*range(MOST // 2), None, *range(count - MOST // 2 + 1, count)]
@@ -35,7 +35,7 @@ def of_tensor(x):
 
 
 def of_run(path, result, tested):
-    """What was trained, and the rows of its test; result is None before the end of a training."""
+    """The options of a run, and the rows of its test; result is None before the end of a training."""
     names = ("task", "encoding", "positions", "parameters", "steps", "paper_score", "steps_per_second")
     facts = [(name.replace("_", " "), result[name]) for name in names if (result or {}).get(name) is not None]
     head = f"<div>Run <code>{escape(path)}</code>{'' if result else ', without a result yet'}</div>"

@@ -1,4 +1,4 @@
-"""Trained models, seen from inside: logits of tokens of your own, activations kept and replaced, weights."""
+"""The inside of trained models: logits of your own tokens, activations kept and replaced, weights."""
 
 import os
 
@@ -6,7 +6,7 @@ from ._poslab import _inside
 
 
 def patterns(trace):
-    """Of a trace: pairs of a pattern and a function, or None for what is kept."""
+    """The entries of a trace: pairs of a pattern and a function, or None to keep the activation."""
     for pattern, function in (trace.items() if isinstance(trace, dict) else ()):
         if not isinstance(pattern, str) or not (function is None or callable(function)):
             raise ValueError(f"trace has {pattern!r}: {function!r}; give a pattern of names, and a function or None")
@@ -16,8 +16,8 @@ def patterns(trace):
 
 
 def load(run):
-    """The trained model of a run folder, of whatever kind, or of a checkpoint of the Hugging Face form: a Model. Takes
-    a Run or a path."""
+    """The trained model of a run folder of any kind, or of a checkpoint of the Hugging Face form: a Model. Takes a Run
+    or a path."""
     return Model(run)
 
 
@@ -36,8 +36,8 @@ class Model:
 
     @property
     def parameters(self):
-        """The weights by name. They are those of this object: the run folder stays as it is. Not of an external
-        checkpoint, whose weights stay in its files."""
+        """The weights of this object by name: the run folder does not change. Absent for an external checkpoint, whose
+        weights stay in its files."""
         return self._model.parameters
 
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):
@@ -54,11 +54,11 @@ class Model:
 
     @property
     def start(self):
-        """The token with which the answers of a T5 begin; None for other models."""
+        """The token that begins the answers of a T5; None for other models."""
         return self._model.start
 
     def names(self):
-        """The names of all activations, in the order in which a pass makes them.
+        """The names of all activations, in the order of a pass.
 
         Beside these each layer of a scheme that has logits has "block0.attention.logits", (B, H, T, T). They are
         computed if a pattern ends in ".logits"."""
@@ -68,11 +68,11 @@ class Model:
         return names
 
     def tokens(self, text):
-        """The tokens of a text, as a language model or a T5 reads them: a list."""
+        """The tokens of a text for a language model or a T5: a list."""
         return self._model.tokens(text)
 
     def write(self, prompt="#include <", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=None):
-        """What a language model writes after the prompt, as `poslab lm generate` does: a text of `count` tokens.
+        """The text of a language model after the prompt, as in `poslab lm generate`: a text of `count` tokens.
 
         temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones, and
         the same seed, 0 if it is None, writes the same text. An external checkpoint that has a token for the beginning
@@ -80,7 +80,7 @@ class Model:
         return self._model.write(prompt, count, temperature, top_k, top_p, seed).decode(errors="replace")
 
     def answer(self, prompt, count=64, *, beams=1, length_penalty=1.0, early_stopping="off"):
-        """What a T5 answers, as `poslab t5 generate` does: greedily, or the best that a search with `beams` finds.
+        """The answer of a T5, as in `poslab t5 generate`: greedy, or the best of a search with `beams`.
 
         early_stopping: "off", "on" or "never"."""
         return self._model.answer(prompt, count, beams, length_penalty, early_stopping)

@@ -10,8 +10,7 @@ written_in_python = set()      # kinds and names
 
 
 def _join(cls, base, called, add, things, *more):
-    """base: the class here that it derives from. called: the method that makes it what it is, which a class may leave
-    as it is there."""
+    """base: its base class here. called: its main method, which a class may leave out."""
     for said in ("options", "laws"):
         if not isinstance(getattr(cls, said, {}), dict):
             raise ValueError(f"{cls.__name__}: {said} is a {type(getattr(cls, said)).__name__}; write a dict, as in "
@@ -80,10 +79,10 @@ class Encoding:
         self.learn(parameters)
 
     def learn(self, parameters):
-        """Makes what it learns; nothing here."""
+        """Makes the parameters; none by default."""
 
     def scores(self, q, k, positions):
-        """The logits: a pl.Scores of queries and keys. Here without positions."""
+        """The logits: a pl.Scores of queries and keys; by default without positions."""
         return Scores([Piece(q, k)], self.head_size**-0.5)
 
 
@@ -112,7 +111,7 @@ class Sampler:
         self.__dict__.update(options)
 
     def draw(self, slots, rng):
-        """The positions of so many slots: (slots,). Here those of sequential."""
+        """The positions of so many slots: (slots,); by default those of sequential."""
         return np.arange(slots)
 
 
@@ -150,7 +149,7 @@ class Task:
         self.__dict__.update(options)
 
     def output_length(self, length):
-        """How many symbols the answer to an input of that length has: at least 1."""
+        """The length of the answer to an input of that length: at least 1."""
         return 1
 
     def answer(self, x):
@@ -163,12 +162,11 @@ class Task:
         return rng.integers(0, self.symbols_in, length)
 
     def shuffled(self, x, rng):
-        """Another input with the symbols of x: any order of them, unless only some orders are inputs. It serves the
-        baseline `content_only`."""
+        """Another input with the symbols of x, in any order that is an input, for the baseline `content_only`."""
         return rng.permutation(x)
 
     def scored_slots(self, answer):
-        """How many of the slots of an answer count for accuracy, from the first on: all of them."""
+        """The number of slots of an answer, from the first, that count for accuracy; by default all."""
         return len(answer)
 
 
@@ -177,7 +175,7 @@ def _law(name, words, found):
 
 
 def _check_sampler(sampler):
-    """The laws that each sampler of pl.samplers obeys, unless it reads the tokens."""
+    """The laws of all samplers of pl.samplers that do not read tokens."""
     if sampler.draw(1).ndim == 1:
         raise ValueError(f"check: {sampler} draws offsets, and the laws are about positions of slots; check another "
                          "sampler, such as randomized")
@@ -195,7 +193,7 @@ def _check_sampler(sampler):
 
 
 def _check_task(task):
-    """What training, tests and baselines take for granted of a task."""
+    """The assumptions of training, tests and baselines about a task."""
     lengths = (1, 2, 3, 7, 40)
 
     def law(name, words, holds):

@@ -1,4 +1,4 @@
-"""Pages of the program, shown in a notebook: reports, looks inside runs, tapes."""
+"""Pages of the program in a notebook: reports, inspections of runs, tapes."""
 
 import os
 from html import escape
@@ -8,7 +8,7 @@ from ._poslab import _inside
 
 
 class Page:
-    """A page of HTML that needs no network. A notebook shows it; save(path) keeps it."""
+    """A page of HTML that needs no network. A notebook shows it; save(path) writes it to a file."""
 
     def __init__(self, text):
         self.text = text
@@ -41,15 +41,13 @@ def report(*runs):
 
 
 def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device="", force=False):
-    """The page of `poslab inspect`, which looks inside runs: positions met, activations in a plane, attention. Its
-    numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory,
-    or to take more than a month.
-    Returns a Page."""
+    """The page of `poslab inspect`, of the inside of runs: positions in training, activations in a plane, attention.
+    Its numbers are files beside it in the folder `out`. force: even if it seems too large for this machine's memory, or
+    to take more than a month. Returns a Page."""
     _inside.inspect(_paths(runs), list(lengths), samples, os.fsdecode(out), text, device, force)
     return Page.of(out)
 
 
 def graph(run, zoom="module", *, force=False):
-    """The page of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
-    each op. Returns a Page."""
+    """The page of `poslab graph`: the tape of a training step, by module or, with zoom="op", by op. Returns a Page."""
     return Page(_inside.graph(os.fsdecode(run), zoom, force))

@@ -1,4 +1,4 @@
-"""The program `poslab` that came with this module: sweeps and reproductions are many processes of it."""
+"""The program `poslab` of this module: sweeps and reproductions are many processes of it."""
 
 import os
 import signal
@@ -10,11 +10,11 @@ from .chosen import spelled_value
 
 
 def path():
-    """Where it is: beside the module in a build tree, or among the scripts of the environment."""
+    """Its path: beside the module in a build tree, or among the scripts of the environment."""
     beside = Path(_poslab.__file__).resolve().parents[2] / "poslab"
     if beside.is_file():
         return beside
-    from importlib import metadata      # here, as in run(), so that `import poslab` takes no longer
+    from importlib import metadata      # here and in run(), so that `import poslab` stays fast
     try:
         files = metadata.files("poslab") or []
     except metadata.PackageNotFoundError:
@@ -27,7 +27,7 @@ def path():
 
 
 def words_of(options):
-    """jobs=2, retry=True, threads=None as words of a command: --jobs 2 --retry."""
+    """jobs=2, retry=True, threads=None as arguments of a command: --jobs 2 --retry."""
     words = []
     for name, value in options.items():
         if value is True:
@@ -38,14 +38,15 @@ def words_of(options):
 
 
 def run(words, progress):
-    """Runs the program, with what it says of its progress on sys.stderr. Its errors become exceptions with its words,
-    ValueError for what one can put right; Ctrl-C lets it save what it has."""
+    """Runs the program, with its progress on sys.stderr. Its errors become exceptions with its messages, ValueError for
+    bad input; Ctrl-C lets it save its state."""
     import subprocess
-    this_python = os.path.dirname(sys.executable)          # draws, where the program has its tables drawn in Python
+    # the Python for drawing, if the program draws tables in Python
+    this_python = os.path.dirname(sys.executable)
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
                              env=os.environ | {"PATH": f"{this_python}{os.pathsep}{os.environ.get('PATH', '')}"},
-                             start_new_session=True)       # so that Ctrl-C comes to Python alone
+                             start_new_session=True)       # so that only Python gets Ctrl-C
     said = []
 
     def listen():

@@ -19,7 +19,8 @@ def _parsed(text, place, remedy):
 
 
 class Run:
-    """A run folder: what its training and its tests left. `seen` is what the trace of train() or resume() has kept.
+    """A run folder: the files of its training and tests. `seen` has the activations kept by the trace of train() or
+    resume().
 
     `test` is "" for the run's own test, or the name of one under other options: result and lengths are then of that
     one. `tests` has all of these."""
@@ -39,7 +40,7 @@ class Run:
 
     @property
     def tests(self):
-        """Its tests under other options than its own, a Run by each name."""
+        """Its tests under other options than its own, as Runs by name."""
         return {name: Run(self.path, self.seen, name) for name in _inside.other_tests(self.path)}
 
     @property
@@ -67,7 +68,7 @@ class Run:
 
     @property
     def metrics(self):
-        """Loss, accuracy and the gradient's norm by step: likewise."""
+        """Loss, accuracy and the gradient's norm by step, in the same form."""
         path = self.file("metrics.jsonl")
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         steps = [_parsed(line, f"line {number} of {path}", "restore the file from a copy, or empty it to do without")
@@ -112,7 +113,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
 
 
 def resume(run, *, force=False, progress=True, trace=None, **options):
-    """Goes on with a run that was stopped, exactly as if it had not been; one that had a trace needs it again. Options:
+    """Continues a stopped run, with the bits of an undisturbed one; a run with a trace needs it again. Options:
     threads, device. Returns a Run."""
     path = os.fsdecode(run)
     texts = _texts(options, ("threads", "device"))
@@ -125,9 +126,8 @@ _testing = {"lengths": "eval_lengths", "times": "eval_times", "samples": "eval_s
 
 
 def evaluate(run, *, name="", force=False, progress=True, **options):
-    """Tests a run again: `poslab eval`. Under other options than the run's own it is a test of its own, kept beside the
-    run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
-    the test.
+    """Tests a run again: `poslab eval`. Under other options than the run's own the test is kept beside the run's result
+    under `name`, or a name made from the options. Returns a Run whose result and lengths are those of the test.
 
     Options: lengths ("1:100"), samples, positions, temperature, loops, test_dropout, matmul, threads, device; of other
     kinds of run those of their eval, as times and encoding of `poslab lm eval`. force: even if it seems too large for
@@ -145,7 +145,7 @@ def evaluate(run, *, name="", force=False, progress=True, **options):
 
 
 def _as_written(options, call):
-    """call(); where it refuses a value, the message has it as it was written in Python."""
+    """call(), with refused values in the message as they were written in Python."""
     try:
         return call()
     except ValueError as e:
@@ -153,13 +153,13 @@ def _as_written(options, call):
         for value in options.values():
             if not isinstance(value, str):
                 text = text.replace(f'"{spelled_value(value)}"', repr(value))
-        if text == str(e):          # which may be of the caller's own function
+        if text == str(e):          # perhaps in the caller's function
             raise
         raise ValueError(text) from None
 
 
 def options(command="train"):
-    """The options of train(command=...): name, what it takes, default, what it is."""
+    """The options of train(command=...): name, values, default, description."""
     return table(_inside.run_options(command))
 
 

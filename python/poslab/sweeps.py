@@ -13,12 +13,12 @@ from .pages import Page
 from .runs import Run
 from .tables import read_csv, table
 
-# Of the options whose values name what may be written in Python.
+# Options whose values may be written in Python.
 KINDS = {"task": "task", "encoding": "encoding", "positions": "sampler", "test_positions": "sampler"}
 
 
 class Sweep:
-    """The folder of a sweep: its trials and what came of them, also while workers run."""
+    """The folder of a sweep: its trials and their results, also while workers run."""
 
     def __init__(self, path):
         self.path = os.fsdecode(path)
@@ -36,12 +36,12 @@ class Sweep:
 
     @property
     def lengths(self):
-        """Accuracy by length, a row for each trial and length: likewise."""
+        """Accuracy by length, a row for each trial and length, in the same form."""
         return table(self._rows(1))
 
     @property
     def runs(self):
-        """The trials that are done, by their ids: a dict of Runs."""
+        """The finished trials by id: a dict of Runs."""
         return {row["id"]: Run(os.path.join(self.path, row["id"])) for row in self._rows(0) if row["state"] == "done"}
 
     def __fspath__(self):
@@ -64,7 +64,7 @@ class Reproduction:
 
     @property
     def page(self):
-        """What a notebook shows: index.html."""
+        """The page for a notebook: index.html."""
         return Page.of(self.path)
 
     def _repr_html_(self):
@@ -121,7 +121,7 @@ def _lists(options):
 
 def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1, threads=None, retry=False, plan=False,
               draw=False, force=False, progress=True):
-    """Makes tables and figures of a paper anew: `poslab reproduce`, with its options. Takes names such as
+    """Reproduces tables and figures of a paper: `poslab reproduce`, with its options. Takes names such as
     "ruoss2023:table1"; `poslab reproduce` lists them.
 
     set: options of every run, a dict. plan: only write FOLDER/plan.jsonl; draw: only draw what is done. force: even if

@@ -1,4 +1,4 @@
-"""Rows as pandas has them, where it is installed."""
+"""Rows for pandas, if it is installed."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ def table(rows):
 
 
 def read_csv(path):
-    """A list of dicts; numbers are numbers, and what is empty is None. ValueError for a file that is cut off."""
+    """A list of dicts, with numbers as numbers, and None for empty cells. Raises ValueError for an incomplete file."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read()
     rows, reader = [], csv.DictReader(io.StringIO(lines, newline=""))

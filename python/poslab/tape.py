@@ -40,13 +40,13 @@ class Tape:
 
     def plot(self, axes=None, **names):
         """Draws it from top to bottom, and returns the axes: a box for each op, with its number on the tape and the
-        shape of its result, rounded ones for tensors that no op here made. names: what tensors are called. A tensor
-        that has a gradient shows its norm; grey ones want none."""
+        shape of its result, rounded ones for tensors that no op here made. names: labels of tensors. A tensor that has
+        a gradient shows its norm; grey ones want none."""
         return _draw(self.steps, {_address(t): name for name, t in names.items()}, axes)
 
 
 def _address(tensor):
-    return tensor.numpy().__array_interface__["data"][0]     # a reshaped tensor is the same one
+    return tensor.numpy().__array_interface__["data"][0]     # a reshaped tensor counts as the same one
 
 
 def _size(tensor):
@@ -109,7 +109,7 @@ def _draw(steps, names, axes):
         axes.annotate("", (b.x, -b.depth), (a.x, -a.depth), zorder=1, arrowprops={
             "arrowstyle": "-|>", "color": "#555", "patchA": a.drawn.get_bbox_patch(),
             "patchB": b.drawn.get_bbox_patch(),
-            "connectionstyle": "arc3,rad=0" if b.depth - a.depth == 1 else "arc3,rad=0.5"})   # around what is between
+            "connectionstyle": "arc3,rad=0" if b.depth - a.depth == 1 else "arc3,rad=0.5"})   # around the boxes between
     widest = max(abs(node.x) for node in nodes.values()) + 0.55
     axes.set(xlim=(-widest, widest), ylim=(-max(rows) - 0.55, -min(rows) + 0.55))
     axes.set_axis_off()

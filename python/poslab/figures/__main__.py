@@ -1,4 +1,4 @@
-"""Figures for print, of a page that poslab wrote or of runs:
+"""Figures for print, from a page of poslab or from runs:
 
   python -m poslab.figures report.html -o figures.pdf
   python -m poslab.figures runs/rope runs/alibi -o curves.pdf --width 77 --label rope=RoPE --label alibi=ALiBi
@@ -49,7 +49,7 @@ def check_output(path, ending):
 
 
 def of_page(path):
-    """The data in a page, or of a file of data ("-": the standard input)."""
+    """The data in a page, or in a file of data ("-": the standard input)."""
     try:
         text = sys.stdin.read() if path == "-" else pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -66,7 +66,7 @@ def of_page(path):
 
 
 def of_runs(paths):
-    """As `poslab report -o x.json` has them."""
+    """The data of runs, in the form of `poslab report -o x.json`."""
     from .._poslab import _inside
 
     try:

@@ -39,7 +39,7 @@ def chart(axes, figure, width=style.COLUMN):
         axes.minorticks_off()
     if figure.get("log"):
         axes.set_yscale("log")
-        if "y_low" in figure and figure["y_high"] < 300 * figure["y_low"]:  # few powers of ten, which say little
+        if "y_low" in figure and figure["y_high"] < 300 * figure["y_low"]:  # few powers of ten, which need more ticks
             axes.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter("")
@@ -300,7 +300,7 @@ def canvas(figures, width, vector=False, size=8, shared=False):
 
 
 def curves(data, by, x, y, ends=()):
-    """Curves of a DataFrame, by the name of each; ends: the columns of a band."""
+    """Curves of a DataFrame, by name; ends: the columns of a band."""
     for name, rows in data.groupby(by, sort=False):
         band = {"band": rows[[x, *ends]].to_numpy().tolist()} if ends else {}
         yield {"name": str(name), "points": rows[[x, y]].to_numpy().tolist()} | band
@@ -327,8 +327,8 @@ def decoded(data):
 
 
 def figures_of(page):
-    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. Of matrices
-    with several heads the first; of attention the maximum."""
+    """The charts, matrices and tapes of a page's document (lab/page/README.md), or of {"figures": [...]}. For matrices
+    with several heads the first; for attention the maximum."""
     found = list(page.get("figures", []))
     parts = [part for section in page.get("sections", []) for part in section["parts"] if isinstance(part, dict)]
     for part in parts:

@@ -1,4 +1,4 @@
-"""Figures of a notebook, with matplotlib, which is asked for when one is drawn."""
+"""Figures in a notebook, with matplotlib, which is imported when one is drawn."""
 
 import functools
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from . import draw, style
 
-SIZE = 10  # of letters, in points
+SIZE = 10  # size of letters, in points
 
 
 def pyplot():
@@ -27,7 +27,7 @@ def styled(function):
 
 
 def _axes_for(count, axes, size):
-    """As many axes as pictures: those that are given, or new ones side by side, each of this size in inches."""
+    """An axis for each picture: the given ones, or new ones side by side, each of this size in inches."""
     if axes is None:
         size = (size[0] * count, size[1])
         return pyplot().subplots(1, count, squeeze=False, figsize=size, layout="constrained")[1][0]
@@ -39,10 +39,10 @@ def _axes_for(count, axes, size):
 
 @styled
 def plot_view(view, head=1, axes=None):
-    """A view as Encoding.view() gives it: its matrices side by side, or the curves of its charts."""
+    """A view from Encoding.view(): its matrices side by side, or the curves of its charts."""
     axes = _axes_for(len(view["matrices"] or view["charts"]), axes, (5, 4.2))
     limits = {}
-    if view["matrices"] and view["one_scale"]:   # the same colours for the same numbers, differences left out
+    if view["matrices"] and view["one_scale"]:   # the same colours for the same numbers, except in differences
         seen = [m[np.isfinite(m)] for name, m in view["matrices"] if name != "difference"]
         limits = {"low": min(m.min() for m in seen), "high": max(m.max() for m in seen)}
     for ax, (name, matrix) in zip(axes, view["matrices"]):

@@ -1,4 +1,4 @@
-"""What all figures of matplotlib share: colours, lines, letters, and the files they are saved as."""
+"""The common part of all figures of matplotlib: colours, lines, letters, and file formats."""
 
 import io
 import shutil
@@ -6,21 +6,21 @@ import shutil
 INCHES = 1 / 25.4  # of a millimetre
 COLUMN, PAGE = 84, 174  # mm
 
-# As lab/page/page.css has them on a light page.
+# The colors of lab/page/page.css on a light page.
 COLOURS = ("#0072b2", "#b84f00", "#007d5a", "#a84a84", "#756b00", "#0b2f6b", "#6a4fb3", "#5a5f66")
 GREY, TRAINED = "#667079", "#eef3f6"
 SEQUENTIAL = ("#f4f7f9", "#cfe1ee", "#93c1de", "#4292c6", "#175e9c", "#08264f")
 DIVERGING = ("#7a3300", "#d55e00", "#f3b27f", "#f4f5f6", "#8fc0df", "#0072b2", "#003a66")
-# In grey print colours look alike: dashes and markers tell lines apart.
+# Dashes and markers distinguish lines in grey print.
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (3, 3)),
           (0, (10, 2, 3, 2)))  # fmt: skip
 MARKERS = "osD^vPX*"
 
-# How a file of each kind begins.
+# The beginning of a file of each kind.
 PGF = b"% poslab: a figure"
 BEGINS = {"pdf": b"%PDF-", "svg": b"<svg ", "png": b"\x89PNG", "pgf": PGF, "tex": PGF}
 PGF_HEAD = PGF + b" for LaTeX: \\usepackage{pgf} in the preamble, then \\input of this file\n"
-# What LaTeX takes for commands, or does not know; matplotlib has % and ^ set as they are.
+# Characters that LaTeX takes for commands, or does not know; matplotlib escapes % and ^.
 TEX = {"\\": r"\textbackslash{}", "$": r"\char36{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
        ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "→": r"$\rightarrow$", "↓": r"$\downarrow$",
        "≤": r"$\leq$", "≥": r"$\geq$", "∞": r"$\infty$", "·": r"$\cdot$"}  # fmt: skip
@@ -29,11 +29,11 @@ PACKAGES = "Debian: apt install texlive-latex-recommended texlive-pictures"
 
 
 class Missing(RuntimeError):
-    """Of a program or package that draws; its text says how to get it."""
+    """A missing program or package for drawing; the text names the remedy."""
 
 
 def latex():
-    """The program that measures the letters of PGF, which is also the one that will set them."""
+    """The program that measures the letters of PGF, and will also set them."""
     for program in ("pdflatex", "xelatex", "lualatex"):
         if shutil.which(program):
             return program
@@ -41,7 +41,7 @@ def latex():
 
 
 def settings(size=8, ending=""):
-    """rcParams. size: of letters, in points. ending: PGF has the main typeface of the paper."""
+    """rcParams. size: of letters, in points. ending: PGF uses the main typeface of the paper."""
     from cycler import cycler
 
     return {
@@ -77,7 +77,7 @@ def _pgf(canvas, ending):
 
 
 def saved(canvas, ending, **metadata):
-    """The bytes of a file, without a date: the same figure is the same file. Throws Missing."""
+    """The bytes of a file, without a date, so that equal figures have equal files. Raises Missing."""
     if BEGINS[ending] == PGF:
         return _pgf(canvas, ending)
     file = io.BytesIO()

@@ -1,6 +1,6 @@
-"""Chi, Fan and Rudnicky 2023 (spec C.2): attention disperses over long inputs, and a temperature mends it. `poslab
-reproduce chi2023` trains and measures (lab/papers/chi2023), and this draws what came of it. Here are tables 1
-(dispersion), 5 (temperatures) and 7 (logits)."""
+"""Chi, Fan and Rudnicky 2023 (spec C.2): attention disperses over long inputs, and a temperature corrects it.
+`poslab reproduce chi2023` trains and measures (lab/papers/chi2023), and this module draws the results. Here are tables
+1 (dispersion), 5 (temperatures) and 7 (logits)."""
 
 import pandas as pd
 
@@ -17,8 +17,8 @@ LOGITS = {"largest_logit": ("lmax", "largest logit", 2)}
 
 
 def at_both_ends(trials, table, figures, first_layer):
-    """At the trained length and the longest, each figure of each task. figures: the source's column, a title and how
-    many digits, by the name in alignments."""
+    """Each figure of each task at the trained length and the longest. figures: the source's column, a title and the
+    number of digits, by the name in alignments."""
     rows, cells, ends = [], [], (trials.about["length"], trials.about["longer"][-1])
     for task in trials.about["tasks"]:
         for length, theirs in zip(ends, (512, 15000)):
@@ -37,14 +37,14 @@ def at_both_ends(trials, table, figures, first_layer):
 
 
 def changed(trials, task, figure, ends):
-    """From the trained length to the longest, of means."""
+    """The change of means from the trained length to the longest."""
     verdict = "rises" if ends[1] > ends[0] else "falls" if ends[1] < ends[0] else "stays"
     return {"task": task, "figure": figure, "short": ends[0], "long": ends[1],
             "verdict": verdict_on(trials, task, verdict)}  # fmt: skip
 
 
 def counts(changes, figure):
-    """How many tasks it rises and falls in, of those that are learned."""
+    """The numbers of learned tasks in which it rises and falls."""
     count = changes.loc[changes["figure"] == figure, "verdict"].tolist().count
     up, down = count("rises"), count("falls")
     return f"rises in {up} of {up + down + count('stays')} tasks and falls in {down}"
@@ -71,7 +71,7 @@ CLOSE = 1e-9  # of temperatures, which are multiples of a twentieth
 
 
 def order(trials, task, mode, means):
-    """Whether the temperatures of a row fall with the length and, of entropy, how many are not above those of maximum
+    """Whether the temperatures of a row fall with the length and, for entropy, how many are not above those of maximum
     probability."""
     ends = [1, *means]
     rises = any(b > a + CLOSE for a, b in zip(ends, means))

@@ -1,4 +1,4 @@
-"""Tables 2 (encodings), 4 (retrieval) and 6 (documents) of chi2023: the answers that are right. And table 3,
+"""Tables 2 (encodings), 4 (retrieval) and 6 (documents) of chi2023, shares of right answers, and table 3,
 perplexity."""
 
 import numpy as np
@@ -18,7 +18,7 @@ def lengths_of(trials):
 
 
 def answer_grid(trials, caption, corner, rows):
-    """Of each row at each length: its name, its columns of the .csv file, and answers(mode, length) of one task."""
+    """For each row at each length: its name, its columns of the .csv file, and answers(mode, length) of one task."""
     lengths, cells, data = lengths_of(trials), [], []
     for name, fields, of in rows:
         mode, plain = fields["mode"], [of("original", length) for length in lengths]
@@ -31,7 +31,7 @@ def answer_grid(trials, caption, corner, rows):
 
 
 def gain(trials, tasks, mode, model=""):
-    """The verdict on a mode beyond the trained length, against the model as it is; absent where nothing is compared."""
+    """The verdict on a mode beyond the trained length, against the unchanged model; absent without a comparison."""
     longer = trials.about["longer"]
     home, plain, ours = (over_all(trials, tasks, lengths, of, model)
                          for lengths, of in (([trials.about["length"]], "original"), (longer, "original"),
@@ -87,7 +87,7 @@ PLACES = 8  # eighths of the context
 
 
 def middle(trials):
-    """Answers at either end of the longest context against those in its middle."""
+    """Answers at both ends of the longest context against those in its middle."""
     length = trials.about["longer"][-1]
     at = [answers(trials, "documents", "documents", "original", length, f"accuracy_{n + 1}") for n in range(PLACES)]
     ends, between = (at[0] + at[-1]) / 2, (at[PLACES // 2 - 1] + at[PLACES // 2]) / 2

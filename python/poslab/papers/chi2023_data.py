@@ -1,5 +1,5 @@
-"""What the trainings of chi2023 have left, by seed: answers, losses, alignments. And the verdicts of its tables, with
-the cells and sentences that they fill."""
+"""The results of chi2023's trainings, by seed: answers, losses, alignments. And the verdicts of its tables, with their
+cells and sentences."""
 
 import pandas as pd
 
@@ -18,24 +18,24 @@ def file(task, mode, folder, ending):
 
 
 def answers(trials, model, task, mode, length, column="accuracy"):
-    """Of a test of a model, as it is or with a temperature that aligns it. The language model has no task."""
+    """A test of a model, plain or with an aligned temperature. The language model has no task."""
     test = file(task, mode, "tests", "csv") if MODES[mode] else "eval.csv"
     return trials.by_seed(model, test, length, task or "plain", column)
 
 
 def of_task(trials, task, mode, length):
-    """The same of the model that learned the task."""
+    """The same for the model that learned the task."""
     return answers(trials, trials.about["tasks"][task], task, mode, length)
 
 
 def over_all(trials, tasks, lengths, mode, model=""):
-    """Of each seed, the mean over tasks and lengths; without a model, of the one that learned each task."""
+    """For each seed, the mean over tasks and lengths; without a model, of the one that learned each task."""
     models = {task: model or trials.about["tasks"][task] for task in tasks}
     return average([answers(trials, models[task], task, mode, length) for task in tasks for length in lengths])
 
 
 def guess(trials, tasks, lengths):
-    """The mean accuracy of answers at random."""
+    """The mean accuracy of random answers."""
     return mean([trials.about["guess"][task][str(length)] for task in tasks for length in lengths])
 
 
@@ -44,14 +44,14 @@ def at_length(record, length):
 
 
 def temperature(trials, task, mode, length):
-    """What algorithm 1 or another rule has found for a task."""
+    """The temperatures by algorithm 1 or another rule for a task."""
     records = trials.records(trials.about["tasks"][task], file(task, mode, "aligned", "json"))
     found = {seed: at_length(record, length) for seed, record in records.items()}
     return pd.Series({seed: one["temperature"][0] for seed, one in found.items() if one}, dtype=float)
 
 
 def attention(trials, task, length, name, first_layer):
-    """A figure of attention before it is aligned: mean over the encoder, or of its first layer."""
+    """A statistic of attention before alignment: the mean over the encoder, or of its first layer."""
     found = {}
     records = trials.records(trials.about["tasks"][task], file(task, "maximum probability", "aligned", "json"))
     for seed, record in records.items():
@@ -62,7 +62,7 @@ def attention(trials, task, length, name, first_layer):
 
 
 def standing(trials, task):
-    """Whether the model that learns a task answers above guesses at the trained length: "learned", "not learned", or
+    """Whether the model of a task is better than guesses at the trained length: "learned", "not learned", or
     "untested"."""
     length = trials.about["length"]
     ours = of_task(trials, task, "original", length)
@@ -72,12 +72,12 @@ def standing(trials, task):
 
 
 def verdict_on(trials, task, verdict):
-    """A verdict on the model of a task, in place of which it is not learned or untested."""
+    """A verdict on the model of a task, or "not learned" or "untested"."""
     return verdict if (of := standing(trials, task)) == "learned" else of
 
 
 def guarded(trials, text):
-    """A sentence on the tasks that are learned, and one on the others."""
+    """A sentence on the learned tasks, and one on the others."""
     count = [standing(trials, task) for task in trials.about["tasks"]].count
     n, why = count("not learned"), "answers at the trained length are not above guesses by more than their interval."
     if not count("learned"):
@@ -86,13 +86,13 @@ def guarded(trials, text):
 
 
 def columns(x, source=NAN):
-    """How many seeds, their mean, its interval and the source's number."""
+    """The number of seeds, their mean, its interval and the source's number."""
     return summary(x, "value") | {"source": source}
 
 
 def change(more, sides, baseline, words=("better", "worse")):
-    """A difference by seed and its verdict: the first word where it is above zero with its interval, the second below,
-    inconclusive, or not learned where neither of its sides is above the baseline."""
+    """A difference by seed and its verdict: the first word if its interval is above zero, the second if below,
+    "inconclusive", or "not learned" if neither side is above the baseline."""
     row = summary(more)
     if any(above(x, baseline) for x in sides):
         verdict = words[0] if row["interval_low"] > 0 else words[1] if row["interval_high"] < 0 else "inconclusive"
@@ -113,7 +113,7 @@ def stated(row):
 
 
 def accuracy_cell(ours, reference=None):
-    """Accuracy in %, below it its interval or how far it is ahead of a reference, bold where that excludes zero."""
+    """Accuracy in %, and below it its interval or its lead over a reference, bold if that excludes zero."""
     if reference is None:
         return Cell(number(mean(ours)), span(interval(ours)))
     more = difference(ours, reference)
@@ -132,7 +132,7 @@ def length_names(lengths, trained):
 
 
 def source_grid(table, caption, corner, rows, digits):
-    """The source's own numbers. rows: those of its table, by the names that they have here."""
+    """The source's numbers. rows: the rows of its table, by the names here."""
     frame = published(table)
     cells = [[Cell(name), *(Cell(number(x, digits, 1)) for x in frame.loc[row])] for name, row in rows.items()]
     return Grid(caption, [corner, *frame.columns], cells)

@@ -120,7 +120,7 @@ def curves(trials, artifact):
 
 
 def beside(predicted, measured, digits=3, holds=False, after=""):
-    """A prediction, below it what the rows have."""
+    """A prediction, and below it the value of the rows."""
     below = "none reaches it"
     if measured is not None:
         below = f"{measured:.{digits}f}, {100 * (predicted / measured - 1):+.1f} %"
@@ -136,8 +136,8 @@ def proposition_row(row):
 
 
 def worst(rows, n, holds):
-    """The largest relative error in % of a proposition, in the rows in which what it assumes does hold or does not; and
-    how many these are."""
+    """The largest relative error in % of a proposition, in the rows in which its assumption holds or does not; and
+    their number."""
     errors = [abs(row[f"tau{n}_predicted"] / row[f"tau{n}"] - 1) for row in rows
               if row[f"assumed{n}"] == holds and row[f"tau{n}"] is not None]  # fmt: skip
     return 100 * max(errors, default=0), f"{len(errors)} row{'s' * (len(errors) != 1)}"

@@ -34,7 +34,7 @@ class Entry:
         return sum(setting.runs for setting in self.tasks.values())
 
     def rank_by(self, counted):
-        """Its means over these tasks, of each seed that is done on all of them."""
+        """Its means over these tasks, for each seed that is done on all of them."""
         scores = pd.DataFrame({task: self.tasks[task].by_seed for task in counted}).dropna()
         self.scores = pd.Series({seed: mean(row) for seed, row in scores.iterrows()}, dtype=float)
         self.mean, self.interval = mean(self.scores), interval(self.scores)
@@ -60,8 +60,8 @@ class Entry:
 
 
 class Ranking:
-    """`counted` are the tasks on which every encoding with a result was tested, save such as failed on one; `ranked`
-    are the encodings that were tested on all of them, the best first, and `unranked` the others, as planned."""
+    """`counted` are the tasks with a result of every encoding, except those that failed on one; `ranked` are the
+    encodings that were tested on all of them, the best first, and `unranked` the others, as planned."""
 
     def __init__(self, trials):
         asked = trials.asked[trials.asked.index.isin(trials.about["schemes"])]
@@ -89,25 +89,25 @@ class Ranking:
         return {name: mean([self.baselines(task)[name] for task in self.counted]) for name in BASELINES}
 
     def ahead(self, entry, task=None):
-        """Of `none`, by equal seeds; empty of `none` itself."""
+        """Its differences to `none`, by seed; empty for `none` itself."""
         if self.none in (None, entry):
             return pd.Series(dtype=float)
         first, second = (e.tasks[task].by_seed if task else e.scores for e in (entry, self.none))
         return difference(first, second)
 
     def time(self, entry, counted):
-        """Of a step, in that of `none`."""
+        """The time of a step relative to that of `none`."""
         return entry.step(counted) / self.none.step(counted) if self.none else NAN
 
     def place(self, entry):
-        """Equal means, to what rounding may leave, share a place."""
+        """Means that are equal up to rounding share a rank."""
         return 1 + sum(round(e.mean, 9) > round(entry.mean, 9) for e in self.ranked)
 
     def places(self):
         return [list(equal) for _, equal in itertools.groupby(self.ranked, self.place)]
 
     def ties(self, entry):
-        return bool(entry.interval[1] >= self.ranked[0].interval[0])  # of NaN, with one seed: false
+        return bool(entry.interval[1] >= self.ranked[0].interval[0])  # false for NaN, which one seed has
 
 
 def on_task(setting):
@@ -115,7 +115,7 @@ def on_task(setting):
 
 
 def ranked_grid(r):
-    """A row for each encoding, and between them the baselines at their places."""
+    """A row for each encoding, with the baselines at their ranks."""
     head = ["encoding", "rank", "seeds", "mean", "minus none", *r.tested, "at trained lengths", "parameters",
             "time of a step"]  # fmt: skip
     rows = []
@@ -153,7 +153,7 @@ def row(r, entry, task, setting_or_entry, ahead, counted, **more):
 
 
 def data(r):
-    """A row for each encoding and task, and one for the mean of those that count, which alone has a rank."""
+    """A row for each encoding and task, and one for the mean over counted tasks, which has the rank."""
     rows = []
     for e in r.ranked + r.unranked:
         for task in r.tested:
@@ -227,7 +227,7 @@ def not_learned(r):
 
 
 def windows(r):
-    """Encodings whose window no string here reaches."""
+    """Encodings whose window is longer than all strings here."""
     slots, all = r.trials.about["slots"], r.trials.about["windows"]
     wide = [e.name for e in r.ranked + r.unranked if all.get(e.name, 0) >= slots]
     if wide:
@@ -236,7 +236,7 @@ def windows(r):
 
 
 def twins(r):
-    """Encodings with equal results, loss and all."""
+    """Encodings with equal results, including the loss."""
     same, losses = {}, r.trials.by_length("loss")
     for e in r.ranked:
         results = tuple(tuple(losses.loc[s.at_lr.index].to_numpy().ravel()) for s in e.tasks.values())
@@ -268,7 +268,7 @@ def remarks(r):
 
 
 def dots(r, name):
-    ends = [(e.mean if np.isnan(x) else x for x in e.interval) for e in r.ranked]  # of one seed the mean itself
+    ends = [(e.mean if np.isnan(x) else x for x in e.interval) for e in r.ranked]  # with one seed the mean itself
     mean = {"name": "mean", "color": "c7", "marker": "|",
             "points": [[n, e.mean, *both] for n, (e, both) in enumerate(zip(r.ranked, ends))]}  # fmt: skip
     tasks = [{"name": task, "points": [[n, *[e.tasks[task].mean] * 3] for n, e in enumerate(r.ranked)]}

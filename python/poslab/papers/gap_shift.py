@@ -1,5 +1,6 @@
-"""The gap shift, an experiment of poslab's own: do models fail on longer strings for the length, or for the smaller
-gaps between randomized positions? lab/papers/gap_shift measures trained models, and this draws what came of it."""
+"""The gap shift, an experiment of poslab's own: do models fail on longer strings because of the length, or because of
+the smaller gaps between randomized positions? lab/papers/gap_shift measures trained models, and this module draws the
+results."""
 
 import pandas as pd
 
@@ -15,7 +16,7 @@ NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
 
 
 def tested(trials, artifact):
-    """Each setting that has a model, with its Setting and a way to its accuracies by length and other fields."""
+    """Each setting that has a model, with its Setting and a function to its accuracies by length and other fields."""
     for one in artifact["settings"]:
         models = Setting(trials, **{name: one[name] for name in ("task", "encoding", "positions")})
         if models.runs:
@@ -95,7 +96,7 @@ def gaps(trials, artifact):
 
 
 def spacing_cells(tests):
-    """One number in a column, or two where spacing is random and even: the second stands below."""
+    """One number in a column, or two, for random and, below it, even spacing."""
     cells = {}
     for test in tests:
         accuracy = number(mean(by_seed(test["accuracy"]))) + "†" * (not test["inside"])
@@ -107,7 +108,7 @@ def spacing_cells(tests):
 
 
 def grid_figure(setting, data):
-    """Random spacing, that of training too; gap 1 has only one. Faint: beyond the pool."""
+    """Random spacing, as in training; gap 1 has only one. Faint: beyond the pool."""
     data = data[(data["spacing"] == "random") | (data["test_positions"] == "stretched:gap=1")]
     data = data.sort_values(["length", "mean_gap"], kind="stable")
     inside = data[data["within_pool"]].assign(curve="length " + data["length"].astype(str))
@@ -175,8 +176,8 @@ CHANGES = {
 
 
 def which_first(gap, length):
-    """What it costs, by seed, to change the gap at the same length, and the length at the same gap: a row. The verdict
-    names that which costs more if the interval of their difference over seeds excludes zero."""
+    """A row of the costs, by seed, of a change of the gap at the same length, and of the length at the same gap. The
+    verdict names the more expensive one if the interval of their difference over seeds excludes zero."""
     more, less = (gap, length) if mean(gap) > mean(length) else (length, gap)
     x = difference(more, less)
     row = {"seeds": len(x)}
@@ -191,7 +192,7 @@ def which_first(gap, length):
 
 
 def one_by_one(gap, length):
-    """How many settings lose more to the gap, how many to the length, and how many are inconclusive."""
+    """The numbers of settings that lose more to the gap, more to the length, and are inconclusive."""
     ends = [interval(difference(*both)) for both in zip(gap, length)]
     counts = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
     return {"gap_more": counts[0], "length_more": counts[1], "inconclusive": len(ends) - sum(counts)}
@@ -202,7 +203,7 @@ def points(row, name):
 
 
 def first_reading(row):
-    """Of which_first() and one_by_one()."""
+    """The notes of which_first() and one_by_one()."""
     if row["verdict"] == "untested":
         says = "No setting has been tested both ways yet."
     else:
@@ -218,8 +219,8 @@ def first_reading(row):
 
 
 def losses(artifact, setting, length, longest):
-    """The skill at home, and what each change costs, by seed. A skill is 0 for always the most frequent symbol of each
-    slot and 1 for all right, so that lengths compare whose baselines differ."""
+    """The skill at the trained setting, and the cost of each change, by seed. A skill is 0 for the most frequent symbol
+    of each slot and 1 for all right, so that lengths with different baselines can be compared."""
 
     def skill(length, gap):
         majority = artifact["majority"][setting["task"]][artifact["lengths"].index(length)]
@@ -233,7 +234,7 @@ def losses(artifact, setting, length, longest):
 
 
 def first_from(artifact, all, length, longest):
-    """Of all settings, from one trained length: readings, a table, and the rows of both files."""
+    """For all settings, from one trained length: readings, a table, and the rows of both files."""
     rows, data, verdicts, unlearned = [], [], [], []
     lost = {name: [] for both in CHANGES.values() for name in both}
     for one, models in all:
@@ -296,7 +297,7 @@ RULES = ("as trained", "equal steps", "counted")
 
 
 def baselines_at(trials, ids, lengths):
-    """By name, over these lengths: means over the seeds of these trials."""
+    """Baselines by name, over these lengths: means over the seeds of these trials."""
     ids = trials.asked.loc[ids].drop_duplicates("seed").sort_values("seed").index
     return {
         name: mean([mean(list(trials.by_length(name).loc[id].reindex(lengths).dropna())) for id in ids])
@@ -305,7 +306,7 @@ def baselines_at(trials, ids, lengths):
 
 
 def ahead(name, x):
-    """A row of the verdicts: how far one sampler is from uniform sampling."""
+    """A row of the verdicts: the difference of a sampler to uniform sampling."""
     ends, m = interval(x), mean(x)
     verdict = "inconclusive" if not strong(ends) else "ahead" if m > 0 else "behind"
     return {"trained": name, "minus_uniform": m, "difference_low": ends[0], "difference_high": ends[1],
@@ -322,7 +323,7 @@ def ahead_reading(row):
 
 
 def matched_row(one, trained_length, far):
-    """The accuracies of a setting at the trained length and, by each rule, beyond: (rule, lengths, positions, x)."""
+    """The accuracies of a setting at the trained length and, for each rule, beyond: (rule, lengths, positions, x)."""
     yield "", [trained_length], "same", test_of(one, trained_length, rule="as trained")
     for rule in RULES:
         tests = [t for t in one["tests"] if t["rule"] == rule and t["length"] in far]

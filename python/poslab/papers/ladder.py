@@ -36,7 +36,7 @@ def lengths(trials, which):
 
 
 def expected(trials):
-    """A row for each task: the probability that its candidate is above, its accuracy, and the best that is printed."""
+    """A row for each task: the probability that its candidate is above, its accuracy, and the best printed one."""
     all = pd.DataFrame(trials.about["registered"]["prediction"]).set_index("task")
     table1 = published("ruoss2023_table1").drop(columns="level").max(axis=1)
     best = [max(table1[task], printed("ruoss2023_table5", task, "geometric")) for task in all.index]
@@ -44,7 +44,7 @@ def expected(trials):
 
 
 def scores(trials, task, rung, which, stage):
-    """Its mean accuracy, by seed."""
+    """The mean accuracy of a scheme, by seed."""
     options = {name: rung[name] for name in ("encoding", "positions", "temperature")}
     of = done(trials, task=task, **options)
     of = of[of["seed"].isin(seeds(trials, stage))].sort_values("seed")
@@ -52,8 +52,8 @@ def scores(trials, task, rung, which, stage):
 
 
 def contests(trials, family):
-    """A row for each task: its candidate against its opponent in the second stage, where both are chosen. Holm goes
-    over all tasks, of which those that are not done have p = 1."""
+    """A row for each task: its candidate against its opponent in the second stage, once both are chosen. Holm's
+    correction is over all tasks; unfinished ones have p = 1."""
     candidates, rows = rungs(trials, "candidate"), []
     for task, e in expected(trials).iterrows():
         rows.append({"family": FAMILIES[family], "task": task, "p": 1.0, "verdict": "not done"})
@@ -106,7 +106,7 @@ def plan(trials, artifact):
 
 
 def unlike(trials):
-    """Names what differs from the registered runs, so that others do not pass for them."""
+    """Names the differences to the registered runs, so that others are not mistaken for them."""
     steps = trials.about["registered"]["steps"]
     for other in trials.asked[["preset", "steps"]].drop_duplicates().itertuples():
         if (other.preset, other.steps) != ("tiny", steps):
@@ -150,7 +150,7 @@ def chosen(trials, artifact):
 
 
 def stated(all):
-    """Which tasks are above, which are not, and which are not done."""
+    """Sentences on the tasks above, the others, and the unfinished ones."""
 
     def listed(verdict):
         rows = all[all["verdict"] == verdict].itertuples()
@@ -172,7 +172,7 @@ def stated(all):
 
 
 def calibration(all):
-    """How good the registered probabilities were, over the tasks that have a verdict."""
+    """The quality of the registered probabilities, over the tasks with a verdict."""
     these = all[all["verdict"] != "not done"]
     above, expected = these["verdict"] == "above", these["expected_above"]
     if len(these):
@@ -182,7 +182,7 @@ def calibration(all):
 
 
 def price(trials, all):
-    """The runs that a verdict on everything still takes, at the mean time of those that are done."""
+    """The missing runs for all verdicts, at the mean time of the finished ones."""
     these = trials.asked["done"]
     seconds = [trials.results[id].get("seconds", 0) for id in these.index[these]]
     missing = int((~these).sum())

@@ -26,7 +26,7 @@ def read(source):
 
 
 def text(place, /, **values):
-    """The one paragraph that stands under "SOURCE:NAME"."""
+    """The only paragraph under "SOURCE:NAME"."""
     source, name = place.split(":")
     return read(source)[name][0].format(**values)
 

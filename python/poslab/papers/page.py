@@ -1,4 +1,4 @@
-"""What a source's module makes, and the files of it: NAME.md and NAME.csv of each table or figure, README.md with all
+"""The results of a source's module, and their files: NAME.md and NAME.csv of each table or figure, README.md with all
 of them, index.html with the figures, too, figures/ for papers, and page.json for programs: titles, files, origin."""
 
 import base64
@@ -26,7 +26,7 @@ class Cell:
 class Grid:
     caption: str
     head: list
-    rows: list  # of cells; the first of a row names it
+    rows: list  # of cells; the first names the row
 
     def mark_best(self, ranks):
         """The highest of each column; `ranks` has a number for each cell."""
@@ -39,23 +39,23 @@ class Grid:
 class Figure:
     name: str
     caption: str
-    alt: str  # what it shows, in words, with numbers
+    alt: str  # a description of it, with the numbers that figures/draw.py writes
     charts: list  # as figures/draw.py has them
     data: pd.DataFrame
 
 
 @dataclass
 class Section:
-    readings: list = field(default_factory=list)  # what came out, in sentences
+    readings: list = field(default_factory=list)  # results, in sentences
     grids: list = field(default_factory=list)
     figures: list = field(default_factory=list)
-    notes: list = field(default_factory=list)  # how it was made, and what it does not say
+    notes: list = field(default_factory=list)  # methods and limits
     data: pd.DataFrame = field(default_factory=pd.DataFrame)
     more: dict = field(default_factory=dict)  # further tables: {"verdicts": ...} is NAME-verdicts.csv
     arrays: str = ""  # a file of the folder, which was there before
 
     def files(self, name):
-        """The tables as files of their own."""
+        """The tables as separate files."""
         tables = {name: self.data} | {f"{name}-{of}": table for of, table in self.more.items()}
         return {f"{stem}.csv": table for stem, table in tables.items() if len(table.columns)}
 
@@ -133,7 +133,7 @@ def section_html(name, artifact, section):
 
 
 def write_file(path, data):
-    """Beside it, and then renamed, so that whoever reads it has the old one or the new one as a whole."""
+    """Written to another file, then renamed, so that readers get the whole old or the whole new one."""
     beside = path.with_name(path.name + ".partial")
     beside.write_bytes(data if isinstance(data, bytes) else data.encode())
     beside.replace(path)

@@ -1,5 +1,5 @@
 """Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of Transformers": its tables. Claims,
-figures and columns are in the files beside this one, and the runs that all of these take in lab/papers/ruoss2023."""
+figures and columns are in the files beside this one, and their runs in lab/papers/ruoss2023."""
 
 import itertools
 
@@ -17,7 +17,7 @@ from .sweep import done, ends, mean_at, task_cell
 
 
 def beside(ours, theirs, before=()):
-    """The best of all, below it the paper's and the difference."""
+    """The best of all, and below it the paper's and the difference."""
     return Cell(number(ours.best), [*before, *ours.partly, number(theirs), number(ours.best - theirs, sign="+")])
 
 
@@ -28,7 +28,7 @@ def against_plain(trials, task, plain, random):
 
 
 def with_paper(trials, table, head, rows, data, says, pairs, minus):
-    """Ours beside the paper's, and the comparisons that follow."""
+    """Our numbers beside the paper's, and comparisons."""
     grid, below = Grid(text(f"ruoss2023:{table} caption"), ["task", *head], rows), notes(trials, f"ruoss2023:{table}")
     section = Section(says, [grid], notes=below, data=pd.DataFrame(data))
     if pairs:
@@ -82,7 +82,7 @@ def table4(trials, artifact):
 
 
 def table5(trials, artifact):
-    """The paper takes the best of all runs; what is compared is the best of the means."""
+    """The paper has the best of all runs; the comparison is of the best means."""
     pairs, rows, data = [], [], []
     for task in tasks(trials):
         of = {c: s for c in COLUMNS[6:] if (s := setting(trials, task, c)).planned}
@@ -106,11 +106,11 @@ def table5(trials, artifact):
 
 # -- table 1, more strictly --------------------------------------------------------------------------------------------
 
-ENOUGH = 3  # seeds of a test: two can be close to each other by luck
+ENOUGH = 3  # seeds of a test: two can be close by luck
 
 
 def t_test(x):
-    """Student's p of a mean of zero."""
+    """Student's p for a mean of zero."""
     return float(stats.ttest_1samp(x, 0).pvalue) if np.any(x) else 1.0
 
 
@@ -118,7 +118,7 @@ TESTS = {"t_holm": t_test, "permutation_holm": flip_test}
 
 
 def signs(trials, artifact):
-    """Each comparison with its seeds, by the bootstrap, Student's interval and flipped signs, and all as one family."""
+    """Each comparison over its seeds, by the bootstrap, Student's interval and flipped signs, and all as one family."""
     rows = []
     for task, (plain, random) in itertools.product(tasks(trials), PAIRS):
         c = against_plain(trials, task, plain, random)
@@ -172,10 +172,10 @@ def signs_say(data):
 
 
 def expected_best(x, m):
-    """The mean over all choices of m of the values of the best among them (Tang et al. 2020); NaN of fewer than m."""
+    """The mean, over all choices of m values, of the best among them (Tang et al. 2020); NaN for fewer than m."""
     if len(x) < m:
         return NAN
-    best, left, n = 0.0, m / len(x), len(x)  # left: the probability that the next one is the best
+    best, left, n = 0.0, m / len(x), len(x)  # the remaining probability that the next one is the best
     for i, value in enumerate(sorted(x, reverse=True)[: n - m + 1]):
         best += left * value
         left *= (n - i - m) / (n - i - 1)
@@ -183,7 +183,7 @@ def expected_best(x, m):
 
 
 def chosen(trials, artifact):
-    """A run is chosen just past the trained lengths, and scored on all longer ones."""
+    """Chooses a run just past the trained lengths, and scores it on all longer ones."""
     if not len(trials.asked):
         return Section()
     trained, last = (int(trials.asked["train_length"].iloc[0]), ends(trials.asked["eval_lengths"].iloc[0])[1])

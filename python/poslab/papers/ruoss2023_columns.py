@@ -1,4 +1,4 @@
-"""The columns of the tables of Ruoss et al. 2023: settings of ours, and the numbers that the paper prints."""
+"""The columns of the tables of Ruoss et al. 2023: our settings, and the paper's numbers."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ ORDERS = {"unsorted": "randomized:unsorted", "sorted": "randomized"}
 
 
 def columns_of(trials):
-    """Those that its plan has."""
+    """The columns in the plan."""
     return [c for c in COLUMNS if len(asked(trials, encoding=c.encoding, positions=c.positions))]
 
 

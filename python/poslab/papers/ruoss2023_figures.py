@@ -146,7 +146,7 @@ def fig3(trials, artifact):
 
 
 def mean_curve(trials, of):
-    """Accuracy and baselines by length: the mean over the runs, which were all tested at the same lengths."""
+    """Accuracy and baselines by length: the mean over the runs, all tested at the same lengths."""
     if of.at_lr.empty:
         return pd.DataFrame()
     ids = of.at_lr.index
@@ -184,7 +184,7 @@ def fig4(trials, artifact):
 
 
 def against_length(curves, baselines, trained):
-    """Accuracy by length, and in grey what is reached without reading the order. curves: (fields, a DataFrame)."""
+    """Accuracy by length, and in grey the baselines. curves: (fields, a DataFrame)."""
     all = [fields | {"points": of[["length", "accuracy"]].to_numpy().tolist()} for fields, of in curves]
     all += [{"name": text, "color": "base", "points": baselines[["length", name]].to_numpy().tolist()}
             for name, text in BASELINES.items()]  # fmt: skip

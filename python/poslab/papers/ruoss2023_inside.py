@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of Ruoss et al. 2023, inside two trained models, and which positions training meets."""
+"""Figures 5 and 6 of Ruoss et al. 2023, from the inside of two trained models, and the coverage of positions."""
 
 import functools
 
@@ -13,7 +13,7 @@ from .sweep import how_many
 
 
 def of_model(trials, id):
-    """Its options, and its name in table 1."""
+    """The options of a model, and its name in table 1."""
     run = trials.asked.loc[id]
     names = [c.name for c in COLUMNS if (c.encoding, c.positions) == (run.encoding, run.positions)]
     return run, (names or [run.encoding])[0]

@@ -1,4 +1,4 @@
-"""Numbers of several seeds, a pandas Series by seed: intervals, verdicts, and how they are written."""
+"""Numbers of several seeds, a pandas Series by seed: intervals, verdicts, and formats."""
 
 import math
 
@@ -11,7 +11,8 @@ NAN = float("nan")
 
 
 def interval(x):
-    """Of the mean, at 95 %, by the percentile bootstrap (Efron & Tibshirani 1993, 13); NaN of fewer than two."""
+    """The 95 % interval of the mean by the percentile bootstrap (Efron & Tibshirani 1993, 13); NaN for fewer than
+    two."""
     if len(x) < 2:
         return NAN, NAN
     return tuple(
@@ -22,53 +23,54 @@ def interval(x):
 
 
 def mean(x):
-    """Added in their order, as the program does; NaN of none."""
+    """The mean, added in order, as in the program; NaN for none."""
     return float(np.cumsum(np.asarray(x))[-1] / len(x)) if len(x) else NAN
 
 
 def above(x, baseline):
-    """Whether a mean is above a baseline by more than its interval, which one seed does not have."""
+    """Whether a mean is above a baseline by more than its interval; false for one seed, which has none."""
     low = interval(x)[0]
     return bool((mean(x) if math.isnan(low) else low) > baseline)
 
 
 def summary(x, name="mean"):
-    """How many seeds, their mean under this name, and its interval: fields of a row."""
+    """Fields of a row: the number of seeds, their mean under this name, and its interval."""
     return {"seeds": len(x), name: mean(x)} | dict(zip(("interval_low", "interval_high"), interval(x)))
 
 
 def by_seed(found):
-    """Numbers as a record has them, {"0": 0.5, ...}."""
+    """The numbers of a record, {"0": 0.5, ...}."""
     return pd.Series({int(seed): x for seed, x in found.items()}, dtype=float)
 
 
 def average(all):
-    """Of the seeds that all have."""
+    """The mean over common seeds."""
     whole = pd.concat(all, axis=1, join="inner") if all else pd.DataFrame()
     return pd.Series({seed: mean(row) for seed, row in whole.iterrows()}, dtype=float)
 
 
 def difference(first, second):
-    """Of the seeds that both have."""
+    """The difference over common seeds."""
     return (first - second).dropna()
 
 
 def t_interval(x):
-    """Student's, for values of a normal law; NaN of fewer than two."""
+    """Student's interval, for normal values; NaN for fewer than two."""
     half = stats.t.ppf(0.975, len(x) - 1) * stats.sem(x) if len(x) > 1 else NAN
     return mean(x) - half, mean(x) + half
 
 
 def flip_test(x):
-    """p of a mean of zero, for values whose law is symmetric about its mean: signs are flipped in all 2^n ways, of many
-    values in some 65,000."""
+    """p for a mean of zero, for a symmetric distribution: signs are flipped in all 2^n ways, or for many values in some
+    65,000."""
     flipped = stats.permutation_test((np.asarray(x),), np.sum, permutation_type="samples", n_resamples=2**16,
                                      rng=np.random.default_rng(0))  # fmt: skip
     return float(flipped.pvalue)
 
 
 def flip_interval(x):
-    """Between means of subsets (Hartigan 1969), of many values of some 65,000; fewer than 6 have none at 95 %."""
+    """The interval between means of subsets (Hartigan 1969), for many values of some 65,000; fewer than 6 have none at
+    95 %."""
     n = len(x)
     if n <= 16:
         sets = np.arange(1, 2**n)[:, None] >> np.arange(n) & 1
@@ -80,12 +82,13 @@ def flip_interval(x):
 
 
 def holm(p):
-    """A family's p, so that all below 0.05 are together wrong with at most that probability (Holm 1979)."""
+    """The corrected p of a family: any of those below 0.05 is wrong with at most that probability (Holm 1979)."""
     return multipletests(p, method="holm")[1] if len(p) else np.asarray(p)
 
 
 def about_intervals(seeds):
-    """What intervals of so few seeds are worth. How often luck excludes zero was measured on normal values."""
+    """The reliability of intervals of so few seeds. The rate at which luck excludes zero was measured on normal
+    values."""
     if seeds < 2:
         return "With one seed there are no intervals: any difference here may be luck."
     text = "Intervals: 95 %, of the mean over seeds, by the bootstrap."
@@ -109,5 +112,5 @@ def number(x, digits=1, scale=100.0, sign=""):
 
 
 def span(ends, **how):
-    """Its ends in brackets, as lines of a cell: none where there is no interval."""
+    """The ends of an interval in brackets, as lines of a cell; none without an interval."""
     return [] if math.isnan(ends[0]) else [f"[{number(ends[0], **how)}, {number(ends[1], **how)}]"]

@@ -1,4 +1,4 @@
-"""A setting is a task with a scheme: its trials differ in seed and learning rate alone. Two of them are compared by
+"""A setting is a task with a scheme: its trials differ only in seed and learning rate. Two of them are compared by
 paired seeds, and a source's claim about them is judged where at least one of them has learned its task."""
 
 import functools
@@ -10,7 +10,7 @@ from .page import Cell, Grid
 from .seeds import NAN, about_intervals, above, difference, interval, mean, number, span
 from .sweep import BASELINES, done
 
-SEEN = 0.02  # a difference that a source's own rounding and luck do not make
+SEEN = 0.02  # a difference larger than a source's rounding and luck
 COLUMNS = ["runs", "planned", "best", "best_lr", "lr", "seeds", "mean", "deviation", "interval_low", "interval_high",
            "paper", *BASELINES]  # fmt: skip
 
@@ -28,8 +28,8 @@ def tasks(trials):
 
 
 class Setting:
-    """`best` is over all seeds and learning rates, as tables of bests print it. All else is of one learning rate: that
-    with the highest mean, of those that have the most seeds done. Scores are fractions, beyond the trained lengths."""
+    """`best` is over all seeds and learning rates, for tables of bests. The rest is of one learning rate: the one with
+    the highest mean, among those with the most finished seeds. Scores are fractions, beyond the trained lengths."""
 
     def __init__(self, trials, **options):
         all = asked(trials, **options)
@@ -60,7 +60,7 @@ class Setting:
 
     @property
     def learned(self):
-        """Whether its mean is above each of its baselines by more than its interval."""
+        """Whether its mean is above each baseline by more than its interval."""
         return above(self.by_seed, max(self.baselines.values(), default=NAN))
 
     @property
@@ -84,7 +84,7 @@ def baselines(trials, of):
 
 
 def named(trials, task):
-    """The task, and below it the baselines of its trials that are done, at the lengths of their scores."""
+    """The task, and below it the baselines of its finished trials, at the lengths of their scores."""
     at = baselines(trials, done(trials, task=task))
     return Cell(task, [f"{text} {number(at[name])}" for name, text in BASELINES.items()] if at else [])
 
@@ -114,7 +114,7 @@ def difference_cell(x, ends, before=(), after=()):
 
 @dataclass
 class Comparison:
-    """One setting against another, in fractions. The source's difference is one of bests, ours one of means."""
+    """One setting against another, in fractions. The source's difference is between bests, ours between means."""
 
     task: str
     name: str  # "R-RoPE - RoPE"
@@ -135,7 +135,7 @@ class Comparison:
 
     @property
     def verdict(self):
-        """"" where the source has no difference to speak of."""
+        """"" if the source has no notable difference."""
         if not abs(self.paper) >= SEEN:
             return ""
         if np.isnan(self.mean) or not self.whole:
@@ -164,7 +164,8 @@ def comparison_grid(all, caption):
 
 
 def readings(all, winner, loser, sign=1):
-    """Sentences on the verdicts of those in which the source has the winner ahead; sign=-1: the second of each pair."""
+    """Sentences on the verdicts of comparisons with the winner ahead in the source; sign=-1: the second of each
+    pair."""
     claimed = [c for c in all if sign * c.paper >= SEEN]
     count = [c.verdict for c in claimed].count
     firm, only, unlearned, incomplete = map(count, ("agrees", "agrees in sign", "not learned", "incomplete"))

@@ -43,7 +43,7 @@ def tested(trials, method, column, of="accuracy"):
 
 
 def measured(trials, artifact, columns, table, of="accuracy", scale=100):
-    """A row for each method and column: ours, and the source's number as a fraction."""
+    """A row for each method and column: our number, and the source's as a fraction."""
     rows = []
     for method in artifact["methods"]:
         fields = {name: method[name] for name in ("method", "model", "encoding", "temperature")}
@@ -57,20 +57,20 @@ def measured(trials, artifact, columns, table, of="accuracy", scale=100):
 
 
 def beside(row, of="accuracy", digits=1, scale=100, ends=1, source_digits=2):
-    """The mean of ours, below it its interval, and the source's number as it is printed."""
+    """Our mean, and below it its interval, and the source's printed number."""
     source = [] if pd.isna(row["source"]) else [f"source {number(row['source'], source_digits, scale)}"]
     below = span((row["interval_low"], row["interval_high"]), digits=ends, scale=scale) + source
     return Cell(number(row[of], digits, scale), below)
 
 
 def rows_of(data, cell):
-    """Of a table with a row for each method."""
+    """The notes of a table with a row for each method."""
     for method, rows in data.groupby("method", sort=False):
         yield [Cell(method), *(cell(row) for _, row in rows.iterrows())]
 
 
 def accuracies(trials, artifact, table):
-    """In the layout of the source: a row for each method, three columns."""
+    """A table in the layout of the source: a row for each method, three columns."""
     length, data = trained_length(trials), measured(trials, artifact, COLUMNS, table)
     head = ["method", f"{length} (trained)", f"{8 * length} (repeated)", f"{8 * length} (not repeated)"]
     grid = Grid("Accuracy in %, and the source's", head, list(rows_of(data, beside)))
@@ -93,7 +93,7 @@ def trained(trials, artifact):
 
 
 def methods(trials, artifact):
-    """Three methods a row: log n off, at test only, trained."""
+    """A table with three methods in a row: log n off, at test only, trained."""
     data = measured(trials, artifact, COLUMNS[1:], "su2023_methods")
     pairs = [rows for _, rows in data.groupby("method", sort=False)]
     means = [rows["accuracy"].iloc[0] for rows in pairs]
@@ -124,7 +124,7 @@ def llama(trials, artifact):
 
 
 def by_length(trials, artifact, times):
-    """Of both sets of texts, a table of the methods by length, with curves."""
+    """For both sets of texts, a table of the methods by length, with curves."""
     length, section = trained_length(trials), Section()
     columns = [Column(n, set) for set in TEXTS.values() for n in times]
     data = measured(trials, artifact, columns, "su2023_main").drop(
@@ -160,7 +160,7 @@ def lengths(trials, artifact):
 
 
 def far(trials, artifact):
-    """by_length, and how far the first method, ReRoPE, is ahead of the others at the last length, over paired seeds."""
+    """by_length(), and the lead of the first method, ReRoPE, over the others at the last length, over paired seeds."""
     times = (1, trials.about["stretch"], trials.about["far"])
     section, (first, *others) = by_length(trials, artifact, times), artifact["methods"]
     ahead, cells = {}, []
@@ -184,7 +184,7 @@ def far(trials, artifact):
 
 
 def matrices(trials, artifact):
-    """Which relative position each scheme makes of a query and a key."""
+    """The relative position of a query and a key in each scheme."""
     rows = [
         (scheme, i, j, x)
         for scheme, matrix in artifact["matrices"].items()
@@ -201,8 +201,8 @@ def matrices(trials, artifact):
 
 
 def weighted(trials, artifact, formula, set):
-    """The value of a formula, "0.75 Baseline trained, -1 Baseline": weight, method and, in place of the set of texts,
-    a column. Ours by seed and, as "source", of the source's numbers."""
+    """The value of a formula, "0.75 Baseline trained, -1 Baseline": weight, method and, in place of the set of texts, a
+    column. Our value by seed and, as "source", the source's."""
     windows = {f"w{eighths}": eighths * trained_length(trials) // 8 for eighths in (2, 4, 8)}
     all = {m["method"]: m for m in artifact["methods"]}
     terms = []

@@ -14,7 +14,7 @@ def ends(text):
 
 
 def trained_lengths(options):
-    """The lengths that a run with these options draws from, both included: a fixed curriculum has the longest alone."""
+    """The range of training lengths of a run with these options: a fixed curriculum has only the longest."""
     longest = int(options["train_length"])
     return longest if options.get("curriculum") == "fixed" else 1, longest
 
@@ -29,7 +29,7 @@ def mean_at(trials, column, lengths):
 
 
 def done(trials, **options):
-    """Trials that are done and have these options."""
+    """Finished trials with these options."""
     found = trials.asked[trials.asked["done"]]
     for name, value in options.items():
         found = found[found[name] == value]
@@ -37,13 +37,14 @@ def done(trials, **options):
 
 
 def baselines(trials, of, lengths):
-    """Their means over the seeds of these trials of one task, by name: other runs of a seed have the same strings."""
+    """Baselines by name, as means over the seeds of these trials of one task: other runs of a seed have the same
+    strings."""
     ids = of.drop_duplicates("seed").sort_values("seed").index
     return {name: mean(mean_at(trials, name, lengths)[ids]) for name in BASELINES}
 
 
 def task_cell(trials, of, *ranges):
-    """The task of these trials, and below it its baselines at each of the ranges of lengths."""
+    """The task of these trials, and below it its baselines in each range of lengths."""
     at = [baselines(trials, of, lengths) for lengths in ranges]
     below = [f"{name} {' / '.join(number(one[column]) for one in at)}" for column, name in BASELINES.items()]
     return Cell(of["task"].iloc[0], below)

@@ -1,4 +1,4 @@
-"""A folder of `poslab reproduce`: about.json says what was asked for, kept.jsonl what came of it, a line a trial
+"""A folder of `poslab reproduce`: about.json has the request, kept.jsonl the results, a line for each trial
 (lab/runs/sweep/kept.h). Sources print their own numbers in published/*.csv."""
 
 import copy
@@ -11,18 +11,18 @@ import pandas as pd
 
 @functools.cache
 def published(table):
-    """A row for each method, numbers as printed; NaN where the source has a dash."""
+    """A row for each method, with numbers as printed; NaN for a dash in the source."""
     return pd.read_csv(pathlib.Path(__file__).parent / f"published/{table}.csv", index_col=0, na_values="-")
 
 
 def printed(table, row, column):
-    """A number of a source; NaN where it has none."""
+    """A number of a source; NaN if it has none."""
     frame = published(table)
     return frame[column].get(row, float("nan")) if column in frame else float("nan")
 
 
 def tests(lines):
-    """Each table of each line: (trial, file, columns). "= ID COLUMN" is a column of a table before."""
+    """Each table of each line: (trial, file, columns). "= ID COLUMN" is a column of an earlier table."""
     known = {}
     for line in lines:
         tables = {file: one for file, one in line.get("tests", {}).items() if not file.endswith(".json")}
@@ -50,7 +50,7 @@ class Trials:
         return cls(about, [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()], folder)
 
     def of(self, artifact):
-        """The trials that an artifact asks for, where it says which."""
+        """The trials of an artifact that names them."""
         if "trials" not in artifact:
             return self
         some = copy.copy(self)
@@ -58,8 +58,8 @@ class Trials:
         return some
 
     def origin(self):
-        """How many of its trainings are done, with which seeds, by which commits and numerics (null: of a program that
-        did not say), and their hours of one core."""
+        """The number of finished trainings, their seeds, commits and numerics (null: not recorded), and their hours on
+        one core."""
         models = {method["model"] for one in self.about["artifacts"] for method in one.get("methods", [])}
         asked = self.asked[self.asked["model"].isin(models)] if models else self.asked
         done = asked[asked["done"]]
@@ -72,7 +72,7 @@ class Trials:
 
     @functools.cached_property
     def tested(self):
-        """Of models: a row for each test at each length, on each set of texts or task, with each seed."""
+        """For models: a row for each test at each length, on each set of texts or task, with each seed."""
         frames = [
             pd.DataFrame(columns).rename(columns={"task": "set"}).assign(id=id, file=file)
             for id, file, columns in self.tables
@@ -84,14 +84,14 @@ class Trials:
         return all.astype({"length": int}).set_index(index).astype(float).sort_index()
 
     def by_length(self, column):
-        """Of tasks, a column of eval.csv: a row for each trial that is done, a column for each length."""
+        """For tasks, a column of eval.csv: a row for each finished trial, a column for each length."""
         if column not in self.frames:
             rows = {id: dict(zip(map(int, all["length"]), map(float, all[column]))) for id, _, all in self.tables}
             self.frames[column] = pd.DataFrame.from_dict(rows, orient="index", dtype=float).sort_index(axis=1)
         return self.frames[column]
 
     def records(self, model, file):
-        """What was measured of a model (lab/papers/measured.h), by rising seed."""
+        """The measurements of a model (lab/papers/measured.h), by rising seed."""
         seeds = self.asked.loc[self.asked["model"] == model, "seed"].sort_values()
         return {seed: self.kept[id][file] for id, seed in seeds.items() if file in self.kept.get(id, {})}
 

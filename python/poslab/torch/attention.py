@@ -1,4 +1,4 @@
-"""Schemes as modules: pt.Scheme takes queries and keys that are there, pt.Attention has the projections around it."""
+"""Schemes as modules: pt.Scheme takes queries and keys, pt.Attention adds the projections around it."""
 
 import warnings
 
@@ -47,8 +47,8 @@ class Scheme(nn.Module):
         self._random = engine._inside.draws_at_random(self.how["positions"])
 
     def _built_with(self, parameters):
-        """The engine's side with these values. Others than the module's own, as functional_call gives them, have one to
-        themselves: the module keeps its own, and each graph those that it was computed with."""
+        """The engine's part with these values. Values of others than the module, as from functional_call, get a
+        separate one: the module keeps its own, and each graph those of its computation."""
         if all(at_one_place(own, parameters[name]) for name, own in self._built.parameters.items()):
             return self._built
         built = engine._inside.Built(**self.how)
@@ -60,7 +60,7 @@ class Scheme(nn.Module):
         return built
 
     def _move_back(self):
-        """Its parameters, if they have new memory, get that of the engine's side again, with their values."""
+        """Parameters with new memory get that of the engine's part again, with their values."""
         own = self._built.parameters
         for name, parameter in self.named_parameters():
             fits = parameter.shape == own[name].shape and parameter.dtype == torch.float32
@@ -74,7 +74,7 @@ class Scheme(nn.Module):
         self._move_back()
         return self
 
-    def __getstate__(self):                     # of copies and pickles, which have an engine's side of their own
+    def __getstate__(self):                     # for copies and pickles, which have their own part of the engine
         return {name: value for name, value in super().__getstate__().items() if name != "_built"}
 
     def __setstate__(self, state):
@@ -92,12 +92,12 @@ class Scheme(nn.Module):
 
     @property
     def reads_states(self):
-        """Whether it may read x and x_keys, the states that queries and keys are made from."""
+        """Whether it may read x and x_keys, the states from which queries and keys are made."""
         return self._built.reads_states
 
     def next_pass(self):
-        """While training, positions that are random are resampled from here on. ValueError for such positions inside of
-        a backward pass, where torch.utils.checkpoint runs forward() again: they would differ from those before."""
+        """While training, random positions are resampled for the next pass. Raises ValueError for such positions inside
+        of a backward pass, where torch.utils.checkpoint runs forward() again: they would differ from those before."""
         if self.training and self._random and torch._C._current_graph_task_id() != -1:
             raise ValueError("poslab.torch: forward() runs again inside of backward(), as torch.utils.checkpoint does, "
                              f"and {self.how['positions']} would draw other positions than before; let the layers "
@@ -127,7 +127,7 @@ class Scheme(nn.Module):
         return call(lambda **tensors: getattr(built, function)(**tensors, **how), inputs, parameters)
 
     def embed(self, x, *, positions=None):
-        """x (B, T, C) with positions added where the encoding does that, and x itself where it does not."""
+        """x (B, T, C), with positions added if the encoding adds them to the embedding."""
         self.embedded = True
         return self._call("embed", {"x": x}, positions=positions) if self.adds_to_embedding else x
 
@@ -147,13 +147,13 @@ class Scheme(nn.Module):
         return self._call("logits", inputs, layer=layer, positions=positions, lengths=lengths)
 
     def weights(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
-        """What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
+        """The weights of each query, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
         inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
         with torch.no_grad():
             return self._call("weights", inputs, layer=layer, positions=positions, lengths=lengths)
 
 
-def _loaded(scheme, keys):                       # a function of the file, as pickles of a Scheme name it
+def _loaded(scheme, keys):                       # a function of the file, for pickles of a Scheme
     scheme._move_back()
 
 
@@ -189,7 +189,7 @@ class Attention(nn.Module):
         self.output = nn.Linear(heads * self.head_dim, d_model, bias=bias)
 
     def embed(self, x, **how):
-        """What the first layer reads: x, with positions added where the encoding adds them to the embedding."""
+        """The input of the first layer: x, with positions added if the encoding adds them to the embedding."""
         return self.scheme.embed(x, **how)
 
     def _of(self, x):
@@ -207,8 +207,8 @@ class Attention(nn.Module):
         return q, k, v
 
     def forward(self, x, *, positions=None, lengths=None, cache=None):
-        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after those
-        that it has, and it keeps these, too."""
+        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots after its own,
+        and are added to it."""
         if not self.shares:
             self.scheme.next_pass()
         if self.scheme.adds_to_embedding and not self.scheme.embedded:
@@ -233,7 +233,7 @@ class Attention(nn.Module):
         return self.scheme.logits(q, k, x, layer=self.layer, **how)
 
     def weights(self, x, **how):
-        """What each slot takes of each slot's value: (B, H, T, T), without a gradient."""
+        """The weights of each slot: (B, H, T, T), without a gradient."""
         q, k, _ = self._of(x)
         return self.scheme.weights(q, k, x, layer=self.layer, **how)
 
@@ -243,9 +243,8 @@ class Attention(nn.Module):
 
 
 class Cache:
-    """Keys and values of one layer, before any position enters, so that all encodings can go on from them.
-
-    A sampler that is not sequential draws once, for all slots that it may come to have."""
+    """Keys and values of one layer, before any position enters, for all encodings. A sampler that is not sequential
+    draws once, for all slots up to the capacity."""
 
     def __init__(self, layer, capacity, sequences=1):
         scheme, size = layer.scheme, (whole("sequences", sequences, 1), whole("capacity", capacity, 1))

@@ -1,5 +1,5 @@
-"""A call of the engine as a step of PyTorch's autograd. Values share their memory both ways; gradients are handed over.
-"""
+"""A call of the engine as a step of PyTorch's autograd. Values share their memory in both directions; gradients are
+passed on. """
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -8,7 +8,7 @@ from .. import _poslab as engine
 
 
 def shared(tensor, name, gradient=False):
-    """A tensor of PyTorch as one of the engine, on the same memory where it is contiguous. ValueError for others than
+    """A tensor of PyTorch as one of the engine, on the same memory if it is contiguous. Raises ValueError unless it is
     float32 on the CPU."""
     if tensor.device.type != "cpu":
         raise ValueError(f"poslab.torch: {name} is on {tensor.device}, and its kernels for PyTorch run on the CPU; "
@@ -23,20 +23,20 @@ def shared(tensor, name, gradient=False):
 
 
 def of_engine(tensor):
-    """The other way: a tensor of PyTorch on the memory of one of the engine, which it keeps."""
+    """The reverse: a tensor of PyTorch on the memory of one of the engine, which it keeps alive."""
     return torch.from_numpy(tensor.numpy())
 
 
 def at_one_place(own, tensor):
-    """Whether a parameter of the engine has its values where the tensor of PyTorch has them."""
+    """Whether a parameter of the engine shares its memory with the tensor of PyTorch."""
     return own.numpy().ctypes.data == tensor.data_ptr() and tensor.is_contiguous()
 
 
 def call(function, inputs, parameters):
-    """function(**inputs), with gradients. inputs: tensors of PyTorch by name; what is None is left out. parameters:
-    pairs of a parameter of the engine and the tensor of PyTorch that has the same values and gets its gradient."""
+    """function(**inputs), with gradients. inputs: tensors of PyTorch by name; None is left out. parameters: pairs of a
+    parameter of the engine and the tensor of PyTorch that has the same values and gets its gradient."""
     inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
-    if torch.is_autocast_enabled("cpu"):        # what is around has rounded to bfloat16
+    if torch.is_autocast_enabled("cpu"):        # the context has rounded to bfloat16
         inputs = {name: tensor.float() for name, tensor in inputs.items()}
     own, theirs = [p[0] for p in parameters], [p[1] for p in parameters]
     tensors = [*inputs.values(), *theirs]
@@ -59,7 +59,7 @@ class _Call(torch.autograd.Function):
             ctx.piece = engine._inside.TapePiece(since)
         ctx.y, ctx.inputs = y, [*inputs, *parameters]
         result = of_engine(y)
-        ctx.save_for_backward(*tensors, result)             # PyTorch says if one of them has been changed since
+        ctx.save_for_backward(*tensors, result)             # PyTorch raises if one of them has been changed since
         return result
 
     @staticmethod

@@ -1,5 +1,5 @@
 """Encodings as score_mod and mask_mod of torch.nn.attention.flex_attention: those that only add to a logit, scale it or
-mask it, by the places of query and key."""
+mask it, by the slots of query and key."""
 
 import copy
 
@@ -26,8 +26,8 @@ def score_mod(scheme, length, *, layer=0, device="cpu"):
 
 
 def mask_mod(scheme, length, *, layer=0, device="cpu"):
-    """For create_block_mask(...): which pairs an encoding leaves, such as those of a window. With a score_mod, which
-    masks them too, it saves the work for blocks that are masked throughout."""
+    """For create_block_mask(...): the visible pairs of an encoding, such as those of a window. With a score_mod, which
+    also masks pairs, it saves the work for fully masked blocks."""
     _, bias = _tables(scheme, length, layer)
     seen = (bias.detach() > -torch.inf).to(device)
 
@@ -54,7 +54,7 @@ def _tables(scheme, length, layer):
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 
     def logits_of(scheme, slots, score):
-        """Of queries and keys that all have the same product / sqrt(D)."""
+        """The logits of queries and keys with equal products / sqrt(D)."""
         q = torch.full((1, slots, heads, size), score * size ** -0.5)
         return scheme.logits(q, torch.ones_like(q), layer=layer)[0]
 
@@ -68,7 +68,7 @@ def _tables(scheme, length, layer):
         p.data += torch.randn(p.shape, generator=drawn) / 2
 
     def fits(slots):
-        """Whether the engine's result for any queries and keys is that of these tables."""
+        """Whether these tables give the engine's result for any queries and keys."""
         q, k, v = torch.randn(3, 1, slots, heads, size, generator=drawn)
         try:
             gain, bias = parts(other, slots)

@@ -1,4 +1,4 @@
-"""A LLaMA of transformers with another encoding: its own rotation goes, and poslab computes its attention."""
+"""A LLaMA of transformers with another encoding: without its own rotation, and with attention by poslab."""
 
 import functools
 import itertools
@@ -47,7 +47,7 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     trained = trained or config.max_position_embeddings
     encoding = spelling(encoding=encoding)["encoding"]
     with_usual = engine._inside.each_part(encoding, lambda part: _with_usual(part, config, size, trained))
-    # Counted positions go on without an end, and a table has to hold them; a sampler says its own pool.
+    # Counted positions are unlimited, and a table must hold them; a sampler names its own pool.
     counted = not engine._inside.has_pool(spelling(positions=positions)["positions"])
     own_pool = {"pool": 2 ** 20} if counted and engine._inside.has_rows(with_usual) else {}
     scheme = Scheme(with_usual, config.hidden_size, heads, head_dim=size, causal=True,
@@ -61,16 +61,15 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
     _store_honestly(model, inner, scheme, size)
     inner.register_forward_pre_hook(_next_pass, with_kwargs=True)
     for block in inner.layers:
-        block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
+        block.self_attn.poslab = [scheme]       # in a list, as its parameters belong to inner
         block.self_attn.register_forward_pre_hook(_keep_slots, with_kwargs=True)
     model.set_attn_implementation("poslab")
-    scheme.train(model.training)                # from_pretrained() has called eval() already
+    scheme.train(model.training)                # from_pretrained() has already called eval()
     return model
 
 
 def _with_usual(encoding, config, size, trained):
-    """With the pairing, the base and the trained length of the checkpoint, where the encoding has such options and does
-    not say them."""
+    """With the pairing, the base and the trained length of the checkpoint as defaults of the encoding's options."""
     name, _, said = encoding.partition(":")
     rope = config.rope_parameters
     if name == "rope" and rope.get("rope_type", "default") != "default":
@@ -88,8 +87,8 @@ def _with_usual(encoding, config, size, trained):
 
 
 def _store_honestly(model, inner, scheme, size):
-    """transformers reads config.json alone: it gets the encoding if rope_parameters can express it, as
-    save_pretrained() and push_to_hub() then store it; for others these two are refused."""
+    """transformers reads config.json alone. It gets the encoding if rope_parameters can express it, so that
+    save_pretrained() and push_to_hub() store it; for others these two are refused."""
     config, how = model.config, scheme.how
     rotation = engine._inside.hf_rope_parameters(how["encoding"], size, config.max_position_embeddings)
     if rotation and how["temperature"] == "none" and how["positions"] == "sequential":
@@ -107,7 +106,7 @@ def _refuse_to_store(what, *args, **how):
 
 
 class _NoRotation(nn.Module):
-    """In place of the rotation of a checkpoint: cosines of 1 and sines of 0."""
+    """Replaces the rotation of a checkpoint: cosines of 1 and sines of 0."""
 
     def __init__(self, size, config):
         super().__init__()
@@ -120,7 +119,7 @@ class _NoRotation(nn.Module):
         one = torch.ones(1, position_ids.shape[-1], self.size, dtype=x.dtype, device=x.device)
         return one, torch.zeros_like(one)
 
-    def __setstate__(self, state):              # of a model from a file, perhaps the first one in this process
+    def __setstate__(self, state):              # for a model from a file, perhaps the first one in this process
         super().__setstate__(state)
         _register()
 
@@ -137,12 +136,12 @@ def _register():
     from transformers.masking_utils import flash_attention_mask
 
     AttentionInterface.register("poslab", _attention)
-    AttentionMaskInterface.register("poslab", flash_attention_mask)     # (B, Tk) where something is padding, or None
+    AttentionMaskInterface.register("poslab", flash_attention_mask)     # (B, Tk) with padding, or None
 
 
 def _keep_slots(module, args, kwargs):
-    """How many slots there are with this pass: a static cache gives keys beyond them. For encodings that read them also
-    the states of this pass, and those of all keys, which are kept with the cache."""
+    """The number of slots including this pass, as a static cache has keys beyond them. For encodings that read states
+    also those of this pass, and those of all keys, which are kept with the cache."""
     x = args[0] if args else kwargs["hidden_states"]
     cache, keys = kwargs.get("past_key_values", kwargs.get("cache")), x         # its name since transformers 5.24
     seen = 0 if cache is None else int(cache.get_seq_length(module.layer_idx))
@@ -160,7 +159,7 @@ def _keep_slots(module, args, kwargs):
 
 
 class _WithStates:
-    """What a cache does with its sequences, as a search with beams asks for, with the states that it keeps, too."""
+    """Applies a cache's operation on its sequences, as in beam search, to its kept states, too."""
 
     def _move_states(self, moved):
         kept = self.__dict__.get("poslab_states", {})
@@ -192,7 +191,7 @@ def _borders(positions, batch, alone):
 
 
 def _must_match(borders, **given):
-    """Borders that a collator of transformers says for flash attention, cu_seq_lens, are those of the positions."""
+    """Checks that the borders of a collator for flash attention, cu_seq_lens, are those of the positions."""
     for name, lengths in given.items():
         if lengths is not None and (borders is None or len(borders) > 1 or borders[0] != lengths.tolist()):
             raise ValueError(f"poslab.torch: {name} are {lengths.tolist()!s:.60}, and position_ids begin documents "
@@ -208,7 +207,7 @@ def _of_documents(borders, call, joined, tensors):
 
 
 def _must_count(positions, lengths, queries, keys):
-    """The slots are counted from the first one on, which patch() takes for granted; padding may be anything."""
+    """Whether slots are counted from the first one, as patch() assumes; padding may be anything."""
     slots = torch.arange(keys - queries, keys)
     if positions is not None:
         wrong = positions != slots
@@ -223,7 +222,7 @@ IGNORED = ("head_mask", "sliding_window", "softcap", "s_aux")
 
 
 def _refuse_other_attention(module, dropout, scaling, size, kwargs):
-    """Settings of a model or a pass, perhaps made after patch(), that its attention would pass over."""
+    """Settings of a model or a pass, perhaps made after patch(), that its attention would ignore."""
     ignored = [name for name in IGNORED if kwargs.get(name) is not None]
     if ignored:
         raise ValueError(f"poslab.torch: attention of a patched model has no {ignored[0]}, and this pass asks for it; "
@@ -240,7 +239,7 @@ def _refuse_other_attention(module, dropout, scaling, size, kwargs):
 
 
 def _lengths(mask, queries, slots):
-    """(B,): how many slots of each sequence are no padding, of a mask (B, slots); None without a mask."""
+    """(B,): the number of slots of each sequence that are not padding, from a mask (B, slots); None without a mask."""
     if mask is None:
         return None
     if mask.dim() != 2:
