@@ -25,7 +25,7 @@ Scheme hfwa(), hfwa2(), irope(), rnope(), drope(), nape();
 // phases from the content, or learned
 Scheme pope(), selective_rope(), carope(), path(), grape(), repo(), lerope(), hope_hyp();
 
-// logits that others have changed, and weights of its own
+// changed logits of other schemes, and weights of its own
 Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric();
 
 std::vector<Scheme>& list_of_encodings() {

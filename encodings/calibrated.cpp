@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-constexpr double hidden = -1e6;   // of the released code
+constexpr double hidden = -1e6;   // the value of the released code
 constexpr Range distances = {-(1 << 24), 1 << 24}, biases = {-500, 500};
 
 struct Calibrated : Encoding {

@@ -1,6 +1,6 @@
 // Schemes made of schemes, which are schemes themselves:
 //
-//   rope|none               layers 1, 3, 5, ... have RoPE, the others nothing: as many parts as one likes, in turn
+//   rope|none               layers 1, 3, 5, ... have RoPE, the others nothing: any number of parts, in turn
 //   none*4+alibi*4
 //   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
 //   rope|none*4+alibi*4     both: layers first
@@ -37,7 +37,7 @@ void check_logits_alone(const std::string& name, const Components& parts) {
           name, part.scheme.spelled(), part.scheme.thing.name);
 }
 
-// What parts have in common, whatever they are parts of.
+// The common properties of parts.
 Scheme composition(const std::string& name, const Components& parts) {
   Scheme s;
   s.name = name, s.pages.source = "its parts", s.pages.formula = "that of each part, where it stands";
@@ -108,7 +108,7 @@ Scheme composition(const std::string& name, const Components& parts) {
   return s;
 }
 
-// What pictures read of a part: 0 where its scheme rotates nothing, NaN where it makes no distance, (1 or heads, T, T).
+// A part's values for pictures: 0 where its scheme rotates nothing, NaN where it has no distance, (1 or heads, T, T).
 std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
   if (s->pages.pictures.frequencies) return s->pages.pictures.frequencies(m, s.choices, slots, head);
   return std::vector<double>(size_t(m.head_dim() / 2), 0.);
@@ -129,7 +129,7 @@ Tensor of_all_heads(const Components& parts, const std::function<Tensor(const Co
   }
   return concat(all, 0);
 }
-// Whether any part has it.
+// Whether any part has the property.
 template <class Function>
 bool any_has(const Components& parts, Function SchemePictures::*field) {
   return std::any_of(parts.begin(), parts.end(),

@@ -20,12 +20,12 @@ ModelShape group(ModelShape, int heads);            // the model of a group of `
 // The composition with each scheme replaced by of(scheme): "rope|none*2+alibi*6"
 std::string each_part(const std::string& spelling, const std::function<std::string(const std::string&)>& of);
 bool composed_spelling(const std::string& text);    // "rope|none"
-// How many schemes, or samplers, layers take in turn: 2 of "sincos&alibi|none", 1 of "rope".
+// The number of schemes, or samplers, that layers take in turn: 2 for "sincos&alibi|none", 1 for "rope".
 size_t parts_in_turn(const Chosen<Scheme>&);
 size_t parts_in_turn(const Chosen<Sampler>&);
-// Whether its layers read no position, as all that it reads is added to the embedding.
+// Whether its layers read no position, because it only adds to the embedding.
 bool embedding_alone(const Chosen<Scheme>&);
-// The parts of "rope|none". Throws BadInput where one is empty. kind: "encoding"
+// The parts of "rope|none". Throws BadInput if one is empty. kind: "encoding"
 std::vector<std::string> split_names(const std::string& kind, const std::string& text, char at);
 
 }  // namespace poslab

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// p_j - p_i = (j - i) step, of the first T positions                                    empty if it is not so
+// p_j - p_i = (j - i) step for the first T positions; empty if they are uneven
 std::vector<double> toeplitz(const std::vector<double>& p, int T) {
   const double all = p[size_t(T - 1)] - p[0], step = T > 1 ? all / (T - 1) : 1;
   std::vector<double> value;
@@ -30,7 +30,7 @@ Ids fill(int sequences, int time, const Row& row) {
   return {{sequences, time, time}, std::move(pairs)};
 }
 
-// distance(s, i, j), whole numbers of at most `furthest`: a direct table of 2 furthest + 1 places.
+// distance(s, i, j), whole numbers of at most `furthest`, by a table of 2 furthest + 1 places.
 template <class Distance>
 Distances look_up_whole(int sequences, int time, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;
@@ -50,7 +50,7 @@ Distances look_up_whole(int sequences, int time, int furthest, const Distance& d
           fill(sequences, time, [&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
-// Any real distances: sorted, then searched for.
+// Any real distances, by sorting and searching.
 template <class Distance>
 Distances look_up_real(int sequences, int time, const Distance& distance) {
   std::vector<double> all;

@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-constexpr int kinds = 3;   // of pairs, by how many chunks are between: none, the one before, earlier ones
+constexpr int kinds = 3;   // pairs by the number of chunks between: none, the one before, earlier ones
 
 struct DualChunk : WholeLogits {
   RotaryLayer t;

@@ -1,4 +1,4 @@
-// What schemes have in common: the plain product of queries and keys and its softmax; how they are built.
+// The common part of schemes: the plain product of queries and keys and its softmax; how they are built.
 #include "encodings/encoding.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, co
   return attention(scores(in, p), v, span);
 }
 
-// A scheme that says nothing of its own is not NoPE.
+// A scheme without a declaration is not NoPE.
 std::optional<LayerTerms> Encoding::terms(const Positions&, const LayerShape&) const {
   if (typeid(*this) != typeid(Encoding)) return std::nullopt;
   return LayerTerms{};

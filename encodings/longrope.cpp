@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-// Entry m of `pairs` that lie evenly on the list, first to last: the list itself where it is as long.
+// Entry m of `pairs` entries spread evenly over the list: the list itself if it has this length.
 double at(const std::vector<double>& list, size_t m, size_t pairs) {
   if (list.size() == 1 || pairs == 1) return list[0];
   const double place = double(m) * double(list.size() - 1) / double(pairs - 1);
@@ -37,7 +37,7 @@ RotarySpectrum by_list(const HeadAt& t, const Choices& c) {
   return {f, turning == t.channels ? factor_of(c) : 1};
 }
 
-// Of heads that turn in part: the factor is on the logits of the channels that do, so its root is on these.
+// In partly rotated heads the factor applies to the logits of the rotated channels, so its root is on these.
 class InPart : public Rotary {
  public:
   InPart(const ModelShape& m, const Choices& c)

@@ -1,4 +1,4 @@
-// Schemes and samplers that are added to the lists while the program runs, as the Python module does.
+// Schemes and samplers that are added to the lists while the program runs, by the Python module.
 #pragma once
 #include "encodings/encoding.h"
 

@@ -24,7 +24,7 @@ auto always(Value value) {
 // embeddings, a weight, the order in which keys are asked; several: heads differ.
 enum class Quantity { added, equal_contents, unit_contents, embeddings, weight, order, several };
 
-// A layer's picture of pairs: a value for query i and key j, (1 or H, T, T) of the first sequence, with the present
+// A layer's picture of pairs: a value for query i and key j, (1 or H, T, T) of the first sequence, with the current
 // parameters.
 struct PairPicture {
   Quantity quantity;
@@ -64,7 +64,7 @@ struct SchemePages {
   // The sentence below the picture of pairs; with door 1, of the similarity of the vectors that are added.
   std::function<std::string(const ModelShape&, const Choices&)> shows =
       always("This scheme carries no position: all pairs of slots look alike.");
-  // Layers that a model needs to have each kind of layer of this scheme; with fewer it is another scheme.
+  // The number of layers that contain each kind of layer of this scheme; with fewer it is another scheme.
   std::function<int(const Choices&)> least_layers = always(1);
   // An option, "window = 512", beyond all distances in strings of this extent: it has no effect. Else empty.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");

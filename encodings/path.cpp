@@ -28,7 +28,8 @@ struct Directions {
   }
 };
 
-// Query by query: y = q_i; for j = i .. 0: s_ij = y . k_j, then y -= beta_j w_j (w_j . y). All queries go side by side.
+// Query by query: y = q_i; for j = i .. 0: s_ij = y . k_j, then y -= beta_j w_j (w_j . y). All queries are computed
+// together.
 struct PaTH : WholeLogits {
   Directions directions;
   Tensor v, b, u, c;

@@ -22,7 +22,7 @@ Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   return concat({a * cosine - b * sine, a * sine + b * cosine}, 3);
 }
 
-// With p f = rest + whole turns: p f s = rest s + turns (s - 1), but for the turns themselves.
+// With p f = rest + whole turns: p f s = rest s + turns (s - 1), up to whole turns.
 Tensor stretched_angles(const Positions& p, const std::string& scheme, const std::vector<double>& f, const Tensor& s) {
   const auto part = [&](const char* name, bool rest) {
     return p.once(fmt::format("{} of {}", name, fmt::join(f, " ")), s.device(), [&](Device device) {

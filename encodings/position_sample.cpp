@@ -1,5 +1,6 @@
-// When positions are drawn. The paper draws once per batch; the released code resamples in every layer for relative,
-// ALiBi and RoPE, and once per forward pass for the rest; label encoding draws for each sequence (spec, finding 2).
+// The times at which positions are drawn. The paper draws once per batch; the released code resamples in every layer
+// for relative, ALiBi and RoPE, and once per forward pass for the rest; label encoding draws for each sequence (spec,
+// finding 2).
 #include "core/error.h"
 #include "encodings/sampler.h"
 

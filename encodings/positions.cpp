@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// One NaN would pass unseen through a floor, a table or a window, and give finite logits. Far beyond 2^32 an angle in
+// A NaN would pass unnoticed through a floor, a table or a window, and give finite logits. Far beyond 2^32 an angle in
 // double precision, and from 2^53 on a difference of neighbours, is wrong.
 void check_precision(const std::vector<double>& numbers, int sequences, int channels = 1) {
   constexpr double most = 4294967296;
@@ -82,7 +82,7 @@ const std::vector<double>& Positions::ids(const std::string& scheme) const {
 
 const Tensor& Positions::once(const std::string& name, Device device, const std::function<Tensor(Device)>& make) const {
   Tensor& constant = constants_[{name, device}];
-  if (!constant) constant = make(device);   // what threw the first time throws again
+  if (!constant) constant = make(device);   // an error of the first call is thrown again
   return constant;
 }
 

@@ -52,21 +52,21 @@ std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws 
 // When positions are resampled: once per forward pass, once per layer and pass, or for each sequence of the batch.
 enum class Resample { per_forward, per_layer, per_sequence };
 
-// The positions of one forward pass, as the layers ask for them.
+// The positions of one forward pass, for the layers.
 class PositionSample {
  public:
   PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
-  explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
-  // Of documents that follow each other in each sequence of the batch; `lengths` has theirs, for each sequence. Each
-  // document has the positions that it would have alone, and those of one length share a draw.
+  explicit PositionSample(std::vector<Positions> given);   // given positions: common to all layers, or one for each
+  // Positions of packed documents; `lengths` has the lengths of each sequence's documents. Each document has the
+  // positions that it would have alone, and those of one length share a draw.
   using Documents = std::vector<std::vector<int>>;
   PositionSample(Chosen<Sampler>, Stream, Documents lengths);
-  const Documents& documents() const { return documents_; }   // none: each sequence is one
+  const Documents& documents() const { return documents_; }   // empty: each sequence is one document
   const PositionSample& of_document(int slots) const;
-  // Throw BadInput where there are documents.
+  // Throw BadInput for packed documents.
   const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
-  PositionSample part(int from, int to) const;             // of the batch's sequences from .. to - 1
+  PositionSample part(int from, int to) const;             // for the sequences from .. to - 1 of the batch
   void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
 
  private:
@@ -81,7 +81,7 @@ class PositionSample {
   const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
   mutable std::vector<Drawn> drawn_;
   mutable std::map<int, std::shared_ptr<const PositionSample>> of_length_;   // of documents
-  mutable Drawn added_;  // for the embedding, where a sampler draws apart for it
+  mutable Drawn added_;  // for the embedding, if it has a separate sampler
 };
 
 }  // namespace poslab

@@ -1,4 +1,4 @@
-// The list of samplers, and how one is chosen and asked.
+// The list of samplers, with the choice of one and its draws.
 #include "encodings/samplers.h"
 
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@ namespace poslab {
 std::vector<Sampler> spread_samplers();    // nothing random: counted, stretched, squeezed
 std::vector<Sampler> subset_samplers();    // random subsets of a pool
 std::vector<Sampler> shifted_samplers();   // runs that are shifted, jittered or scaled; random floats
-std::vector<Sampler> segment_samplers();   // numbers that start again in each run of like tokens
+std::vector<Sampler> segment_samplers();   // numbers that start again in each run of tokens of a class
 
 // Options of several families.
 Option pool_option(), first_option();

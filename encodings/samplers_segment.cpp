@@ -25,8 +25,8 @@ std::vector<Place> places(const int* classes, int T) {
   return all;
 }
 
-// number(place, draw) gives the K numbers of a token; draw(rng) is what chance decides, once for all or for each
-// sequence. Sequences whose segments are alike share one row if chance decides once.
+// number(place, draw) gives the K numbers of a token; draw(rng) makes the random part, once for all or for each
+// sequence. Sequences with equal segments share one row if it is made once.
 template <class Draw, class Number>
 Positions by_segment(const Slots& slots, Rng& rng, int channels, const Draw& draw, const Number& number) {
   const int T = slots.time, B = slots.classes ? slots.classes.shape()[0] : 1;

@@ -1,4 +1,4 @@
-// Samplers without chance: the slots in equal steps.
+// Samplers without randomness: the slots in equal steps.
 //
 //   sequential        i                           stretched         i gap
 //   evenly_spread     i (N - 1) / (T - 1)         interpolated      i (trained - 1) / (T - 1), or i if T <= trained
@@ -22,7 +22,7 @@ Positions steps(const Choices& c, double step, int T) {
 Positions sequential(const Choices& c, const Slots& slots, Rng&) { return steps(c, 1, slots.time); }
 Positions stretched(const Choices& c, const Slots& slots, Rng&) { return steps(c, c.number("gap"), slots.time); }
 
-// T slots from `first` to `last` positions later, which rounding must not miss: a table may end there.
+// T slots from `first` to `last` positions later; the last is exact, as a table may end there.
 Positions steps_to(const Choices& c, int last, int T) {
   std::vector<double> p = even_steps(c.whole("first"), T > 1 ? double(last) / (T - 1) : 0, T);
   if (T > 1) p.back() = c.whole("first") + last;
@@ -51,7 +51,7 @@ Positions float_midpoints(const Choices& c, const Slots& slots, Rng&) {
 
 Positions given(const Choices& c, const Slots& slots, Rng&) {
   std::vector<double> p = numbers_of(c["at"]);
-  p.resize(size_t(slots.time));   // `sample` has counted them
+  p.resize(size_t(slots.time));   // `sample` has checked their number
   return Positions::of_tokens(1, std::move(p));
 }
 

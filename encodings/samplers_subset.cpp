@@ -18,7 +18,7 @@ namespace poslab {
 
 const OtherNames words_for_randomized("randomized", {"random", "shuffled"});
 
-// Floyd's algorithm (Bentley & Floyd 1987) draws n numbers where a shuffle of the pool draws them all.
+// Floyd's algorithm (Bentley & Floyd 1987) draws n numbers; a shuffle would draw the whole pool.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
   std::vector<char> taken(size_t(pool), 0);
   for (int last = pool - n; last < pool; ++last) {
@@ -73,7 +73,7 @@ Positions log_density(const Choices& c, const Slots& slots, Rng& rng) {
   });
 }
 
-// m runs and N - T free positions in any order: the runs are a subset of these N - T + m things.
+// m runs and N - T free positions in any order: the runs are a subset of these N - T + m items.
 Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
   const int T = slots.time, N = c.whole("max_position"), block = c.whole("block");
   return draw_each(slots, rng, [&](Rng& r) {
@@ -83,7 +83,7 @@ Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
     std::vector<double> p;
     for (int i = 0; i < T; ++i) {
       const int run = i < first_run ? 0 : 1 + (i - first_run) / block;
-      p.push_back(at[size_t(run)] - run + i);   // i slots are in front of this one, and `run` things of them are runs
+      p.push_back(at[size_t(run)] - run + i);   // i slots precede this item, and `run` of the items are runs
     }
     return p;
   });
@@ -91,7 +91,7 @@ Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
 
 }  // namespace
 
-// The stages are the doublings that a summary of Randomized YaRN states: 8K, 16K, 32K. Their lengths it does not say.
+// The stages are the doublings in a summary of Randomized YaRN: 8K, 16K, 32K. It does not state their lengths.
 Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
   if (s->parts) {
     std::vector<Chosen<Sampler>> parts;

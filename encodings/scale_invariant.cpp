@@ -25,7 +25,7 @@ struct Factors {
   }
 };
 
-// Of a scheme whose logits fused attention computes.
+// For a scheme whose logits fused attention computes.
 struct ScaleInvariant : ByDistance {
   std::unique_ptr<Encoding> inner;
   int heads;
@@ -40,12 +40,12 @@ struct ScaleInvariant : ByDistance {
   }
   void rows(Scores& s, const Positions& p, Device device) const override {
     const Factors f(p, device, tau, heads);
-    s.gain = f.gain;  // none of the schemes that it goes with has one
+    s.gain = f.gain;  // none of the supported schemes has one
     s.bias = s.bias ? s.bias * f.gain + f.bias : f.bias;
   }
 };
 
-// Of a scheme that makes whole logits.
+// For a scheme that makes whole logits.
 struct ScaleInvariantWhole : WholeLogits {
   std::unique_ptr<Encoding> inner;
   double tau;
@@ -91,7 +91,7 @@ Option of_option() {
 std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
   const Chosen<Scheme> s = scheme_in(c);
   ModelShape of_inner = m;
-  if (s.thing.name == "rerope") of_inner.causal = false;  // -infinity, if it masked, times a temperature of 0 is NaN
+  if (s.thing.name == "rerope") of_inner.causal = false;  // a masked -infinity, times a temperature of 0 is NaN
   std::unique_ptr<Encoding> inner = s->make ? s->make(p, of_inner, s.choices, n) : std::make_unique<Encoding>();
   const double tau = c.number("tau");
   if (dynamic_cast<const WholeLogits*>(inner.get()))

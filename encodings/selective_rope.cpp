@@ -58,7 +58,7 @@ struct Selective : Phased {
   }
 };
 
-// The sum of the differences up to t is y_t: the angles then read no order at all.
+// The sum of the differences up to t is y_t, so the angles do not depend on order.
 bool telescopes(const Choices& c) { return c.on("skip_conv") && !c.on("gate") && !c.on("bias"); }
 
 }  // namespace

@@ -18,7 +18,7 @@ Scheme shaw() {
           .reads = always(Reads::distances),
           .make = [](Params p, const ModelShape& m, const Choices& c, int) {
             const int k = c.whole("clip"), D = m.head_dim();
-            const double bound = std::sqrt(6.0 / (2 * k + 1 + D));   // Glorot's, as in the released code
+            const double bound = std::sqrt(6.0 / (2 * k + 1 + D));   // Glorot's initialization, as in the released code
             const auto vectors = [&](const char* name) -> DistanceVectors {
               return [table = p.uniform(name, {2 * k + 1, 1, D}, -bound, bound), k](std::vector<double> d) {
                 for (double& x : d) x = std::clamp<double>(x, -k, k) + k;

@@ -36,7 +36,7 @@ void fill_row(real* row, double p, const std::vector<double>& f) {
 }
 
 // The rows of 0, 1, 2, ... recur in every layer of every step, and a sine costs as much as a whole row of a product:
-// they are kept, one table for each width, made longer when a larger position comes.
+// they are kept in one table for each width, which grows with the positions.
 using Rows = std::shared_ptr<const std::vector<real>>;
 Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
   static Mutex mutex;
@@ -64,7 +64,7 @@ bool whole(double p) { return std::abs(p) < most && p == double(int(p)); }
 // A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
 Tensor rows_on(Device device, int channels, int reach) {
   static Mutex mutex;
-  static std::map<std::pair<int, int>, Tensor> tables;   // each queue has its own, in its own memory
+  static std::map<std::pair<int, int>, Tensor> tables;   // each queue has its own table, in its memory
   const std::lock_guard lock(mutex);
   Tensor& table = tables[{queue_number(), channels}];
   if (!table || table.dim(0) < 2 * reach + 1) {

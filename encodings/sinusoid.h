@@ -12,7 +12,7 @@ namespace poslab {
 Tensor sinusoid(const std::vector<double>& positions, int channels);
 Tensor sinusoid(const std::vector<double>& positions, int channels, Device);   // the same, there
 
-// Throws BadInput, naming the scheme, unless d_model falls into halves.
+// Throws BadInput with the scheme's name unless d_model is even.
 void check_halves(const char* scheme, int d_model);
 
 // f_m = base^(-2m/channels), m = 0 .. channels/2 - 1: also the angles of RoPE, with channels = D

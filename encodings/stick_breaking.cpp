@@ -39,7 +39,7 @@ Scheme stick_breaking() {
   return {.name = "stick_breaking",
           .options = {{"rest", {"nothing", "own", "vector"}, "where the remaining weight goes"}},
           .reads = always(Reads::slots), .make = layer_of<StickBreaking>,
-          .laws = [](const ModelShape&, const Choices& c) -> Laws {  // what remains depends on how many keys there are
+          .laws = [](const ModelShape&, const Choices& c) -> Laws {  // the rest depends on the number of keys
             return {.toeplitz = false, .permutes = false, .softmax = false, .sums_to_1 = c["rest"] == "own"};
           },
           .causal_only = always("a query asks only the keys before it"), .pages = stick_breaking_pages};

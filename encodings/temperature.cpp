@@ -13,8 +13,7 @@ namespace {
 
 using Factor = std::function<double(double n)>;
 
-// f(n_i, h), (1 or B, Tq, heads): computed once in a pass for all that have the name, unless each sequence has a length
-// of its own.
+// f(n_i, h), (1 or B, Tq, heads): computed once in a pass for all with this name, unless sequences differ in length.
 Temperature by_keys_and_head(const std::string& name, int heads, const std::function<double(double n, int h)>& f) {
   return {[name, heads, f](const Heads& in, const Positions& p, const Span& span) {
     const int queries = in.q.dim(1), keys = in.k.dim(1);
@@ -51,7 +50,7 @@ Temperature asentmax(const Params& p, const Choices& c, const ModelShape& m) {
   const auto ln_ln = by_keys(c, [one_more](double n) {
     return std::log(std::log(one_more ? n + 1 : std::max(n, 2.)));
   }).factor;
-  const int plain = c["heads"] == "second_half" ? m.heads / 2 : 0;   // heads whose logits stay as they are
+  const int plain = c["heads"] == "second_half" ? m.heads / 2 : 0;   // heads whose logits are not scaled
   const Shape shape{m.d_model, m.heads - plain};
   return {[w_beta = p.truncated_normal("beta", shape, 0.02), w_gamma = p.truncated_normal("gamma", shape, 0.02),
            delta = c.number("delta"), range = c.number("range"),

@@ -1,4 +1,4 @@
-// HOW SHARP attention is: one factor on all logits of a query, whatever scheme they come from.
+// HOW SHARP attention is: one factor on all logits of a query, for any scheme.
 //
 //   a_ij = softmax_j ( f_i s_ij )          f_i > 1: sharper, f_i < 1: flatter
 //
@@ -22,9 +22,9 @@ struct Temperature {
 struct TemperaturePolicy {
   std::string name = "none", summary = {}, about = {}, source = {}, formula = {};   // about: at most five lines
   std::vector<Option> options = {};
-  bool learned = false;          // it has parameters, and so is the same in training and at test
+  bool learned = false;          // it has parameters, so it is the same in training and at test
   std::function<Temperature(Params, const Choices&, const ModelShape&)> make = {};
-  // "length = 80" if queries that see so many keys do not reach it, so that logits stay as they are
+  // "length = 80" if no query sees so many keys, so that logits do not change
   std::function<std::string(const Choices&, int keys)> unreached = {};
 };
 const std::vector<TemperaturePolicy>& all_temperatures();

@@ -15,7 +15,7 @@ namespace poslab {
 // How a layer rotates queries and keys.
 struct RotaryLayer {
   std::string name;                  // the spelling of the scheme: for errors, and in the keys of a pass's constants
-  std::vector<double> frequencies;   // radians a position of each pair of channels, (D/2)
+  std::vector<double> frequencies;   // radians per position of each pair of channels, (D/2)
   Pairing pairing = Pairing::interleaved;
 };
 // The frequencies of RoPE, by the options `pairing` and `base`; a scheme without `base` has 10000.
@@ -64,8 +64,8 @@ class Windowed : public Encoding {
 // The option of a window or another length in slots. standard: 0.5L for half the trained length.
 Option window_option(const std::string& name, const std::string& standard, const std::string& help,
                      Range = {2, 1 << 24});
-// For `unreached` of a scheme that equals RoPE at distances, in slots or in positions, below the value of this option
-// plus `more`.
+// For `unreached` of a scheme that equals RoPE at distances (of slots or positions) below the value of this option plus
+// `more`.
 std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option, int more = 0),
     until_position(const std::string& option, int more = 0);
 

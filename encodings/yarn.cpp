@@ -1,4 +1,5 @@
-// Rotations slowed down by as much as training has seen of each pair's circle. Inputs are s times longer than L slots:
+// Rotations slowed down by the part of each pair's circle that occurs in training. Inputs are s times longer than L
+// slots:
 //
 //   yarn           f'_m = (1 - w_m) f_m + w_m f_m / s,   logits times t^2,   t = 0.1 ln s + 1      Peng et al. 2024
 //     ramp=index   w_m from 0 at pair low to 1 at pair high, low = floor(pair(32)), high = ceil(pair(1)): the code
@@ -18,7 +19,7 @@ namespace {
 
 constexpr double full_circle = 2 * std::numbers::pi;
 
-// The pair that makes so many turns in the trained length: a number between pairs.
+// The (fractional) number of the pair that makes so many turns in the trained length.
 double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
-MOST, MOST_ENGINE = 4_000_000, 1_500_000  # bytes of the page, and of an engine in it
+MOST, MOST_ENGINE = 4_000_000, 1_500_000  # limits in bytes of the page, and of an engine in it
 IMPORT = re.compile(r"^import \{([^}]*)\} from '(\.[^']*)';\n", re.M)
 EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const|let)) (\w+)", re.M)
 
@@ -27,7 +27,7 @@ def stop(words):
 
 
 def modules_of(entry, order, above=()):
-    """`entry` and all that it imports, each after what it needs, into `order`: path -> text."""
+    """Adds `entry` and its imports to `order`, dependencies first: path -> text."""
     if entry in above:
         stop(f"{entry.name} imports itself through {', '.join(m.name for m in above)}; move what both need to a third")
     if entry in order:
@@ -41,7 +41,7 @@ def modules_of(entry, order, above=()):
 
 
 def bundled(entry):
-    """One classic script of `entry` and all that it imports."""
+    """One classic script of `entry` and its imports."""
     order = {}
     modules_of(entry.resolve(), order)
     name = {path: f"${path.stem}" for path in order}
@@ -65,7 +65,7 @@ def bundled(entry):
 
 
 def engine_of(folder):
-    """The engine, packed, in elements that no browser runs."""
+    """The packed engine, in elements that browsers do not run."""
     made = []
     for name, key in (("lab.wasm", "wasm"), ("lab_relaxed.wasm", "wasm-relaxed")):
         file = folder / name
@@ -80,7 +80,7 @@ def engine_of(folder):
 
 
 def colours():
-    """Those of the program's pages: what stands in page.css before the first rule of an element."""
+    """The colours of the program's pages: the text of page.css before the first rule of an element."""
     return (WEB.parent / "lab/page/page.css").read_text().split("* {")[0]
 
 

@@ -32,7 +32,7 @@ Json option_json(const Option& o, const std::string& group, bool kept) {
                        {"takes", o.takes()},
                        {"least", o.range.min},
                        {"most", o.range.max},
-                       {"spelled", o.sets != nullptr},       // a choice may have options of its own, alibi:symmetric
+                       {"spelled", o.sets != nullptr},       // a choice may have its own options, alibi:symmetric
                        {"group", group},
                        {"kept", kept}});
 }

@@ -1,5 +1,5 @@
 // Checkpoints of the program, byte for byte (lab/runs/checkpoint.h): a safetensors file whose metadata has the run's
-// options as TOML and a checksum of the whole. What is damaged or of another version is refused in a sentence.
+// options as TOML and a checksum of the whole. Damaged files and other versions are refused in a sentence.
 
 const crc_table = Uint32Array.from({ length: 256 }, (_, n) => {
   for (let bit = 0; bit < 8; ++bit) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
@@ -15,7 +15,7 @@ const mark = '{"__metadata__":{"crc32":"', zeros = '00000000', crc_at = 8 + mark
 const size_of = (shape) => shape.reduce((all, n) => all * n, 1);
 const text_of = (bytes) => new TextDecoder().decode(bytes);
 
-// A value as the program writes it: a number keeps its type if it is whole, as 1.0.
+// A value in the program's spelling: a whole floating-point number keeps its type, as 1.0.
 function as_toml(option) {
   if (option.toggle) return option.value === 'on' ? 'true' : 'false';
   if (option.whole) return option.value;
@@ -31,7 +31,7 @@ export function to_toml(config) {
   }
   return text;
 }
-// Of what to_toml wrote: {name: text}.
+// Reads the output of to_toml: {name: text}.
 export function from_toml(text, name) {
   const config = {};
   for (const line of text.split('\n')) {
@@ -46,7 +46,7 @@ export function from_toml(text, name) {
   return config;
 }
 
-// config: as TOML; parts: [{name, shape}], whose numbers lie one after the other
+// config: as TOML; parts: [{name, shape}], with their numbers one after the other
 export function write_checkpoint({ format, step, seed, config }, parts, numbers) {
   const header = { __metadata__: { crc32: zeros, format, step: String(step), seed: String(seed), config } };
   let at = 0;
@@ -63,7 +63,7 @@ export function write_checkpoint({ format, step, seed, config }, parts, numbers)
   bytes.set(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), 8 + length);
   return sealed(bytes);
 }
-// The same bytes with the checksum that belongs to them.
+// The same bytes with a correct checksum.
 export function sealed(bytes) {
   const made = bytes.slice();
   made.set(new TextEncoder().encode(zeros), crc_at);
@@ -71,7 +71,7 @@ export function sealed(bytes) {
   return made;
 }
 
-// {config: {name: text}, step, weights: how many, numbers_of(parts)}. Throws an Error that begins with the name.
+// {config: {name: text}, step, weights: their number, numbers_of(parts)}. Throws an Error that begins with the name.
 export function read_checkpoint(bytes, name, format) {
   const damaged = (what) => new Error(`${name} is damaged; restore it from a copy, or train again: ${what}`);
   if (bytes.length < crc_at + zeros.length) throw damaged(`it is cut off after ${bytes.length} bytes`);

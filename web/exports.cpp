@@ -24,9 +24,9 @@ const std::vector<Call>& all_calls() {
 std::string given_words;                         // each ends with a 0
 std::vector<float> given_numbers;
 
-// What `call` leaves for JavaScript to read.
+// The results of `call` for JavaScript.
 struct Reply {
-  uint32_t status;                               // 0, or as the program's exit status: 2 for bad input, 1 for a failure
+  uint32_t status;                               // 0, or the program's exit status: 2 for bad input, 1 for a failure
   const char* text;
   uint32_t bytes;
   const float* numbers;

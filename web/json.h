@@ -1,4 +1,4 @@
-// Answers to the page, as JSON. It is only written; the page's calls are words (web/calls.h).
+// Answers to the page, as JSON. JSON is only written; the page's calls are words (web/calls.h).
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -11,13 +11,13 @@ class Json {
  public:
   Json(const std::string& text);                 // in quotes
   Json(const char* text) : Json(std::string(text)) {}
-  Json(double);                                  // null where it is no finite number
+  Json(double);                                  // null unless it is finite
   Json(int number) : Json(double(number)) {}
   Json(bool);
   using Members = std::initializer_list<std::pair<const char*, Json>>;
   static Json object(Members);
   static Json list(const std::vector<Json>&);
-  // of(element) of each
+  // of(element) for each
   template <class List, class Of>
   static Json list(const List& elements, const Of& of) {
     std::vector<Json> all;

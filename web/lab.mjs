@@ -14,8 +14,8 @@ const uses_relaxed_simd = [
 ];
 export const relaxed_simd = () => WebAssembly.validate(new Uint8Array(uses_relaxed_simd));
 
-// What the C++ library asks of the system. There are no files, no environment and no clock: only a last word before it
-// stops, which goes to `said`.
+// The system functions that the C++ library needs. There are no files, no environment and no clock; a last message
+// before an abort goes to `said`.
 function system(memory, said) {
   const bad_file = 8, view = () => new DataView(memory().buffer);
   return {
@@ -48,7 +48,7 @@ function system(memory, said) {
   };
 }
 
-// A value as the program's options spell it: switches are on and off, lists of numbers have spaces between them.
+// A value in the program's spelling: switches are on and off, lists of numbers have spaces between them.
 function spelled(name, value) {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (Array.isArray(value)) return value.join(' ');
@@ -60,7 +60,7 @@ const settings = (options) =>
     .flatMap(([name, value]) => [name, spelled(name, value)]);
 
 const list = (lengths) => (Array.isArray(lengths) ? lengths : [lengths]).join(' ');
-// A number is a temperature for all queries; text is a policy, "log_n:length=80"; nothing is the model's own.
+// A number is a temperature for all queries; a text is a policy, "log_n:length=80"; undefined is the model's own.
 const temperature_words = (t) => (t === undefined || t === null ? '' : typeof t === 'number' ? `constant:tau=${t}` : t);
 
 export class Lab {
@@ -106,7 +106,7 @@ export class Lab {
   #answer(bytes, numbers) {
     const w = this.#wasm;
     const words_at = w.room_for_words(bytes.length);
-    const numbers_at = w.room_for_numbers(numbers.length);           // may grow the memory: views come after it
+    const numbers_at = w.room_for_numbers(numbers.length);           // may grow the memory, so views are made after it
     new Uint8Array(w.memory.buffer).set(bytes, words_at);
     new Float32Array(w.memory.buffer, numbers_at, numbers.length).set(numbers);
     const reply = w.call();
@@ -123,7 +123,7 @@ export class Lab {
 
   // A model that has not been trained. options: those of `poslab train`, by their names.
   train_new(options = {}) { return new Model(this, this.call('train_new', settings(options)).json); }
-  // From a checkpoint of the page or of the program; name: of the file, for messages
+  // From a checkpoint of the page or of the program; name: the file's, for messages
   load(bytes, name = 'the checkpoint') {
     const c = read_checkpoint(new Uint8Array(bytes), name, this.format);
     const m = new Model(this, this.call('load', [name, c.weights, ...settings(c.config)]).json);
@@ -138,12 +138,12 @@ export class Lab {
   }
   get format() { return 'poslab checkpoint 1'; }
 
-  // T x T, as `poslab show` draws them; NaN where a pair is masked. options: heads, d_model, causal, layer, head (from
-  // 0), positions, at (a list of T positions), train_length, seed
+  // T x T, as drawn by `poslab show`; NaN for masked pairs. options: heads, d_model, causal, layer, head (from 0),
+  // positions, at (a list of T positions), train_length, seed
   matrix(encoding, T, options = {}) {
     return this.call('matrix', [encoding, T, ...settings(options)]).numbers;
   }
-  // What a scheme says of itself, with those options: formula, doors, reads, what its matrix shows, laws, frequencies
+  // The description of a scheme with those options: formula, doors, reads, meaning of its matrix, laws, frequencies
   explain(encoding, options = {}) {
     const { length = 40, ...others } = options;
     return this.call('explain', [encoding, length, ...settings(others)]).json;
@@ -156,7 +156,7 @@ export class Model {
     this.number = about.model;
     this.parameters = about.parameters;
     this.parts = about.parts;              // tensors of a checkpoint: {name, shape}
-    this.room = about.room;                // for how many slots there are positions
+    this.room = about.room;                // the number of slots with positions
     this.about = about;
     this.done = 0;                         // steps
   }
@@ -175,7 +175,7 @@ export class Model {
     const test_temperature = temperature === undefined ? undefined : temperature_words(temperature);
     return this.call('test', list(lengths), strings, ...settings({ test_positions: positions, test_temperature })).json;
   }
-  // What answers without any understanding come to -> [{length, chance, majority, content_only}]
+  // The baselines -> [{length, chance, majority, content_only}]
   baselines(lengths, strings = 200) { return this.call('baselines', list(lengths), strings).json; }
 
   // {name: text} of all options
@@ -189,20 +189,20 @@ export class Model {
     const { json, numbers } = this.call('weights');
     return write_checkpoint({ format: this.about.format, ...json, config: this.toml() }, this.parts, numbers);
   }
-  toml() { return to_toml(this.about.config); }          // as config.toml of a run folder
+  toml() { return to_toml(this.about.config); }          // in the form of config.toml
   free() { this.call('free'); }
 
-  // What training has met and what a test of these lengths meets: {reads, positions, distances, gaps}, each
-  // {trained: [[value, count]], tests: [{length, met: [[value, count]], seen}]}, or {none: why}.
-  // steps: of training; by default all that the run is to have
+  // The values in training and in a test of these lengths: {reads, positions, distances, gaps}, each {trained: [[value,
+  // count]], tests: [{length, met: [[value, count]], seen}]}, or {none: why}. steps: of training; by default all that
+  // the run is to have
   seen(lengths = [this.train_length, 2 * this.train_length], steps = 0) {
     return this.call('seen', list(lengths), steps).json;
   }
   get train_length() { return Number(this.config().train_length); }
 
-  // A string of one's own -> {slots: [{target, answer, scored, probabilities}], input, positions, accuracy, layers,
-  // heads, time, attention: Float32Array (layers, heads, time, time)}. positions: one for each slot; silenced: [layer,
-  // head] from 0
+  // The answer to a user's string -> {slots: [{target, answer, scored, probabilities}], input, positions, accuracy,
+  // layers, heads, time, attention: Float32Array (layers, heads, time, time)}. positions: one for each slot; silenced:
+  // [layer, head] from 0
   /**
    * @param {any} symbols
    * @param {{positions?: number[], temperature?: any, silenced?: number[][]}} options
@@ -220,11 +220,11 @@ export class Model {
   // The temperature at which attention at this length is as peaked as at the trained one -> {temperature, target,
   // before, after}
   align(length, strings = 8) { return this.call('align', length, strings).json; }
-  // The scheme's matrix with the weights as they are now
+  // The scheme's matrix with the current weights
   matrix(T, { layer = 0, head = 0 } = {}) { return this.call('matrix_of_model', T, layer, head).numbers; }
 }
 
-// As a shell takes it for one word.
+// Quoted as one word for a shell.
 function shell_word(text) {
   return /^[A-Za-z0-9\-_./,:=+@%]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

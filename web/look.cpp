@@ -17,14 +17,14 @@
 namespace poslab::web {
 namespace {
 
-// [value, how often] in rising order of values
+// [value, count], by rising value
 Json histogram(const Histogram& h) {
   return Json::list(h, [](const auto& bin) {
     return Json::list(std::vector<double>{double(bin.first), double(bin.second)});
   });
 }
 
-// What cannot be counted says why: a table of offsets has neither positions nor gaps.
+// Values that cannot be counted have a reason: a table of offsets has neither positions nor gaps.
 Json met_json(Met what, const RunSpec& c, const std::vector<int>& lengths, int64_t done) {
   try {
     const Coverage met = coverage(what, c, lengths, done);
@@ -37,7 +37,7 @@ Json met_json(Met what, const RunSpec& c, const std::vector<int>& lengths, int64
   }
 }
 
-// Words: the lengths, and of how many steps of training; 0: of all that the run will have.
+// Words: the lengths, and the number of training steps; 0: all of the run.
 Response seen(Request& request) {
   const RunSpec& c = model(request).config;
   const std::vector<int> lengths = request.lengths();
@@ -57,8 +57,8 @@ std::optional<Chosen<TemperaturePolicy>> temperature(const State& s, const std::
   return choose_temperature(spelled, run_values(s.config));
 }
 
-// Words: the string, positions ("" for the test's), a temperature ("" for the model's own), silenced heads as "layer
-// head layer head".
+// Words: the string, positions ("": the test's), a temperature ("": the model's own), silenced heads as "layer head
+// layer head".
 Response ask_it(Request& request) {
   const State& s = model(request);
   const Task& t = task(s.config["task"]);
@@ -99,7 +99,7 @@ Json row_means(const RowMeans& m) {
   return Json::object({{"largest", m.largest_weight}, {"entropy", m.entropy}});
 }
 
-// Words: the lengths, a temperature ("" for the model's own), how many strings of each.
+// Words: the lengths, a temperature ("": the model's own), the number of strings of each.
 Response dispersion_of(Request& request) {
   const State& s = model(request);
   const std::vector<int> lengths = request.lengths();
@@ -119,7 +119,7 @@ Response dispersion_of(Request& request) {
   })};
 }
 
-// Words: the long length, how many strings.
+// Words: the long length, the number of strings.
 Response align_it(Request& request) {
   const State& s = model(request);
   const int length = request.whole("length", 1, 10000);

@@ -92,7 +92,7 @@ Response train_new(Request& request) {
   return added(std::make_unique<State>(c));
 }
 
-// "load", the name of a file, how many weights it holds, its configuration; then "fill" gives it the numbers.
+// "load", the name of a file, its number of weights, its configuration; then "fill" sets the numbers.
 Response load(Request& request) {
   const std::string file = request.next();
   const int most = request.whole("weights", 0, 1 << 30);
@@ -140,7 +140,7 @@ Response step(Request& request) {
                         {"length", done.length}})};
 }
 
-// Words: a length, how many strings, and the options of the test that differ.
+// Words: a length, the number of strings, and the differing options of the test.
 Response test(Request& request) {
   State& s = model(request);
   const std::vector<int> lengths = request.lengths();

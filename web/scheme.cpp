@@ -69,7 +69,7 @@ struct Drawn {
   }
 };
 
-// (T, T) of the layer and head asked for; NaN where a pair is masked.
+// (T, T) for the given layer and head; NaN for masked pairs.
 std::vector<float> cells(const PositionLayers& layers, const ModelShape& shape, const PositionSample& sample, int layer,
                          int head) {
   const std::vector<Tensor> all = position_matrices(layers, shape, sample);
@@ -84,7 +84,7 @@ std::vector<float> cells(const PositionLayers& layers, const ModelShape& shape, 
   return made;
 }
 
-// Words: the scheme, how many slots, settings of `options`.
+// Words: the scheme, the number of slots, settings of `options`.
 Response matrix(Request& request) {
   const Drawn d(request);
   return {Json::object({{"quantity", words(quantity_of(*d.layers, d.shape, d.c.whole("layer")))}}),
@@ -114,7 +114,7 @@ Json reads_json(Reads what) {
   return Json::list(all);
 }
 
-// Words: as of matrix.
+// Words: as for matrix.
 Response explain(Request& request) {
   const Drawn d(request);
   const Scheme& s = d.scheme.thing;

@@ -1,5 +1,5 @@
-// Trains the lanes of the first screen with the engine under node, each on a thread of its own, and writes what they
-// have learned at some steps into web/page/snapshots.json, and the weights of two of them into weights.bin beside it:
+// Trains the lanes of the first screen with the engine under node, each on its own thread, and writes their results at
+// some steps into web/page/snapshots.json, and the weights of two of them into weights.bin beside it:
 // tools/web snapshots, three minutes on two idle cores.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
 import {readFile, rename, writeFile} from 'node:fs/promises';
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
@@ -32,7 +32,7 @@ function closer(model) {
       model.dispersion(lengths, tau).map(({length,
                                            largest,
                                            entropy}) => ({length, largest: round(largest), entropy: round(entropy)}));
-  // Whether sharper attention also answers better is another question: the accuracy at that length.
+  // Whether sharper attention also answers better is a separate question: the accuracy at that length.
   const right = tau => round(model.test({lengths: [far], strings: STRINGS, temperature: tau})[0].accuracy);
   const dispersion = [
     {name: 'as trained', rows: rows(1), accuracy: right(1)}, {
@@ -71,7 +71,7 @@ async function all_of(engine, out) {
         .on('message', done)
         .on('error', failed);
   })));
-  let end = 0;  // the weights lie one after the other
+  let end = 0;  // the weights are stored one after the other
   for (const {lane, weights} of made) {
     console.log(lane.spec.encoding, lane.spec.positions,
                 lane.tests.at(-1).curve.filter(([n]) => n % 20 === 0).join('  '));

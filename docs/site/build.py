@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """The documentation site, in build/site/html: ./dev docs.
 
-Pages are the Markdown files and notebooks of the tree, where they stand; notebooks are not run, but shown with the
-outputs that they have. The references are made from the Python module and the headers, the listings from the sources,
-and long tables by the program.
-Warnings are errors.
-"""
+Pages are the Markdown files and notebooks of the tree, at their paths; notebooks are not run, but shown with their
+saved outputs. The references are made from the Python module and the headers, the listings from the sources, and long
+tables by the program. Warnings are errors. """
 
 import os
 import shutil
@@ -26,7 +24,7 @@ OUT = tree.ROOT / "build/site"
 
 
 def lay_out(folder):
-    """Copies of all pages and pictures, at their places in the tree, and the pages that are made."""
+    """Copies of all pages and pictures, at their paths in the tree, and the generated pages."""
     for name in tree.files():
         if tree.is_page(name) or name.endswith(".svg"):
             to = folder / ("index.md" if name == "README.md" else name)
@@ -38,7 +36,7 @@ def lay_out(folder):
 
 
 def with_past_the_edge(page):
-    """The page that trains, beside the page that tells of it, and in it; where tools/web has made it."""
+    """The page that trains, beside and inside the page about it, if tools/web has made it."""
     made, mark = tree.ROOT / "build/web/past-the-edge.html", "<!-- the page stands here on the site -->"
     text = page.read_text()
     if mark not in text:
@@ -58,7 +56,7 @@ def main():
     if wrong:
         sys.exit("\n".join(wrong))
     jobs = min(8, os.cpu_count())
-    shutil.rmtree(OUT, ignore_errors=True)          # what is kept would not be warned of again
+    shutil.rmtree(OUT, ignore_errors=True)          # cached pages would not repeat their warnings
     lay_out(OUT / "source")
     status = sphinx(["-q", "-b", "html", "-c", str(HERE), "-j", str(jobs), "-W", "--keep-going",
                      "-d", str(OUT / "doctrees"), str(OUT / "source"), str(OUT / "html")])

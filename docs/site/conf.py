@@ -1,4 +1,4 @@
-"""Sphinx's settings. The pages are those of the tree; docs/site/build.py lays them out, and says how it is run."""
+"""Sphinx's settings. The pages are those of the tree, in the layout of docs/site/build.py."""
 
 import posixpath
 import sys
@@ -25,21 +25,21 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 highlight_language = "none"
 add_module_names = False
-smartquotes = False                                # two hyphens are an option's
+smartquotes = False                                # two hyphens begin an option
 html_theme = "furo"
 html_title = "poslab"
 html_static_path = ["site.css", "source.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_show_search_summary = False                   # it would be fetched, which browsers refuse for files
+html_show_search_summary = False                   # browsers refuse to fetch it for files
 html_math_renderer = "mathml"
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
 
 
 class LinksToSources(SphinxPostTransform):
-    """Links to files and folders that are no pages lead to their listings (docs/site/sources.py)."""
+    """Links to files and folders that are not pages lead to their listings (docs/site/sources.py)."""
 
     default_priority = 5                           # before MyST looks for them
 

@@ -1,4 +1,4 @@
-"""The pages of formulas: each central file with its formulas, and the lines of comments that say the same."""
+"""The pages of formulas: each central file with its formulas, and the lines of comments with the same formulas."""
 
 import functools
 import re
@@ -11,7 +11,7 @@ PAGES = ["docs/formulas.md", "docs/formulas-encodings.md"]
 
 
 def words(text):
-    """What is compared: without the marks of comments, and with one space for any gap."""
+    """The text for comparison: without comment marks, and with one space for any gap."""
     return re.sub(r"\s+", " ", re.sub(r"^\s*(//|#)", " ", text, flags=re.M))
 
 
@@ -22,7 +22,7 @@ def says(text, line):
 
 @dataclass
 class Quote:
-    files: list[str]                               # in each of which it stands
+    files: list[str]                               # the files that contain it
     line: str
 
 
@@ -38,20 +38,20 @@ class Formula:
 
 
 def mathml(tex):
-    """What stands between two quads is a formula of its own: beside the one before, or below it where room is short."""
+    """The text between two quads is a separate formula: beside the one before, or below it without room."""
     parts = [convert(one, display="block") for one in tex.split(r"\qquad")]
     return f'<div class="formula">{"".join(parts)}</div>'
 
 
 @functools.cache
 def formulas():
-    """All of the pages, in their order."""
+    """All formulas of the pages, in order."""
     return [f for page in PAGES for f in formulas_on(page, (tree.ROOT / page).read_text())]
 
 
 def formulas_on(page, text):
-    """A heading is followed by links to files, then come blocks of math, each with the lines that it stands for, under
-    the files that say them: // FILE, FILE."""
+    """A heading is followed by links to files, then blocks of math, each with the corresponding lines of comments under
+    their files: // FILE, FILE."""
     found, files, sayers = [], [], []
     text = text[text.index("\n## "):]
     parts = r"^### |\]\(\.\./([^)]+)\)|^```math\n((?s:.*?))^```$|^    // (.*)$|^    (\S.*)$"
@@ -76,7 +76,7 @@ def formulas_of(name):
 
 
 def stale():
-    """What the pages say and the tree does not: a line each."""
+    """The formulas of the pages that the tree lacks: a line each."""
     found = []
     for f in formulas():
         found += [f"{f.page}: there is no file {file}" for file in f.files if file not in tree.files()]

@@ -1,4 +1,4 @@
-"""The C++ reference: what each header of a floor declares, with the comments that it has, as Markdown."""
+"""The C++ reference: the declarations of each header of a floor, with their comments, as Markdown."""
 
 import re
 
@@ -24,7 +24,7 @@ def declarations(text):
 
 
 def blocks(lines):
-    """Code that blank lines divide, unless they stand within braces."""
+    """The code in blocks, divided by blank lines outside of braces."""
     found, depth = [[]], 0
     for line in lines:
         if not line.strip() and depth == 0:
@@ -48,7 +48,7 @@ def header(name):
     lines = text.splitlines()
     first, *others = sections(text, "//")
     out = [f"## {name}", "", f"[Source](../../{name})", "", *as_markdown(first.prose)]
-    first.prose = []                               # it is the header's, not the first type's
+    first.prose = []                               # the comment of the header, not of the first type
     for section in [first, *others]:
         prose = as_markdown(section.prose)
         for block in blocks([lines[n - 1] for n in section.code]) or [[]]:

@@ -1,4 +1,4 @@
-"""Pages of the site that programs make, whose tables are too long for the tree."""
+"""Generated pages of the site, whose tables are too long for the tree."""
 
 import json
 import re
@@ -12,12 +12,12 @@ PROGRAM = tree.ROOT / "build/release/poslab"
 
 
 def printed(*words):
-    """What a command prints, run at the top of the tree."""
+    """The output of a command, run at the top of the tree."""
     return subprocess.run(words, cwd=tree.ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def schemes():
-    """All schemes, samplers and policies, in the program's words; each that it lists must be there."""
+    """All schemes, samplers and policies, explained by the program; each in its list must be there."""
     page = printed("docs/site/schemes.sh", PROGRAM)
     for kind, mark in ("encodings", "\n### {}\n"), ("samplers", "| `{}` |"), ("temperatures", "| `{}` |"):
         for name in re.findall(r"^[a-z0-9_]+", printed(PROGRAM, "list", kind), re.M):
@@ -27,7 +27,7 @@ def schemes():
 
 
 def draw_schemes(folder):
-    """NAME.svg of each scheme, as `poslab show` draws it."""
+    """NAME.svg of each scheme, drawn by `poslab show`."""
     import matplotlib
     from poslab.figures import draw, style
 
@@ -47,7 +47,7 @@ PAGES = {"docs/schemes": schemes, "docs/checks": checks, "docs/measured": measur
 
 
 def write_all(folder):
-    """Each page at its place in the tree, where links of other pages look for it."""
+    """Each page at its path in the tree, to which other pages link."""
     if not PROGRAM.exists():
         sys.exit("the site shows what build/release/poslab prints, which is not there: ./dev build")
     for name, page in PAGES.items():

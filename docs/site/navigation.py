@@ -1,7 +1,6 @@
 """The parts of the site and their pages, in order: PAGE, or TITLE <PAGE> where its heading is too long for a list.
 
-Every page of the tree stands in one of them.
-"""
+Every page of the tree is in one of them. """
 
 import re
 

@@ -12,7 +12,7 @@ CHOSEN = poslab.chosen.Chosen.__subclasses__()
 
 
 def with_defaults(text, defaults):
-    """In place of a default the engine's signatures have a backslash and its number."""
+    """The engine's signatures have a backslash and a number in place of a default."""
     def shown(m):
         value = defaults[int(m.group(1))]
         return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else "..."
@@ -20,18 +20,18 @@ def with_defaults(text, defaults):
 
 
 def signatures(name, thing):
-    """[(signature, docstring)], of a function of the engine one for each way to call it."""
+    """[(signature, docstring)], one for each signature of an engine's function."""
     called = thing.__init__ if isinstance(thing, type) else thing    # type: ignore[misc]
     if hasattr(called, "__nb_signature__"):
         found = [(name + with_defaults(text[text.index("("):], defaults), doc)
                  for text, doc, defaults in called.__nb_signature__]
         return found if called is thing else [(text.removesuffix(" -> None"), thing.__doc__) for text, _ in found]
     doc = inspect.getdoc(thing)
-    if thing in CHOSEN:                              # nobody makes one: pl.encodings and its kin have them
+    if thing in CHOSEN:                              # without a constructor: pl.encodings and its kin have the objects
         return [(name, doc)]
     try:
         return [(name + str(inspect.signature(thing)), doc)]
-    except ValueError:                               # a class of the engine that cannot be made
+    except ValueError:                               # a class of the engine without a constructor
         return [(name, doc)]
 
 
@@ -39,7 +39,7 @@ def directive(kind, name, thing, fence="```", inside=()):
     out = []
     for text, doc in signatures(name, thing) if kind != "property" else [(name, thing.__doc__)]:
         text = re.sub(r"\(self(, )?", "(", text.replace("poslab._poslab.", ""))
-        more = [":no-index:"] if out else []       # another way to call it
+        more = [":no-index:"] if out else []       # another signature
         words = as_markdown(inspect.cleandoc(doc or "").splitlines(), "python")
         out += [f"{fence}{{py:{kind}}} {text}", *more, "", *words, *inside, fence, ""]
     return out
@@ -51,7 +51,7 @@ def class_of(name, cls):
         if isinstance(thing, classmethod):
             thing = getattr(cls, member)             # which can be called
         if member.startswith("_") or not (callable(thing) or isinstance(thing, property)):
-            continue                                 # the class says what its plain values are
+            continue                                 # the class describes its plain values
         kind = "property" if isinstance(thing, property) else "method"
         inside += directive(kind, member, thing, "`````")
     return directive("class", name, cls, "``````", inside)
@@ -62,7 +62,7 @@ def entry(name, thing):
         return class_of(name, thing)
     if callable(thing) and hasattr(thing, "__name__"):
         return directive("function", name, thing)
-    # a list of things to choose from, with the class of these
+    # a list to choose from, with the class of its entries
     return ["```{py:data} " + name, "", *as_markdown((type(thing).__doc__ or "").splitlines()), "```", ""]
 
 
@@ -71,10 +71,10 @@ def module_of(thing):
 
 
 def page():
-    """Names under the module of the package that defines them, in the order in which they come in."""
+    """Names by the module of the package that defines them, in order of import."""
     groups = {}
     for name, thing in vars(poslab).items():
-        # what draws tensors in notebooks is called by them alone
+        # functions that draw tensors in notebooks are called only by those
         if not name.startswith("_") and not inspect.ismodule(thing) and module_of(thing) != "poslab.html":
             groups.setdefault(module_of(thing), {})[name] = thing
     groups["poslab.chosen"].update({c.__name__: c for c in CHOSEN})

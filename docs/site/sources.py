@@ -1,8 +1,7 @@
 """A page for every source file, its comments as prose beside its code, and one for every folder.
 
-These pages stand beside those of Sphinx and take their colours from them. A file that docs/formulas.md or
-docs/formulas-encodings.md names shows its formulas above its code.
-"""
+These pages are beside those of Sphinx and use their colours. A file that docs/formulas.md or docs/formulas-encodings.md
+names shows its formulas above its code. """
 
 import html
 import posixpath
@@ -46,7 +45,7 @@ def prose_html(prose):
 
 
 def code_html(section, lines):
-    """Lines that were highlighted as part of the whole file, each with its number as an anchor."""
+    """Lines highlighted as part of the whole file, each with its number as an anchor."""
     if not section.code:
         return ""
     shown = "".join(f'<span id="L{n}">{lines[n - 1]}\n</span>' for n in section.code)
@@ -56,20 +55,21 @@ def code_html(section, lines):
 def body_of(name, text):
     lines = highlight(text, lexer_of(name), HtmlFormatter(nowrap=True)).split("\n")
     parts = sections(text, mark_of(name))
-    beside = [[] for _ in parts]                   # of each part its formulas; one that no comment says is the file's
+    # the formulas of each part; those without a comment belong to the file
+    beside = [[] for _ in parts]
     for f in formulas_of(name):
         where = next((n for n, part in enumerate(parts) if f.is_said_in("\n".join(part.prose))), 0)
         beside[where].append(mathml(f.tex))
     body = ""
     for n, part in enumerate(parts):
-        above = " above" if n == 0 and len(part.code) < 15 else ""    # what is longer than the code beside it
+        above = " above" if n == 0 and len(part.code) < 15 else ""    # longer than the code beside it
         body += (f'<section><div class="prose{above}"><div>{prose_html(part.prose)}</div>'
                  f'<div>{"".join(beside[n])}</div></div>{code_html(part, lines)}</section>')
     return body
 
 
 def write(out, name, body):
-    """One page below `out`. Its path is also its way back to the top."""
+    """Writes one page below `out`, with a way back to the top."""
     target = tree.place_of(name)
     here = posixpath.dirname(target)
     up = posixpath.relpath(".", here) + "/"
@@ -109,7 +109,7 @@ def write_folder(out, folder):
 
 
 def write_all(out, jobs):
-    """All listings and folders, and a copy of every file that is neither page nor listing."""
+    """Writes all listings and folders, and copies every file that is neither page nor listing."""
     with Pool(jobs) as pool:
         pool.map(write_listing, [(out, n) for n in tree.files() if tree.is_listed(n)], chunksize=32)
     for folder in tree.folders():

@@ -1,4 +1,4 @@
-"""Source files as they are read: the comments that begin a line as prose, and the code that each stands above.
+"""Source files in parts: comments at the beginning of a line as prose, and the code below each.
 
 Comments within a function or after code stay in the code.
 """
@@ -18,7 +18,7 @@ class Section:
 
 
 def mark_of(path):
-    """What begins a comment in a file of this name; empty if it is not known."""
+    """The beginning of a comment in a file of this name; empty if unknown."""
     suffix = PurePath(path).suffix
     return "//" if suffix in CPP else "#" if suffix in SHELL else ""
 
@@ -45,7 +45,8 @@ def sections(text, mark):
 
 
 def paragraphs(prose):
-    """A comment as [(whether it is a formula or a table, lines)]: those are indented, or have gaps of three spaces."""
+    """A comment as [(whether it is a formula or a table, lines)]: formulas and tables are indented, or have gaps of
+    three spaces."""
     found = []
     begins = True
     for line in prose:
@@ -62,7 +63,7 @@ def paragraphs(prose):
 
 
 def escaped(text):
-    """Words as Markdown, in which nothing but what stands between backquotes is a mark."""
+    """Text as Markdown, in which only backquotes are marks."""
     parts = re.split(r"(`[^`]+`)", text)
     text = "".join(p if p.startswith("`") else re.sub(r"([\\`*_{}\[\]<>#$|~&])", r"\\\1", p) for p in parts)
     return re.sub(r"^(\d+)([.)])", r"\1\\\2", re.sub(r"^([-+=:])", r"\\\1", text))

@@ -1,4 +1,4 @@
-"""The tree as the site has it: which file is a page of its own, which a listing of its source, and which is copied."""
+"""The tree for the site: files that become pages, listings of sources, and copies."""
 
 import functools
 import posixpath
@@ -12,7 +12,7 @@ LISTED = {".h", ".cpp", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".mjs", "
 
 @functools.cache
 def files():
-    """Paths of all files that belong to the tree, but for the numbers that tests compare with."""
+    """Paths of all files of the tree, except the golden data of tests."""
     names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines()
     return sorted(n for n in names if "/golden/" not in n and (ROOT / n).is_file())
 
@@ -23,7 +23,7 @@ def folders():
 
 
 def is_page(name):
-    """Markdown that is read as a page, and notebooks; tables that programs wrote beside results are none."""
+    """Pages: Markdown for readers, and notebooks, but not the tables that programs wrote beside results."""
     return name.endswith(".ipynb") or (
         name.endswith(".md") and (not name.startswith("results/") or name.endswith("/README.md")))
 
@@ -34,7 +34,7 @@ def is_listed(name):
 
 @functools.cache
 def place_of(path):
-    """Where the site has what stands at that path of the tree; None if it is nowhere."""
+    """The place on the site of that path of the tree; None if it has none."""
     if path in folders():
         return posixpath.normpath(posixpath.join(path, "files.html"))
     if path not in files():

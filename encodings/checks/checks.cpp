@@ -135,7 +135,7 @@ Outcomes permutation(const Setup& setup) {
   const Tensor expected = reorder(content.attend(model, p, {}), order);
   Outcomes list{{{difference(moved.attend(model, p, {}), expected), setup.blind() ? Expect::below : Expect::shows,
                   tolerance, "tokens that leave their positions"}}};
-  if (p.only_offsets() || setup.reads(Reads::offset_table)) return list;   // no position to take along
+  if (p.only_offsets() || setup.reads(Reads::offset_table)) return list;   // no position to permute
   list.all.push_back({difference(moved.attend(model, reordered(p, order), {}), expected),
                       setup.laws().permutes ? Expect::below : Expect::shows_somewhere, tolerance,
                       "tokens that take their positions along"});
@@ -150,14 +150,14 @@ Outcomes mass(const Setup& setup) {
   const Tensor total = sum(model->weights(content_of(setup).heads(model, p), p, setup.span()), -1);
   Tensor expected = Tensor::full(total.shape(), 1);
   for (int row = 0; !setup.laws().softmax && setup.shape.causal && row < B * setup.shape.heads; ++row)
-    if (std::abs(total.data()[row * T]) < tolerance) expected.data()[row * T] = 0;   // it sees no key but its own
+    if (std::abs(total.data()[row * T]) < tolerance) expected.data()[row * T] = 0;   // the query sees only its own key
   return {{{difference(total, expected), setup.laws().sums_to_1 ? Expect::below : Expect::shows_somewhere}}};
 }
 
 // sum of c_e o_e, with fixed c: a number that depends on all of o
 Tensor weighted_sum(const Tensor& o) { return sum_all(o * random_tensor(o.shape(), 99)); }
 
-// All leaves and parameters that take part.
+// All leaves and parameters that the output depends on.
 std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, const Model& model) {
   std::vector<std::pair<std::string, Tensor>> list;
   const char* names[] = {"x", "q", "k", "v"};
@@ -167,7 +167,7 @@ std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, cons
   return list;
 }
 
-// The output and the gradients of all that takes part.
+// The output and all gradients.
 std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   const Model model(setup);
   Content content = content_of(setup);
@@ -185,7 +185,7 @@ std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   return all;
 }
 
-// The terms that a scheme declares (Encoding::terms) are all that it adds to NoPE. bound 0: it declares none.
+// Whether the declared terms of a scheme (Encoding::terms) are its whole difference to NoPE. bound 0: it declares none.
 Outcome terms_as_attention(const Setup& setup) {
   const Model model(setup);
   const Content content = content_of(setup);
@@ -311,7 +311,7 @@ std::vector<Setup> setups_of(Check::Mask mask, const std::vector<std::string>& s
   return list;
 }
 
-// Whether no distance within T slots exceeds the length option on trial: its effect then need not show.
+// Whether no distance within T slots exceeds the tested length option, whose effect is then invisible.
 bool out_of_reach(const Setup& setup) {
   for (const Option& o : setup.scheme.choices.options())
     if (o.kind == Option::Kind::length && setup.variant.starts_with(o.name + "=") &&
@@ -369,7 +369,7 @@ Report run(const Check& check, const std::string& spelling) {
     }
   }
   set_threads(before);
-  // Compositions are tried with their parts' defaults alone, which may not show all that a part does.
+  // Compositions are checked only with their parts' defaults, which may not show every effect of a part.
   if (r.broken >= 0 && !(r.broken > seen) && !composed_spelling(spelling))
     r.unseen.push_back(spelling + " says that it does not obey this law, and obeyed it everywhere");
   if (r.below + r.shown) r.why_not.clear();

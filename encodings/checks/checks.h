@@ -11,7 +11,7 @@
 
 namespace poslab::checks {
 
-inline constexpr double seen = 1e-3;   // a difference that shows: far above rounding
+inline constexpr double seen = 1e-3;   // a visible difference, far above rounding
 inline constexpr double gradient_bound = sizeof(real) == 4 ? 2e-2 : 1e-6;   // in float with wide steps
 
 // The error of a check in one setup, and its expected size: below a bound; visible in this setup; or, for a law that
@@ -21,7 +21,7 @@ struct Outcome {
   double error;
   Expect expect;
   double bound = tolerance;   // of `below`
-  std::string of = "";        // where the error is, if the setup alone does not tell
+  std::string of = "";        // the place of the error, if the setup alone does not tell
 };
 struct Outcomes {
   std::vector<Outcome> all;
@@ -38,12 +38,13 @@ const Check& check_named(const std::string& name);   // throws BadInput with did
 
 // A check over all setups of one spelling.
 struct Report {
-  int below = 0, shown = 0;               // outcomes expected below a bound, and outcomes expected to show
+  int below = 0, shown = 0;               // outcomes expected below a bound, and outcomes expected to be visible
   double worst = 0, bound = 0;            // the outcome nearest to its bound, or farthest above it
-  double least = INFINITY, broken = -1;   // the least that had to show; the largest of a law declared broken
+  // the least error that had to be visible; the largest for a law declared broken
+  double least = INFINITY, broken = -1;
   std::vector<std::string> failures;      // each names its setup
-  std::vector<std::string> unseen;        // errors that had to show and did not
-  std::string why_not = "";               // why no setup was run; else empty
+  std::vector<std::string> unseen;        // errors that had to be visible but were not
+  std::string why_not = "";               // why no setup was run, or ""
   double seconds = 0;
 };
 Report run(const Check&, const std::string& spelling);

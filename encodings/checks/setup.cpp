@@ -40,7 +40,7 @@ std::vector<std::string> other_values(const Option& o) {
     for (const double more : {0., 1., 3.})   // small ones: sequences are short
       all.push_back(fmt::format("{}", std::min(o.range.min + more, o.range.max)));
   if (o.kind == Option::Kind::number)
-    for (const double times : {0.5, 2.})     // an end of the range may be where nothing is seen of the scheme
+    for (const double times : {0.5, 2.})     // the scheme may be invisible at an end of the range
       all.push_back(fmt::format("{}", std::clamp(times * ascii::number(o.standard), o.range.min, o.range.max)));
   if (o.kind == Option::Kind::numbers) all = {"2", "1/3"};
   std::erase(all, o.standard);
@@ -49,10 +49,10 @@ std::vector<std::string> other_values(const Option& o) {
 
 namespace {
 
-// The samplers that every scheme is tried with; tests/encodings/samplers.cpp has the laws of all.
+// The samplers with which every scheme is checked; tests/encodings/samplers.cpp has the laws of all.
 const std::vector<std::string> tried_samplers = {"sequential", "randomized", "randomized_offsets", "evenly_spread"};
 
-// So many as the groups of heads are together.
+// As many as the heads of all groups together.
 int heads_of(const std::string& spelling) {
   int heads = 0;
   for (const std::string& group : split(spelling, '+'))
@@ -94,7 +94,7 @@ std::vector<Setup> all_setups(bool causal, const std::vector<std::string>& spell
         for (const std::string& value : other_values(o)) {
           Setup variant{plain, shape, o.name + "=" + value, {}, {}};
           variant.scheme.choices.set(o.name, value);
-          // one that leaves something out of T slots
+          // a window that hides something within T slots
           if (o.name != "window" && plain.choices.has("window")) variant.scheme.choices.set("window", "3");
           add(variant, false);
         }
@@ -130,7 +130,7 @@ double difference(const Tensor& a, const Tensor& b) {
   for (int64_t i = 0; i < a.size(); ++i) {
     const double x = a.data()[i], y = b.data()[i];
     if (x == y) continue;
-    if (!std::isfinite(x - y)) return INFINITY;   // a NaN, or one of them is infinite
+    if (!std::isfinite(x - y)) return INFINITY;   // a NaN, or an infinity in one of them
     most = std::max(most, std::abs(x - y)), size = std::max(size, std::abs(y));
   }
   return most / size;
@@ -219,7 +219,7 @@ Tensor composed_attend(const Encoding& e, const Params& params, const std::strin
   }
   if (geometric(params, path))
     return by_head(matmul(geometric_weights(params, path, in, span), by_head(v)));
-  if (dynamic_cast<const ExplicitWeights*>(&e)) return e.attend(in, v, p, span);  // it is composed itself
+  if (dynamic_cast<const ExplicitWeights*>(&e)) return e.attend(in, v, p, span);  // it is itself composed
   return composed::attention(e.scores(in, p), v, span);
 }
 

@@ -1,4 +1,4 @@
-// Every scheme x variant x sampler x resample that go together, and the small attention that checks of schemes run.
+// All valid combinations of scheme, variant, sampler and resampling, and the small attention for checks of schemes.
 // Generated from all_encodings(), all_samplers() and their options: a new scheme in the list is checked with each of
 // its options.
 #pragma once
@@ -65,7 +65,7 @@ struct Model {
 struct Content {
   Tensor x, q, k, v;
   explicit Content(int time = T, int heads = H);
-  Content same_everywhere() const;   // each slot holds what slot 0 holds: slots differ by position only
+  Content same_everywhere() const;   // each slot has the content of slot 0: slots differ by position only
   Content reordered(const std::vector<int>& order) const;
   Content first_slots(int time) const;
   std::vector<Tensor> leaves() const { return {x, q, k, v}; }

@@ -1,14 +1,14 @@
-// A bias of one's own as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's
-// scheme `calibrated`, which has a number for each distance between slots and each head.
+// A user's bias as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's scheme
+// `calibrated`, with a number for each distance between slots and each head.
 import {ExpressionError, read_expression} from './expression.mjs';
 import {near} from './laws.mjs';
 
-const HIDDEN = -500, MOST = 500;  // the program's range; what is below hides its keys
+const HIDDEN = -500, MOST = 500;  // the program's range; lower values hide their keys
 
 // The expression of own(...), or null for an encoding of the program.
 export const own_text = encoding => /^own\((.*)\)$/s.exec(encoding)?.[1] ?? null;
 
-// As the program spells it, for all distances of strings up to five times the trained length. Throws ExpressionError.
+// The program's spelling, for all distances of strings up to five times the trained length. Throws ExpressionError.
 export function calibrated_bias(text, {layers, heads, train_length}) {
   const bias = read_expression(text), reach = 15 * train_length + 20, lists = [];
   const at = (d, h, from, n) => bias({i: from + Math.max(0, -d), j: from + Math.max(0, d), h, n});

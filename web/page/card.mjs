@@ -1,12 +1,12 @@
-// The card of a lane: its name, how much it knows at the length that is asked, its curve, and the three strips that
-// say why. Drawn again at most once a frame.
+// The card of a lane: its name, its accuracy at the chosen length, its curve, and the three strips that explain it.
+// Redrawn at most once a frame.
 import {element} from '../../lab/page/element.mjs';
 import {draw_svg, say, tell, write} from './dom.mjs';
 import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, SIGNS, strip_shapes, upright_at} from './figures.mjs';
 
 const WIDTH = 300, HEIGHT = 190,
       STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
-// The line that a lane has in every chart.
+// The line style of a lane in every chart.
 export const line_of = ({name, number}, points) =>
     ({name, colour: `var(--c${number})`, dash: DASHES[number % 4], mark: MARKS[number % 4], points});
 export const legend_of = ({name, number}) =>
@@ -19,14 +19,14 @@ export function curves_of(lane, limit = Infinity) {
     all.push({name: `before: ${lane.before.name}`, colour: 'var(--soft)', thin: true, points: within(lane.before)});
   return curve.points.length ? [...all, curve] : all;
 }
-// chance, majority and content_only by length, as grey lines; and what they are, a line of each beside its words.
+// chance, majority and content_only by length, as grey lines; and a legend for them.
 const BASELINES = {majority: '6 4', content_only: '2 3', chance: '9 3 2 3'};
 export function baseline_curves(baselines) {
   const grey = {colour: 'var(--faint)', thin: true};
   return Object.entries(BASELINES).filter(([name]) => baselines[name])
       .map(([name, dash]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
 }
-// What strips and grey lines are, below the lanes. edge: the trained length.
+// The legend of strips and grey lines, below the lanes. edge: the trained length.
 export const lanes_legend = edge => element(
     'p', {class: 'note legend-strips'}, element('span', {class: 'key met'}),
     ' met in training (upper row: all that it met; lower row: what a string of this length needs) ',
@@ -42,8 +42,8 @@ export const baseline_legend = (...words) => Object.values(BASELINES).map((dash,
   return [element('span', {class: 'kept'}, line, ` ${words[n]}${n < words.length - 1 ? ',' : '.'}`), ' '];
 });
 
-// settings: an element below the name; controls: those below the strips. view(): {length, limit, edge, longest, task,
-// drag(length), about(lane)} as the page has it now; beyond `limit` no curve is drawn.
+// settings: an element below the name; controls: those below the strips. view(): the page's current {length, limit,
+// edge, longest, task, drag(length), about(lane)}; beyond `limit` no curve is drawn.
 export class Card {
   #due = false;
   #drawn_length = '';
@@ -88,7 +88,7 @@ export class Card {
     });
     this.chart.addEventListener('pointermove', event => event.buttons && drag(event));
   }
-  // The length to which its model was trained, whatever is set by now.
+  // The length to which its model was trained, whatever the current settings.
   #edge() { return this.lane.edge(this.view().edge); }
   #chart(longest, edge, more = {}) {
     const size = {width: WIDTH, height: HEIGHT};
@@ -111,7 +111,7 @@ export class Card {
     const between = Number.isFinite(value) && !lane.tested_at(length) ? ', between two tests' : '';
     write(this.score, percent(value));
     write(this.asked, ` right at length ${length}${between}`);
-    // While one drags, only the upright line at the length moves.
+    // During a drag, only the vertical line at the length moves.
     const chart = this.#chart(longest, edge, {curves: curves_of(lane, limit)});
     const picture = draw_svg(
         this.chart, chart_shapes(chart) + upright_at(chart, 0), WIDTH, HEIGHT,
@@ -129,7 +129,7 @@ export class Card {
     for (const {key, words, picture, said, row} of this.strips) {
       const strip = seen?.[key], share = strip?.share, read = seen?.reads === key;
       row.classList.toggle('reads', read);
-      row.hidden = !seen && row.hidden;  // a lane that trains again keeps their place
+      row.hidden = !seen && row.hidden;  // a lane that trains again keeps its place
       if (!strip) {
         picture.replaceChildren();
         said.textContent = seen ? 'it has none' : '';
@@ -156,10 +156,10 @@ export class Card {
   }
 }
 
-// A model of another task than the one that is chosen now says so.
+// A note for a model of another task than the chosen one.
 const of_task = ({about}, task) => task && about?.config && about.config.task !== task ?
     `; of ${about.config.task.replaceAll('_', ' ')}: press Train for the task above` : '';
-// A model that is no better at its own length than what needs no understanding.
+// A note for a model that is no better than the baselines at its own length.
 function not_learned(lane, edge) {
   const least = Math.max(...Object.values(lane.baselines).map(curve => lane.at(edge, curve)).filter(Number.isFinite));
   return lane.at(edge) < least + .05 ?

@@ -9,7 +9,7 @@ import {model_picker} from './models.mjs';
 const size = () => is_narrow() ? {width: 300, height: 200} : {width: 440, height: 260};
 export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy of a row, in nats'};
 
-// curves: [{name, rows, colour: number of one, its own by default}]; shape: {width, height, large} of the chart
+// curves: [{name, rows, colour: its number, by default its own}]; shape: {width, height, large} of the chart
 export function dispersion_chart(holder, measure, curves, edge, shape = size()) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
@@ -46,7 +46,7 @@ export function dispersion_view(app) {
     dispersion_chart(entropy, 'entropy', list, edge());
     legend.replaceChildren(...dispersion_legend(list));
   }
-  // One question at a time; at most the model as it is and two others are drawn.
+  // One request at a time; at most the plain model and two others are drawn.
   function measure(name, temperature) {
     const mine = lane;
     busy = busy.then(async () => {
@@ -59,7 +59,7 @@ export function dispersion_view(app) {
         const right = temperature === undefined ? {} : {temperature};
         const [tested] =
             room.includes(far) ? await mine.engine.call('test', {lengths: [far], strings: 32, ...right}) : [];
-        if (lane !== mine) return;  // another model was chosen meanwhile
+        if (lane !== mine) return;  // another model was chosen in the meantime
         const names = [...curves.keys()].filter(one => one !== 'as trained' && one !== name);
         if (names.length > 1) curves.delete(names[0]);
         curves.delete(name);

@@ -1,10 +1,10 @@
-// Elements, what a screen reader hears, and files that are saved: what all parts of the page share.
+// The common part of the page: elements, messages for screen readers, and saved files.
 import {element} from '../../lab/page/element.mjs';
 
 export const button = (words, act, attributes = {}) =>
     element('button', {type: 'button', onclick: act, ...attributes}, words);
 
-// A label and its control, in one line. `help` is read with the control.
+// A label and its control, in one line. Screen readers read `help` with the control.
 let labelled = 0;
 export function field(words, control, help = '') {
   control.id ||= `field-${++labelled}`;
@@ -39,17 +39,17 @@ export function number(value, low, high, change, attributes = {}) {
     });
     return input;
 }
-// change: called with the number while it moves.
+// change: called with the number while the slider moves.
 export function slider(value, low, high, change, attributes = {}) {
   const oninput = event => change(Number(event.target.value));
   return element('input', {type: 'range', min: low, max: high, value, oninput, ...attributes});
 }
-// change: called with the text and its field, once it is another one.
+// change: called with the text and its field, when the text has changed.
 export function text_line(value, change, attributes = {}) {
   const onchange = ({target}) => change(target.value.trim(), target);
   return element('input', {type: 'text', value, spellcheck: 'false', onchange, ...attributes});
 }
-// On or off, as a switch with its words.
+// A switch with its label.
 export function toggle(words, on, change) {
   const made = button(words, () => {
     const now = made.getAttribute('aria-checked') !== 'true';
@@ -72,7 +72,7 @@ export function pills(legend, list, chosen, change) {
               element('span', {}, words))));
 }
 
-// Said to everyone at the foot of the window, and to a screen reader when it is idle.
+// A message at the foot of the window, and for a screen reader when it is idle.
 let hide_soon;
 export function say(words, {bad = false} = {}) {
   const line = document.getElementById('said');
@@ -82,14 +82,14 @@ export function say(words, {bad = false} = {}) {
   clearTimeout(hide_soon);
   hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
 }
-// What was said belongs to the part that is left.
+// The message belongs to the part that was left.
 export const hush = () => document.getElementById('said').classList.remove('shown');
-// Only to a screen reader: what changed in a picture.
+// Only for a screen reader: the change in a picture.
 export function tell(words) {
   document.getElementById('told').textContent = words;
 }
 
-// The colours of the page as it is now, by name.
+// The current colours of the page, by name.
 export function colours() {
   const style = getComputedStyle(document.documentElement), all = {};
   for (const name
@@ -98,8 +98,8 @@ export function colours() {
     all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
   return all;
 }
-// Shapes as a picture with words for a screen reader; shapes that are there already are left alone, as parsing them is
-// what drawing costs. fit: how they fill the space there is, as SVG's preserveAspectRatio. Returns the picture.
+// Shapes as a picture with a description for screen readers. Unchanged shapes are left alone, as parsing is the cost of
+// drawing. fit: SVG's preserveAspectRatio. Returns the picture.
 const drawn_shapes = new WeakMap();
 export function draw_svg(holder, shapes, width, height, words, fit = 'xMidYMid') {
   if (!holder.firstChild) holder.innerHTML = '<svg role="img"></svg>';
@@ -111,12 +111,12 @@ export function draw_svg(holder, shapes, width, height, words, fit = 'xMidYMid')
   drawn_shapes.set(svg, shapes);
   return svg;
 }
-// Text that changes on the screen only where it is another one.
+// Sets a text only if it has changed.
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A screen as narrow as a phone's, where pictures are drawn half as wide so that what is written in them can be read.
+// A screen as narrow as a phone's, where pictures are drawn half as wide, to keep their texts readable.
 export const is_narrow = () => matchMedia('(max-width: 40rem)').matches;
 
 export function save(name, data, type) {

@@ -1,5 +1,5 @@
-// The engine as the page sees it: a Worker from a Blob, whose calls are promises. The WebAssembly is unpacked and
-// compiled once, and every Worker gets the compiled module.
+// The engine for the page: a Worker from a Blob, whose calls are promises. The WebAssembly is unpacked and compiled
+// once, and every Worker gets the compiled module.
 
 import {relaxed_simd} from '../lab.mjs';
 import {turns_here} from './turns.mjs';
@@ -11,7 +11,7 @@ async function unpacked(text) {
 }
 
 let module_promise, worker_address;
-// ?plain in the address: without relaxed SIMD, for tests and for those who compare.
+// ?plain in the address: without relaxed SIMD, for tests and comparisons.
 const relaxed = () => relaxed_simd() && held('wasm-relaxed') !== null && !location.search.includes('plain');
 
 function module_once() {
@@ -25,7 +25,7 @@ function module_once() {
   return module_promise;
 }
 
-// What a call gets of an engine that was ended; nothing is wrong then.
+// The rejection of calls to an ended engine, which is not an error.
 export const CLOSED = 'This model was closed.';
 
 export class Engine {
@@ -34,7 +34,7 @@ export class Engine {
   #events = new Map();
   #number = 0;
 
-  // A Worker with the engine in it. Throws with a sentence where the browser cannot.
+  // A Worker with the engine in it. Throws with a sentence if the browser lacks support.
   static async start() {
     const engine = new Engine(), module = await module_once();
     worker_address ??= URL.createObjectURL(new Blob([held('worker').textContent], {type: 'text/javascript'}));
@@ -64,7 +64,7 @@ export class Engine {
   end() {
     this.worker?.terminate();
     this.worker = null;
-    this.#events.clear();  // nobody is told of a failure
+    this.#events.clear();  // failures are ignored
     this.#lost(CLOSED);
   }
   #hear({id, value, error, event, ...said}) {
@@ -85,8 +85,7 @@ export class Engine {
   }
 }
 
-// The one Worker that answers questions without a model: catalogues and position matrices. One whose engine has
-// stopped is replaced.
+// The Worker for requests without a model: catalogues and position matrices. It is replaced if its engine has stopped.
 let desk;
 export async function ask_desk(call, ...parts) {
   const asked = desk ??= Engine.start();

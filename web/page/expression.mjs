@@ -1,5 +1,5 @@
-// Expressions of i (query), j (key), h (head), n (slots): read by descent into a tree, which is then walked. Text is
-// never given to the browser to run.
+// Expressions of i (query), j (key), h (head), n (slots): parsed by recursive descent into a tree, which is then
+// evaluated. The browser never runs the text.
 //
 //   sum  = term {(+|-) term}    term = sign {(*|/|%) sign}    sign = [-] power    power = atom [^ sign]
 //   rule = sum [(<|<=|>|>=|==|!=) sum]      atom = number | name | function(rule, ...) | (rule)
@@ -66,15 +66,15 @@ function tokens_of(text) {
   return tokens;
 }
 
-// The letter pairs two words have in common, for "did you mean".
+// The letter pairs that two words have in common, for "did you mean".
 function alike(a, b) {
   const pairs = word => new Set([...`^${word}$`].slice(0, -1).map((c, n) => c + `^${word}$`[n + 1]));
   const [x, y] = [pairs(a), pairs(b)];
   return [...x].filter(pair => y.has(pair)).length / Math.max(x.size, y.size);
 }
 
-// Reads `text`, in which the variables have these names. Returns a function of an object of their values.
-// Throws ExpressionError: a sentence with the column.
+// Parses `text` with variables of these names. Returns a function of an object with their values. Throws
+// ExpressionError: a sentence with the column.
 export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
   if (!text.trim()) throw new ExpressionError('There is no expression yet. Try -abs(i - j) / 2^(h + 1).');
   if (text.length > LONGEST_EXPRESSION)

@@ -1,5 +1,5 @@
-// Line charts, strips and bars as SVG text. Colours are var(--name) of page.css; `with_colours` puts numbers in their
-// place, so that the same text is a file of its own.
+// Line charts, strips and bars as SVG text. Colours are var(--name) of page.css; `with_colours` replaces them by
+// numbers, so that the text is a complete file.
 import {frame_in, shapes_of} from '../../lab/page/chart.mjs';
 import {escape} from '../../lab/page/text.mjs';
 
@@ -7,10 +7,10 @@ export const percent = x => Number.isFinite(x) ? `${(100 * x).toFixed(x > .9995 
 
 const r = x => Math.round(x * 10) / 10;
 
-// A line is told from others by its colour, its dashes and the mark at its end.
+// A line is recognized by its colour, its dashes and the mark at its end.
 export const DASHES = ['', '7 4', '2 3', '9 3 2 3'];
 export const MARKS = ['circle', 'square', 'triangle', 'diamond'];
-export const SIGNS = ['●', '■', '▲', '◆'];  // the same in a text
+export const SIGNS = ['●', '■', '▲', '◆'];  // the same within a text
 export function mark(kind, x, y, size, colour) {
   const s = size, shapes = {
     circle: `<circle cx="${r(x)}" cy="${r(y)}" r="${s}"`,
@@ -56,7 +56,7 @@ export function chart_shapes(chart) {
   return shapes_of(data_of(chart), frame, look) + marks.join('') +
       (chart.at === undefined ? '' : upright_at(chart, chart.at));
 }
-// The upright line at a value of x.
+// The vertical line at a value of x.
 export function upright_at(chart, x) {
   const {x: place, top, bottom} = frame_of(chart);
   return `<path class="at" d="M${r(place(x))} ${top}V${bottom}" style="stroke:var(--ink);stroke-width:1.5"/>`;
@@ -70,7 +70,7 @@ export function runs_of(values) {
     else runs.push([value, value]);
   return runs;
 }
-// Those of `runs` that lie in `others`, and those that do not.
+// The runs within `others`, and those outside.
 export function parted(runs, others) {
   const inside = [], outside = [];
   for (const [from, to] of runs) {
@@ -85,8 +85,8 @@ export function parted(runs, others) {
   }
   return [inside, outside];
 }
-// strip: {trained, needed, low, high}, runs of values: on top what training met, below what a test needs, in the colour
-// of what training met or did not.
+// strip: {trained, needed, low, high}, runs of values: above those in training, below those of a test, in two colours
+// for values in training and others.
 export function strip_shapes(strip, width, height) {
   const {low, high} = strip, cell = width / Math.max(1, high - low + 1), half = Math.floor(height / 2) - 1;
   const bar = (from, to, y, colour) => `<rect x="${r((from - low) * cell)}" y="${y}" ` +
@@ -98,7 +98,7 @@ export function strip_shapes(strip, width, height) {
       bars(met, below, 'met') + bars(unmet, below, 'unmet');
 }
 
-// In SVG text, every var(--name) as the colour that `colours` has for it.
+// Replaces every var(--name) in SVG text by its colour in `colours`.
 export function with_colours(svg, colours) {
   return svg.replace(/var\((--[\w-]+)\)/g, (all, name) => colours[name] ?? all);
 }

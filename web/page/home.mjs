@@ -1,4 +1,4 @@
-// Take it home: a link, the command line, checkpoints in and out, pictures, tables, and what to cite.
+// Take it home: a link, the command line, checkpoints in and out, pictures, tables, and citations.
 import {baseline_curves, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
 import {button, colours, copy, save, save_png, say} from './dom.mjs';
@@ -10,17 +10,17 @@ import {bibtex, curves_csv, file_name, lane_of, sources_of, state_of} from './ta
 
 const WIDTH = 760, HEIGHT = 420;
 
-// What trains the same models with the program, each into a folder of its own.
+// The commands that train the same models with the program, each into its own folder.
 export function commands_of(lanes) {
   const lines = lanes.map(lane => lane.about?.command).filter(Boolean);
   return (lines.length > 1 ? lines.map((line, n) => line.replace(/ --out \S+$/, `$&-${n + 1}`)) : lines).join('\n');
 }
-// The lanes with curves as a table, with the baselines of each task; `set`: the task that is chosen now, which need not
-// be that of a model.
+// The lanes with curves as a table, with the baselines of each task; `set`: the chosen task, which may differ from a
+// model's.
 export function table_of(lanes, set) {
   const drawn = lanes.filter(lane => lane.curve.length), task_of = lane => lane.config?.task ?? set;
   const grey = drawn.filter(lane => lane.baselines.chance).map(lane => [task_of(lane), lane.baselines]);
-  const baselines = [...new Map(grey.reverse())].reverse();  // of each task the first
+  const baselines = [...new Map(grey.reverse())].reverse();  // the first of each task
   return curves_csv(
       drawn.map(lane => ({...lane.shown, task: task_of(lane), step: lane.test.step, curve: lane.curve})),
       baselines.flatMap(([task, all]) => baseline_curves(all).map(curve => ({task, ...curve}))));
@@ -28,7 +28,7 @@ export function table_of(lanes, set) {
 export const tasks_of = (lanes, set) =>
     [...new Set(lanes.filter(lane => lane.curve.length).map(lane => lane.config?.task ?? set))].join(', ') || set;
 
-// All curves in one picture with a legend below, as it is saved. What all models were trained on is shaded.
+// All curves in one picture with a legend below, for saving. The common range of training is shaded.
 export function picture_of(lanes, set) {
   const drawn = lanes.filter(lane => lane.curve.length), edges = drawn.map(lane => lane.edge(set));
   const curves = drawn.map(lane => line_of(lane, lane.curve));
@@ -119,7 +119,7 @@ export function take_home(app, lanes_of) {
   return section;
 }
 
-// A file that was chosen or dropped. What is at hand stays where it cannot be read.
+// A chosen or dropped file. An unreadable one changes nothing.
 export async function take_checkpoint(app, lanes, file) {
   const lane = lanes[0] ?? new Lane({}, 0), where = lanes.length ? 'is in the first lane' : 'can be looked into';
   const most = 256 << 20;

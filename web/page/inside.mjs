@@ -1,5 +1,5 @@
-// Look inside: one's own string, answered slot by slot; where a head looked; what happens without that head, or when
-// tokens carry other positions.
+// Look inside: the answer to a user's string slot by slot, the attention of a head, and the effect of removing that
+// head or changing positions.
 import {element} from '../../lab/page/element.mjs';
 import {button, field, number, say, slider, text_line} from './dom.mjs';
 import {percent} from './figures.mjs';
@@ -28,7 +28,7 @@ export function inside_view(app) {
   const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
   const head = number(state.head, 1, 16, value => (state.head = value, app.changed(), draw_map()));
 
-  // The positions that tokens carry from now on, and all controls that say so; null: as the test draws them.
+  // Sets the positions of tokens, and all controls that show them; null: those of the test.
   function carry(chosen, gap = 0) {
     positions = chosen;
     where.value = chosen?.join(' ') ?? '';
@@ -79,7 +79,7 @@ export function inside_view(app) {
       answer = got;
       for (const old of [table, map.node]) old.classList.remove('stale');
       draw();
-      if (positions || silenced.size) say(verdict.textContent);  // it may be out of sight
+      if (positions || silenced.size) say(verdict.textContent);  // scrolls to it if it is out of sight
     } catch (wrong) {
       if (mine !== late) return;
       verdict.textContent = wrong.message;
@@ -155,11 +155,11 @@ export function inside_view(app) {
     begin_anew();
     silenced.clear();
     const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
-    // A string of another task is no string of this one.
+    // A string of another task is discarded.
     if (app.asked_task && app.asked_task !== task?.name) state.string = '';
     app.asked_task = task?.name;
     line.value = state.string || (task?.example.input ?? '');
-    longer.hidden = true;  // shown where a string said twice is one of the task
+    longer.hidden = true;  // shown if a doubled string is one of the task
     if (task)
       chosen.engine.call('ask', task.example.input + task.example.input, {})
           .then(() => lane === chosen && (longer.hidden = false), () => {});

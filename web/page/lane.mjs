@@ -1,11 +1,10 @@
-// A lane: one model, what it was trained on, and all that it has said of itself so far. It knows nothing of pictures;
-// whoever draws asks to be told of changes.
+// A lane: one model, its training, and its results so far. It draws nothing; views subscribe to changes.
 import {CLOSED, Engine} from './engine.mjs';
 import {runs_of} from './figures.mjs';
 import {own_text} from './bias.mjs';
 import {lane_of, options_of} from './take.mjs';
 
-// Lengths of the small tests while a lane trains, for a model that trains to `edge`.
+// Lengths of the small tests during training, for a model that trains to `edge`.
 export function tested_lengths(edge) {
   const all = new Set();
   for (const share of [.05, .25, .5, .75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5])
@@ -14,12 +13,12 @@ export function tested_lengths(edge) {
 }
 const STRINGS = 24, EVERY = 25;
 
-// Lengths whose strips are counted: closer together at the edge, where things change.
+// Lengths whose strips are counted: closer together near the edge, where things change.
 export function strip_lengths(edge) {
   const shares = [.25, .5, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5];
   return [...new Set(shares.map(share => Math.max(1, Math.round(edge * share))))];
 }
-// What the engine counted, as runs of values: a hundredth of the size.
+// The engine's counts, as runs of values: a hundredth of the size.
 export function in_runs(seen) {
   const made = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
@@ -29,8 +28,8 @@ export function in_runs(seen) {
   }
   return made;
 }
-// Of that, at the next counted length: {reads, positions: {length, trained, needed, share, low, high} or null, ...}.
-// share: of the slots or pairs of that test, those whose value training has met.
+// The counts at the next counted length: {reads, positions: {length, trained, needed, share, low, high} or null, ...}.
+// share: of the slots or pairs of that test, those with a value in training.
 export function strips_at(seen, length) {
   const strips = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
@@ -56,7 +55,7 @@ export function by_name(rows) {
       ['chance', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
 }
 
-// A scheme that has numbers for every distance or slot is named by its beginning.
+// A scheme with numbers for every distance or slot is shortened to its beginning.
 const brief = text => text.length > 60 ? `${text.slice(0, 59)}…` : text;
 export function name_of({encoding, positions, temperature = 'none'}) {
   const called = [own_text(encoding) === null ? brief(encoding) : 'your own bias'];
@@ -64,7 +63,7 @@ export function name_of({encoding, positions, temperature = 'none'}) {
   if (temperature !== 'none') called.push(brief(temperature));
   return called.join(', ');
 }
-// Of lanes that stand beside each other, those of one name have their seeds in it. Returns those whose name changed.
+// Adds seeds to the names of lanes that would have equal names. Returns the lanes whose name changed.
 export function tell_apart(lanes) {
   const alike = (a, b) => a !== b && name_of(a.shown) === name_of(b.shown);
   return lanes.filter(lane => {
@@ -73,13 +72,13 @@ export function tell_apart(lanes) {
   });
 }
 
-// What a lane has heard before its model says anything. replayed: index into tests, where an earlier one is looked at.
+// The state of a lane before its model answers. replayed: index into tests, while an earlier one is shown.
 const NOTHING = () => ({run: null, log: [], tests: [], counted: null, error: '', replayed: null});
 
 export class Lane {
-  #times = [];      // [milliseconds, step], of the last seconds of training
+  #times = [];      // [milliseconds, step] for the last seconds of training
   #opening = null;  // the promise of an engine
-  #beginning = {};  // which of several calls to train is the last
+  #beginning = {};  // the number of the latest call of train
 
   log = [];
   tests = [];
@@ -92,10 +91,10 @@ export class Lane {
   about = null;
   engine = null;
   twin = false;
-  run;              // that `poslab web` put into the page
+  run;              // which `poslab web` put into the page
   plan;
-  made = null;      // the spec of the model and the curves at hand, while `spec` may have been changed
-  replayed = null;  // index into tests, where an earlier one is looked at
+  made = null;      // the spec of the model and the current curves, while `spec` may have changed
+  replayed = null;  // index into tests, while an earlier one is shown
   /** @type {(tested?: boolean) => void} */
   changed = () => {};
 
@@ -104,7 +103,7 @@ export class Lane {
     this.spec = spec;
     this.number = number;
   }
-  // A lane that was trained when the page was made: its curves are there, a model is not.
+  // A lane that was trained when the page was made: it has curves, but no model.
   static recorded(spec, number, record) {
     const lane = new Lane(spec, number);
     lane.status = 'recorded';
@@ -116,7 +115,7 @@ export class Lane {
     lane.about = {parameters: record.parameters, command: record.command};
     return lane;
   }
-  // A run that `poslab web` put into the page. Its curves are there, its model once it has been woken.
+  // A run that `poslab web` put into the page. It has curves at once, and its model once it is loaded.
   static of_run(run, number) {
     const lane = Lane.recorded(lane_of(run.config), number, {
       ...run,
@@ -137,10 +136,10 @@ export class Lane {
       this.fail(wrong.message);
     }
   }
-  // What its results are of, and whether something else is set by now.
+  // The spec of its results, and whether the settings differ by now.
   get shown() { return this.made ?? this.spec; }
   get name() { return name_of(this.shown) + (this.twin ? `, seed ${this.shown.seed}` : ''); }
-  // Of the model, whatever is set by now: its options by name, its task, and the length that it is trained to.
+  // Of the model, whatever the current settings: its options by name, its task, and the length of its training.
   get config() { return this.about?.config ?? this.run?.config; }
   edge(set) { return Number(this.config?.train_length ?? set); }
   get set_anew() {
@@ -149,14 +148,14 @@ export class Lane {
   }
   get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }
   get curve() { return this.test.curve; }
-  // The mean loss of the last 25 steps: one batch has strings of one length, and a short one says little.
+  // The mean loss of the last 25 steps: a single batch has strings of one length, perhaps a short one.
   get loss() {
     const some = this.log.slice(-25);
     return some.length ? some.reduce((sum, {loss}) => sum + loss, 0) / some.length : NaN;
   }
   get last() { return this.log.at(-1) ?? {step: 0, loss: NaN, accuracy: NaN, gradient_norm: NaN}; }
   tested_at(length) { return this.curve.some(([l]) => l === length); }
-  // Accuracy at a length, on the line between the lengths that were tested.
+  // Accuracy at a length, interpolated between the tested lengths.
   at(length, curve = this.curve) {
     const after = curve.findIndex(([l]) => l >= length);
     if (after < 0) return NaN;
@@ -166,7 +165,7 @@ export class Lane {
     return a0 + (a1 - a0) * (length - l0) / (l1 - l0);
   }
 
-  // Begins anew with the options of the state. The curve at hand stays as `before` where `compare` is set.
+  // Begins again with the options of the state. The current curve stays as `before` if `compare` is set.
   async train(state, {compare = false} = {}) {
     const mine = this.#beginning = {}, last_word = () => this.#beginning === mine;
     this.before = compare && this.curve.length ? {name: this.name, curve: this.curve} : null;
@@ -182,7 +181,7 @@ export class Lane {
       const lengths = await engine.call('fitting', tested_lengths(train_length));
       const baselines = by_name(await engine.call('baselines', lengths));
       if (!last_word()) return;
-      // What the model before said until its Worker read of this one is not this one's.
+      // Messages of the old model, sent until its Worker learns of the new one, do not count.
       const plan = {until: steps, every: Math.min(EVERY, steps), lengths, strings: STRINGS};
       Object.assign(this, {about, baselines, plan, log: [], tests: []});
       if (this.status === 'starting') await this.resume();
@@ -197,12 +196,12 @@ export class Lane {
     this.about = await engine.call('recall', options_of(state, this.spec), weights, steps);
     this.plan = {until: steps, every: EVERY, lengths: tested_lengths(state.train_length), strings: STRINGS};
   }
-  // One Worker, however often it is asked for before it is there.
+  // One Worker, even if it is requested again before it is ready.
   open() {
     if (this.#opening) return this.#opening;
     const opening = this.#opening = Engine.start().then(engine => {
       if (this.#opening === opening) return this.#use(engine);
-      engine.end();  // as the lane was, meanwhile
+      engine.end();  // because the lane was ended in the meantime
       throw new Error(CLOSED);
     });
     opening.catch(() => {
@@ -212,7 +211,7 @@ export class Lane {
   }
   #use(engine) {
     this.engine = engine;
-    // While there is no `about`, a training begins: what is heard is of the model before.
+    // Without `about`, a training begins: messages are of the model before.
     engine.on('steps', ({steps}) => {
       if (!this.about) return;
       this.log.push(...steps);
@@ -232,7 +231,7 @@ export class Lane {
     engine.on('failed', ({error}) => this.fail(error));
     return engine;
   }
-  // Steps a second over the last five, with tests and with the time in which other models compute.
+  // Steps a second over the last five seconds, including tests and the turns of other models.
   #clock() {
     const now = performance.now();
     this.#times.push([now, this.last.step]);
@@ -248,7 +247,7 @@ export class Lane {
     this.changed();
   }
   async pause() {
-    const starting = this.status === 'starting';  // then train() sees it
+    const starting = this.status === 'starting';  // then train() notices it
     this.status = 'paused';
     if (!starting) await this.engine.call('pause');
     this.changed();
@@ -262,18 +261,18 @@ export class Lane {
     this.plan.until = Math.max(this.plan.until, this.last.step) + steps;
     await this.resume();
   }
-  // A checkpoint, of this page or of the program. Throws with the engine's sentence; the lane stays as it was then.
+  // Loads a checkpoint of this page or of the program. Throws with the engine's sentence, and then changes nothing.
   async load(bytes, name) {
     const engine = await this.open();
     const about = await engine.call('load', bytes, name);
-    this.#beginning = {};  // a training that was about to begin has lost its model
+    this.#beginning = {};  // a training about to begin has lost its model
     const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     const plan = {until: about.done, every: EVERY, lengths, strings: STRINGS};
     Object.assign(this, NOTHING(), {about, made: lane_of(about.config), status: 'paused', plan});
     this.baselines = by_name(await engine.call('baselines', lengths));
     await this.resume();
   }
-  // What training has met and what the next tested length needs, by kind of strip; null while there is no model.
+  // The values in training, and those of the next tested length, by kind of strip; null without a model.
   async coverage(length, edge) {
     if (!this.counted && this.has_model())
       this.counted = this.engine.call('seen', strip_lengths(edge), this.plan?.until ?? 0).then(in_runs, () => null);
@@ -283,10 +282,10 @@ export class Lane {
   has_model() { return Boolean(this.engine && this.about); }
   seconds_left() { return this.plan && this.speed ? (this.plan.until - this.last.step) / this.speed : NaN; }
   fail(words) {
-    if (words === CLOSED) return;  // by end(), which has its reason
+    if (words === CLOSED) return;  // by end(), which reports its reason
     this.status = 'failed';
     this.error = words;
-    if (!this.about && !this.tests.length) this.made = null;  // there are no results that could be another's
+    if (!this.about && !this.tests.length) this.made = null;  // no results of another model remain
     if (/engine has stopped/i.test(words)) this.end();  // the next training begins in a new Worker
     this.changed(true);
   }

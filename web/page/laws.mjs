@@ -1,6 +1,6 @@
-// Whether a bias, positions or frequencies of one's own obey the laws that every scheme of poslab is checked against
-// (docs/encodings.md, A.7), and whether a longer string meets values that training has not. Each finding is
-// {law, holds: true | false | null, words}; null: neither good nor bad.
+// Checks whether a user's bias, positions or frequencies obey the laws of all schemes (docs/encodings.md, A.7), and
+// whether a longer string has values that training has not. Each finding is {law, holds: true | false | null, words};
+// null: neither good nor bad.
 
 // Two infinities of one sign are equal; one and a number are not.
 export const near = (a, b) =>
@@ -18,7 +18,7 @@ export function bias_matrix(expression, T, heads = 4) {
   return matrix;
 }
 
-// A first pair of (head, i, j) for which `wrong` says something; or nothing.
+// The first pair of (head, i, j) for which `wrong` returns a reason; or nothing.
 function first_pair(T, heads, wrong) {
   for (let h = 0; h < heads; ++h)
     for (let i = 0; i < T; ++i)
@@ -29,14 +29,14 @@ function first_pair(T, heads, wrong) {
   return '';
 }
 
-// A list of findings, and what adds one.
+// A list of findings, and the function that adds one.
 /** @returns {[any[], (law: string, holds: any, words?: any) => void]} */
 function findings() {
   const found = [];
   return [found, (law, holds, words) => found.push({law, holds, words})];
 }
 
-// `trained` slots are those of the longest string of training; `tested` those of a longer one.
+// `trained`: the slots of the longest training string; `tested`: those of a longer one.
 export function laws_of_bias(expression, {trained = 40, tested = 120, heads = 4} = {}) {
   const at = (i, j, h, n) => expression({i, j, h, n});
   const infinite = first_pair(tested, heads, (h, i, j) => {

@@ -1,5 +1,5 @@
-// A lecture of six scenes, each one screen, moved through with the arrow keys. What it shows was measured when the page
-// was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
+// A lecture of six scenes of one screen each, turned by the arrow keys. Its data were measured when the page was made
+// (web/snapshots.mjs), so it needs no engine; speaker's notes unfold below.
 import {baseline_curves, curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
@@ -14,7 +14,7 @@ const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
 const box = (x, y, w, h, colour, words, size = 26) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" rx="6" ` +
     `style="fill:var(--wash);stroke:${colour};stroke-width:2.5"/>${text(x + w / 2, y + h / 2 + size / 3, words, size)}`;
 
-// Numbers that are the same in every lecture: a generator of its own, so that a slide is what it was in rehearsal.
+// The same random numbers in every lecture, by a separate generator, so that slides equal those of the rehearsal.
 export function draws(seed) {
   let x = seed;
   return () => (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) / 2 ** 32;
@@ -25,7 +25,7 @@ export function random_positions(count, pool, seed) {
   return [...chosen].sort((a, b) => a - b);
 }
 
-// A picture with buttons below it, each of which changes something and draws it again. [[words, change], ...]
+// A picture with buttons below it, each of which changes and redraws it. [[words, change], ...]
 function played(draw, ...changes) {
   const holder = element('div', {class: 'picture'});
   draw(holder);
@@ -36,8 +36,8 @@ function played(draw, ...changes) {
   ];
 }
 
-// A chart that fills what the screen leaves it, and is drawn anew when that changes: draw(holder, {width, height}).
-// What is written in it grows with it, and stays readable where it is small.
+// A chart that fills the free part of the screen, and is redrawn when that changes: draw(holder, {width, height}). Its
+// texts grow with it, and stay readable at small sizes.
 function filling(draw) {
   const holder = element('div', {class: 'picture'});
   let size = {width: 900, height: H};
@@ -96,7 +96,7 @@ function lane_chart(app, pick, at) {
   const {holder, again} = filling((holder, {width, height}) => {
     const length = Number(by_length.value);
     shown.textContent = length;
-    // What needs no understanding is drawn once, as one line of the three that the first screen has.
+    // Draws the baselines once, as one of the first screen's three lines.
     const plain = baseline_curves({majority: lanes[0].baselines.majority});
     const curves = plain.concat(lanes.flatMap(
         lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length))));
@@ -115,7 +115,7 @@ function lane_chart(app, pick, at) {
   return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), by_length, shown), said];
 }
 
-// Of strings, the positions of their tokens: what they are called above, and a bar for each.
+// The positions of strings' tokens: their names above, and a bar for each.
 function scene_randomized() {
   const width = 640;
   let seed = 1;
@@ -274,7 +274,7 @@ export function lecture_view(app) {
     app.changed();
     show();
   }
-  // The arrow keys of a control are its own. Page up and down, which remote controls send, always move.
+  // A control keeps its arrow keys. Page up and down, which remote controls send, always turn.
   const keys = event => {
     const page = {PageDown: 1, PageUp: -1}[event.key], arrow = {ArrowRight: 1, ArrowLeft: -1}[event.key];
     if (event.altKey || event.ctrlKey || event.metaKey || arrow && event.target.closest('input')) return;

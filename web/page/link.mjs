@@ -4,7 +4,7 @@
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
 
-// What a link may set: a name, how it is read, and what it is without a link. Numbers have a range.
+// The settings of a link: name, parser, and default. Numbers have a range.
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
 const NUMBERS = {
   length: [1, 500, 20], steps: [1, 100000, 1200], layers: [1, 8, 2], heads: [1, 16, 4], d_model: [4, 256, 64],
@@ -21,7 +21,7 @@ export const FIRST_LANES = [
 ];
 
 let of_runs = {};
-// The page has runs of its own: it begins with these, and a link says what differs.
+// The page has its own runs: it begins with these, and a link has the differences.
 export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {
@@ -41,12 +41,12 @@ function written_lane(lane) {
   const words = [lane.encoding, lane.positions, lane.temperature, lane.seed];
   return words.map(encodeURIComponent).join('~');
 }
-// The field of the race and the link take the same learning rates.
+// The field of the race and the link accept the same learning rates.
 export const is_rate = text => /^\d*\.?\d+(e-?\d+)?$/i.test(text) && Number(text) > 0 && Number(text) <= 1;
 
-// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": what differs from the first state and can be read.
+// "#view=race&task=bucket_sort&lane=rope~randomized~none~1": the readable differences to the first state.
 export const link_of = state => link_and_rest(state).link;
-// {link, left_out: lanes for which it has no room}
+// {link, left_out: lanes without room in it}
 export function link_and_rest(state) {
   const first = first_state(), parts = [];
   const view = state.embed ? 'embed' : 'view';
@@ -68,7 +68,7 @@ function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    return null;  // a lone % or bytes that are no UTF-8
+    return null;  // a lone % or invalid UTF-8
   }
 }
 
@@ -86,7 +86,7 @@ function read_lane(text, say) {
   return {encoding, positions, temperature, seed: Number(seed)};
 }
 
-// Returns {state, problems}: problems are sentences, one for each part of the link that was not followed.
+// Returns {state, problems}: problems are sentences, one for each ignored part of the link.
 export function read_link(fragment) {
   const state = first_state(), problems = [], lanes = [], say = sentence => problems.push(sentence);
   let text = fragment.replace(/^#/, '');
@@ -142,12 +142,12 @@ export function read_link(fragment) {
   return {state, problems};
 }
 
-// What "rope:base=100|none*2" spells: ["rope", "none"].
+// The parts of the spelling "rope:base=100|none*2": ["rope", "none"].
 export const names_in = spelled => spelled.split(/[|&+]/).map(part => part.split(':')[0].replace(/\*.*$/, '').trim());
-// Whether every part of what is spelled has a name of the list.
+// Whether every part of the spelling has a name in the list.
 export const known_name = (list, spelled) => names_in(spelled).every(name => list.some(thing => thing.name === name));
 
-// Names of a link that no list of the engine has, as sentences; each is replaced by what the first state has.
+// Names in a link that the engine's lists lack, as sentences; each is replaced by the first state's.
 export function check_names(state, catalog) {
   const problems = [], first = first_state();
   const check = (what, list, holder, field, standard) => {

@@ -1,10 +1,10 @@
-// Which trained model a view looks at: a lane of this page, a checkpoint that was dropped on it, or a lane whose
-// weights were recorded when the page was made.
+// The choice of a trained model for a view: a lane of this page, a dropped checkpoint, or a lane whose weights were
+// recorded when the page was made.
 import {element} from '../../lab/page/element.mjs';
 import {choices, field} from './dom.mjs';
 import {Lane} from './lane.mjs';
 
-// Of the recorded lanes those with weights, as lanes that have no engine yet.
+// The recorded lanes with weights, as lanes without an engine yet.
 function recorded_lanes(app) {
   return app.recalled ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record))
                               .filter((_, n) => app.snapshots.lanes[n].weights);
@@ -19,7 +19,7 @@ function weights_of(app, {at, bytes}) {
   return app.weights.slice(at, at + bytes);
 }
 
-// use(lane): when a model is chosen and ready. Fails with a sentence in the place of the choice.
+// use(lane): called when a model is chosen and ready. An error puts a sentence in the place of the choice.
 export function model_picker(app, use) {
   const node = element('div', {class: 'settings row'}), wrong = element('p', {class: 'bad', role: 'status'});
   async function choose(lane) {
@@ -44,7 +44,7 @@ export function model_picker(app, use) {
             'model', choices(all.map((lane, n) => ({name: String(n), words: words(lane)})), '0', n => choose(all[n])),
             'train others in the race, or drop a checkpoint here'),
         wrong);
-    setTimeout(() => choose(all[0]));                 // when the view stands on the page
+    setTimeout(() => choose(all[0]));                 // when the view is on the page
   }
   return {node, begin};
 }

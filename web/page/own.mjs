@@ -1,5 +1,5 @@
-// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; what
-// the program can spell (positions and frequencies) may race.
+// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; those
+// that the program can spell may race.
 import {calibrated_bias} from './bias.mjs';
 import {element} from '../../lab/page/element.mjs';
 import {button, draw_svg, field, is_narrow, pills, say} from './dom.mjs';
@@ -24,8 +24,8 @@ const VERDICTS = new Map([
   [null, [{class: 'quiet'}, '–']], [true, [{class: 'good'}, '✓ holds']], [false, [{class: 'bad'}, '✗ broken']]
 ]);
 
-// How the program spells it, or why it cannot.
-// text: of a bias; sizes: layers, heads and train_length of its model.
+// Its spelling for the program, or why there is none. text: of a bias; sizes: layers, heads and train_length of its
+// model.
 /**
  * @param {string} kind
  * @param {any} read

@@ -1,4 +1,4 @@
-// The page as a whole: one view at a time, the state in the link, the engine's lists when they have come.
+// The page as a whole: one view at a time, the state in the link, the engine's lists once they are loaded.
 import {dispersion_view} from './dispersion.mjs';
 import {element} from '../../lab/page/element.mjs';
 import {hush, say} from './dom.mjs';
@@ -23,10 +23,10 @@ const PAGES = {
   own: ['Write your own', own_view],
   lecture: ['Lecture', lecture_view]
 };
-// Views that are there before the engine is.
+// Views that do not need the engine.
 const WITHOUT_ENGINE = ['start', 'lecture'];
 
-// What `poslab web` put into the page: [{name, config, step, log, curve, baselines, checkpoint}].
+// The runs that `poslab web` put into the page: [{name, config, step, log, curve, baselines, checkpoint}].
 const runs = JSON.parse(document.getElementById('runs').textContent);
 if (runs.length)
   begin_with({...state_of(runs[0].config), view: 'race', lanes: runs.map(run => lane_of(run.config))});
@@ -37,9 +37,9 @@ const app = {
 };
 let write_soon;
 
-// The state under which the recorded lanes were trained.
+// The state in the training of the recorded lanes.
 function recorded_state() { return {...first_state(), ...app.snapshots.state}; }
-// What the program says of a lane's encoding, once its lists are here.
+// The program's description of a lane's encoding, once its lists are loaded.
 function summary({encoding}) {
   return app.catalog?.encodings.find(({name}) => name === encoding.split(/[:|&+*]/)[0])?.summary.split(';')[0] ?? '';
 }
@@ -88,7 +88,7 @@ for (const view of VIEWS)
       },
       PAGES[view][0]));
 addEventListener('hashchange', event => {
-  // What changed() was about to write would be of the link that is left; it may even have come before this event.
+  // A pending write of changed() would be of the old link; it may even have come before this event.
   clearTimeout(write_soon);
   if (location.href !== event.newURL) history.replaceState(null, '', event.newURL);
   const read = read_link(location.hash);
@@ -107,7 +107,7 @@ addEventListener('drop', event => {
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 
-// The lanes of the race are the runs, unless a link says others; their models come in a moment.
+// The lanes of the race are the runs, unless a link has others; their models follow in a moment.
 function wake_runs() {
   if (!runs.length || !same_lanes(state.lanes, first_state().lanes)) return;
   app.race_lanes = runs.map((run, n) => Lane.of_run(run, n));
@@ -119,7 +119,7 @@ function told(sentences) {
 told(problems);
 redraw();
 performance.mark('first drawn');
-// The engine is unpacked after the first picture is on the screen.
+// The engine is unpacked after the first picture is drawn.
 async function fetch_lists() {
   try {
     app.catalog = await ask_desk('catalog');

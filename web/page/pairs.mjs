@@ -1,4 +1,4 @@
-// A matrix of queries and keys that is drawn again and again.
+// A matrix of queries and keys that is redrawn often.
 import {element} from '../../lab/page/element.mjs';
 import {draw_map, scale_bar} from '../../lab/page/matrix.mjs';
 import {short} from '../../lab/page/text.mjs';

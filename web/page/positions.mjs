@@ -1,4 +1,4 @@
-// Position matrices: what a scheme makes of every pair of slots, a second one beside it, and their difference; and the
+// Position matrices: a scheme's value for every pair of slots, a second scheme beside it, and their difference; and the
 // wavelengths of rotations beside the trained length.
 import {element} from '../../lab/page/element.mjs';
 import {draw_svg, field, is_narrow, number, slider, text_line} from './dom.mjs';
@@ -6,13 +6,13 @@ import {ask_desk} from './engine.mjs';
 import {escape, short} from '../../lab/page/text.mjs';
 import {Matrix} from './pairs.mjs';
 
-// The formula of a scheme with the positions of one pair in it, where they are the slots' numbers.
+// The formula of a scheme with the positions of one pair inserted, if they are the slots' numbers.
 export function with_numbers(formula, i, j) {
   const said = formula.replace(/\bp_i\b/g, i).replace(/\bp_j\b/g, j);
   return said === formula ? '' : `. ${said}`;
 }
 
-// What the options that `name` spells do, as the program's list says it: alibi:symmetric -> [["symmetric", ...]].
+// The effects of the options in `name`, from the program's list: alibi:symmetric -> [["symmetric", ...]].
 export function spelled_options(name, encodings) {
   const [scheme, spelled = ''] = name.split(/:(.*)/), known = encodings.find(e => e.name === scheme)?.options ?? [];
   const written = spelled.split(',').map(word => word.split('=')[0]);
@@ -60,11 +60,11 @@ export function positions_view(app) {
         const finite = values.filter(Number.isFinite);
         return [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
       };
-      // Two sides, where the smaller is at least a twentieth of the larger: 0.1 above zero needs no colour.
+      // Two-sided if the smaller side is at least a twentieth of the larger: 0.1 above zero needs no colour.
       /** @param {number[]} range */
       const signed = ([low, high]) => Math.min(high, -low) > .05 * Math.max(high, -low);
       const two_sided = drawn.some(d => signed(ends(d.values)));
-      // Two of one kind have one scale, so that a colour means the same in both.
+      // Two matrices of one kind have one scale, so that a colour means the same in both.
       const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
       const [least, most] = alike ? ends(drawn.flatMap(d => ends(d.values))) : [];
       drawn.forEach(({name, values, said}, n) => {
@@ -108,10 +108,10 @@ export function positions_view(app) {
     } catch (problem) {
       if (mine !== late) return;
       wrong.textContent = problem.message;
-      for (const old of [matrices, about, turns]) old.classList.add('stale');  // they are of what was asked before
+      for (const old of [matrices, about, turns]) old.classList.add('stale');  // results of the request before
     }
   }
-  // How many positions each pair of channels takes for a turn, on a logarithmic axis, with the trained length marked.
+  // The positions in a full turn of each pair of channels, on a logarithmic axis, with the trained length marked.
   function draw_waves(drawn) {
     const with_waves = drawn.filter(({said}) => said.frequencies.some(f => f > 0)), edge = 2 * state.train_length;
     turns.hidden = !with_waves.length;

@@ -1,4 +1,4 @@
-// The race: a task, up to four lanes of anything that the program has, trained beside each other.
+// The race: a task, and up to four lanes with any of the program's schemes, trained side by side.
 import {own_text} from './bias.mjs';
 import {Card, lanes_legend, legend_of, line_of} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
@@ -13,7 +13,7 @@ import {more_words, set_field, task_words} from './take.mjs';
 const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 const MOST = 4;
 
-// A text field with the program's names to choose from, as options of schemes and compositions are spelled out.
+// A text field with the program's names to choose from, in which options of schemes and compositions are typed.
 function spelled(app, kind, list, value, change) {
   if (!document.getElementById(`names-${kind}`))
     document.body.append(element(
@@ -31,7 +31,7 @@ export function race_view(app) {
     length: Math.min(state.length, longest()), limit, edge: state.train_length, longest: longest(), task: state.task,
     drag: set_length, about
   });
-  // What the encoding is, and what else the model has that no field shows.
+  // The description of the encoding, and the model's other options without a field.
   function about(lane) {
     const more = more_words(lane.shown, catalog.options);
     return app.summary(lane.shown) + (more ? `; with ${more}, as its checkpoint` : '');
@@ -50,12 +50,12 @@ export function race_view(app) {
     for (const card of cards) card.draw();
     app.changed();
   }
-  // The n-th of the longest list of tests; at the end all lanes are shown as they are now.
+  // The n-th of the longest list of tests; at the end all lanes show their present state.
   function look_back(n) {
     for (const lane of lanes) lane.replayed = n >= Number(replay.max) ? null : Math.min(n, lane.tests.length - 1);
     for (const card of cards) card.draw();
   }
-  // What is measured step by step is drawn four times a second; the cards once a frame.
+  // Measurements of each step are drawn four times a second; the cards once a frame.
   function draw_all() {
     if (due) return;
     due = true;
@@ -86,7 +86,7 @@ export function race_view(app) {
     legend.replaceChildren(
         ...values.length ? lanes.map(legend_of) : ['Press Train all, and this is drawn step by step.']);
   }
-  // Under a lane's names: what they are, and the options that they have, as the program lists them.
+  // Below a lane's names: their descriptions, and their options from the program's list.
   function help_with(lane) {
     const {encodings, samplers, temperatures} = catalog;
     const parts = [['encoding', encodings], ['positions', samplers], ['temperature', temperatures]];
@@ -116,7 +116,7 @@ export function race_view(app) {
                 set(lane);
                 help_with(lane);
               }));
-    // Something else is set: an old error is past.
+    // The settings have changed: clears an old error.
     const set = lane => {
       if (lane.status === 'failed') lane.status = lane.tests.length ? 'paused' : 'ready';
       lane.changed();
@@ -157,7 +157,7 @@ export function race_view(app) {
     add.disabled = lanes.length === MOST;
     draw_all();
   }
-  // A lane that starts may be paused before its model is there.
+  // A starting lane may be paused before its model is ready.
   const can = (lane, what) => lane.has_model() || what === 'pause' && lane.status === 'starting';
   async function act(lane, what, ...parts) {
     if (!can(lane, what)) return say('This lane has no model yet: press Train first.');

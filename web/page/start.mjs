@@ -1,5 +1,5 @@
-// The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane again
-// before one's eyes.
+// The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane
+// again.
 import {Card, lanes_legend} from './card.mjs';
 import {element} from '../../lab/page/element.mjs';
 import {pills, say, slider, tell, toggle, write} from './dom.mjs';
@@ -8,9 +8,9 @@ import {Lane} from './lane.mjs';
 
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const UNSORTED = 'randomized:unsorted';
-const STILL = .85;  // more than the most frequent digit of each place gets
+const STILL = .85;  // more than the share of the most frequent digit of each place
 
-// A sentence on the lanes' curves: the smallest share of right digits at a trained length.
+// A sentence on the lanes' curves: the lowest share of right digits at a trained length.
 export function learned_words(lanes, edge) {
   const trained = lanes.flatMap(({curve}) => curve.filter(([length]) => length <= edge));
   const least = Math.floor(1000 * Math.min(...trained.map(([, accuracy]) => accuracy))) / 1000;
@@ -20,7 +20,7 @@ export function learned_words(lanes, edge) {
 
 export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
-  // Past the edge nothing is drawn before someone has guessed and dragged there.
+  // Nothing is drawn past the edge before the user has guessed and dragged there.
   let limit = Math.min(longest, Math.max(edge, state.length));
   const recorded = () => app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
   const lanes = app.start_lanes ??= recorded(), asked_of = recorded();
@@ -72,7 +72,7 @@ export function start_view(app) {
         state.guess === ''          ? 'First guess. Then drag, or use the arrow keys.' :
                                       `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.`;
     if (limit < FAR) return void (verdict.textContent = '');
-    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // whatever has been trained again since
+    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // of the recorded lanes, even after new trainings
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
@@ -83,7 +83,7 @@ export function start_view(app) {
             'The strips say why: red is what a longer string needs and training has never met. ' +
             (again_at(FAR) || 'Now switch a fallen lane to “randomize positions” and watch it train again.'));
   }
-  // How those do that were trained again, beside what the most frequent digit of each place gets.
+  // The results of the lanes trained again, beside the share of the most frequent digit of each place.
   function again_at(length) {
     return lanes.filter(lane => lane.status === 'done' && Number.isFinite(lane.at(length)))
         .map(lane => {
@@ -137,6 +137,6 @@ export function start_view(app) {
           by_length, shown),
       element('div', {class: 'lanes'}, cards.map(card => card.node)), lanes_legend(edge));
   set_length(Math.min(state.length, longest));
-  // A checkpoint that is dropped here is none of the four.
+  // A checkpoint dropped here is not one of the four.
   return {node, lanes: [], again: () => cards.forEach(card => card.draw())};
 }

@@ -1,4 +1,4 @@
-// What one takes home: CSV, BibTeX, and the names of files. Text alone; saving is in dom.mjs.
+// Exports as text: CSV, BibTeX, and the names of files; dom.mjs saves them.
 
 import {calibrated_bias, own_text} from './bias.mjs';
 import {names_in} from './link.mjs';
@@ -21,7 +21,7 @@ export function curves_csv(lanes, baselines = []) {
   return csv(['task', 'encoding', 'positions', 'temperature', 'seed', 'step', 'length', 'accuracy'], rows);
 }
 
-// Whom the encodings, samplers and temperatures that stand in lanes are from.
+// The sources of the encodings, samplers and temperatures in the lanes.
 export function sources_of({encodings, samplers, temperatures}, lanes) {
   const named = (list, spelled) => names_in(spelled).map(name => list.find(thing => thing.name === name)?.source);
   return lanes
@@ -31,7 +31,7 @@ export function sources_of({encodings, samplers, temperatures}, lanes) {
       .filter(Boolean);
 }
 
-// Authors and year of "Su et al. 2021", also with words before or after it: {names, more, year}; or nothing.
+// Authors and year of "Su et al. 2021", perhaps with words around it: {names, more, year}; or nothing.
 const YEAR = String.raw`\s+(\d{4})(?![.\d])`, NAME = String.raw`\p{Lu}[\p{L}'-]*`;
 const AND = String.raw`(?:,\s+|\s+&\s+|\s+and\s+)`, ONE = new RegExp(String.raw`(${NAME})\s+et al\.?${YEAR}`, 'u');
 const SOME = new RegExp(`((?:${NAME}${AND})*${NAME})${YEAR}`, 'u');
@@ -40,8 +40,8 @@ function authors_of(words) {
   const one = words.match(ONE), [, names, year] = one ?? words.match(WHOLE) ?? words.match(SOME) ?? [];
   return names && {names: names.split(new RegExp(AND)), more: one ? ['others'] : [], year};
 }
-// An entry for poslab, and one for each work that the schemes of the lanes are from. What has neither author nor year
-// stands in a line that BibTeX passes over.
+// An entry for poslab, and one for each source of the lanes' schemes. A source without author and year is in a line
+// that BibTeX ignores.
 export function bibtex(version, sources) {
   const entries =
       [`@software{poslab,\n  title = {poslab: a laboratory of positional encodings},\n` +
@@ -67,7 +67,7 @@ export function bibtex(version, sources) {
   return [...entries, ...rest].join('\n\n') + '\n';
 }
 
-// A task in plain words: what the program says of it, "the input backwards  1 0 0 -> 0 0 1", and its level.
+// A task in plain words: the program's summary, "the input backwards 1 0 0 -> 0 0 1", and its level.
 export function task_words({summary, level}) {
   const [words, example] = summary.split(/\s{2,}/), [first] = words;
   const sentence = `${first.toUpperCase()}${words.slice(1)}${/[?.]$/.test(words) ? '' : '.'}`;
@@ -103,8 +103,8 @@ export function options_of(state, lane) {
     ...lane.more
   };
 }
-// Options that the page has no field for; those of a checkpoint or a run stay with its lane, as `more`. Some are of its
-// encoding or its positions, and go with them.
+// Options without a field on the page; those of a checkpoint or a run stay with its lane, as `more`. Options of its
+// encoding or its positions change with them.
 const OF_FIELD = {positions: ['first_position', 'resample']};
 const UNSHOWN =
     [...Object.values(OF_FIELD).flat(), 'ffn_multiplier', 'loops', 'causal', 'dropout', 'clip', 'curriculum', 'warmup',
@@ -114,13 +114,13 @@ export function set_field(lane, field, value) {
   lane[field] = value;
   if (lane.more) lane.more = Object.fromEntries(Object.entries(lane.more).filter(([name]) => !gone.includes(name)));
 }
-// Of those, what differs from the program's own, in words. options: the program's list
+// Those of them that differ from the program's defaults, in words. options: the program's list
 export const more_words = ({more = {}}, options) =>
     Object.entries(more)
         .filter(([name, value]) => options.find(o => o.name === name)?.default !== value)
         .map(([name, value]) => `${name} ${value}`)
         .join(', ');
-// The other way round: the lane and the page's state that a model's options are.
+// The reverse: the lane and the page's state for a model's options.
 export const lane_of = config => ({
   encoding: config.encoding,
   positions: config.positions,

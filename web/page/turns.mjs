@@ -1,6 +1,6 @@
-// Models that train take turns, each a chunk of some 80 ms: at most as many compute at once as there are cores, and one
-// fewer for a moment after the visitor has moved something, so that what they move keeps up with their hand. More at
-// once would be no faster: they would take each other's time, and the picture's.
+// Training models take turns of some 80 ms: at most as many compute at once as there are cores, and one fewer for a
+// moment after an input of the visitor, so that the page keeps up with their hand. More at once would be no faster:
+// they would take each other's time, and the picture's.
 
 const MOMENT = 500;  // milliseconds
 
@@ -15,7 +15,7 @@ export class Turns {
   }
   moved() { this.#moved = this.now(); }
   most() { return Math.max(1, this.cores - Number(this.now() - this.#moved < MOMENT)); }
-  // A model has had its turn, or begins: it asks for another one, or has ended. Who asks first computes first.
+  // A model has had its turn or begins, and asks for another one, or has ended. The first request is served first.
   back(engine, again) {
     this.#taken.delete(engine);
     this.#asked = this.#asked.filter(one => one !== engine);
@@ -28,7 +28,7 @@ export class Turns {
   }
 }
 
-// Those of this page.
+// The models of this page.
 let turns;
 export function turns_here() {
   if (turns) return turns;

@@ -3,11 +3,11 @@
 import {Lab} from '../lab.mjs';
 import {from_halves} from './halves.mjs';
 
-const CHUNK = 80;  // milliseconds of training between two looks at the mail
+const CHUNK = 80;  // milliseconds of training between two checks for messages
 let lab = null, model = null, running = null;
 
-// The page says when this model may compute again (engine.mjs). Messages come meanwhile; a sleeping tab slows timers
-// down, but no messages.
+// Waits until the page lets this model compute again (engine.mjs), while messages arrive; a sleeping tab slows down
+// timers, but not messages.
 let go = null;
 const turn = () => new Promise(done => {
   go = done;
@@ -65,10 +65,10 @@ async function run({until, every, lengths, strings}) {
 
 const size_of = shape => shape.reduce((all, n) => all * n, 1);
 
-// The engine's own words, as a sentence.
+// The engine's message, as a sentence.
 function sentence(wrong) {
   const words = wrong.message.trim();
-  const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();  // names stay as they are
+  const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();  // names keep their case
   return first + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
 }
 
@@ -86,13 +86,13 @@ const calls = {
     return about();
   },
   load(bytes, name) {
-    const loaded = lab.load(bytes, name);  // throws before the model at hand is given up
+    const loaded = lab.load(bytes, name);  // throws before the current model is given up
     running = null;
     model?.free();
     model = loaded;
     return about();
   },
-  // A model whose weights come as half-precision numbers; Adam's moments begin at 0.
+  // A model from weights in half precision; Adam's moments begin at 0.
   recall(options, halves, steps) {
     const made = lab.train_new(options);
     const numbers = new Float32Array(made.parts.reduce((all, part) => all + size_of(part.shape), 0));
@@ -103,7 +103,7 @@ const calls = {
     model = made;
     return about();
   },
-  // Of these lengths, those for which the model has room.
+  // Those of these lengths that fit the model.
   fitting: lengths => lengths.filter(length => {
     try {
       return need_model().test({lengths: [length], strings: 1}).length;
