@@ -104,9 +104,10 @@ Environment:
 
 const char* help_of_train =
     R"(
-Defaults stand in parentheses. Every option is also a key of --config, spelled with _ for -. Where several say the
-same option, the last of these counts: the preset, --config, the command line, --set. None of them may give it two
-values, as --positions randomized:max_position=50 --max-position 60 does.
+Defaults are in parentheses. Every option is also a key of --config, spelled with _ for -. If
+several set the same option, the last of these counts: the preset, --config, the command line,
+--set. None of them may give it two values, as --positions randomized:max_position=50
+--max-position 60 does.
 
 Examples:
   poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
@@ -181,7 +182,7 @@ CommandLine::CommandLine()
   app_.set_version_flag(
       "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
 
-  CLI::App* list = commands_.add("list", "list what there is to choose from",
+  CLI::App* list = commands_.add("list", "list tasks, encodings, samplers and other choices",
                                  "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
                                  [this] { list_command(listed_kind_, listed_); });
   list->add_option("kind", listed_kind_,
@@ -224,13 +225,13 @@ CommandLine::CommandLine()
   commands_.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",
                 add_explain);
   commands_.add("show", "draw what an encoding or a sampler does, without training", add_show);
-  commands_.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
-  commands_.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
+  commands_.add("check", "check an encoding, also your own, against the laws it must obey", add_check);
+  commands_.add("inspect", "inspect runs: positions seen in training, activations in a plane, attention", add_inspect);
   commands_.add("view", "draw attention cell by cell, to 4096 slots, with all kept checkpoints", add_view);
   commands_.add("web", "write the page that trains in the browser, with runs in it", add_web);
-  commands_.add("graph", "draw the tape of a training step: what ran, on what, how long, and the gradients", add_graph);
+  commands_.add("graph", "draw the tape of a training step: ops, inputs, times and gradients", add_graph);
   commands_.add("align", "find temperatures for inputs longer than those of training", add_align);
-  commands_.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);
+  commands_.add("calibrate", "write the mean attention of a run's heads, as the bias of another run", add_calibrate);
   commands_.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);
   commands_.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
   commands_.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
@@ -241,14 +242,14 @@ CommandLine::CommandLine()
   commands_.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
 
   commands_
-      .add("version", "say which program this is, and what it runs on", help_of_version,
+      .add("version", "print the version of the program, and its machine", help_of_version,
            [this] {
              for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
              fmt::print("openblas {}\n", openblas_in_full());
              if (measure_) print_numerics();
            })
       ->add_flag("--numerics", measure_, "also measure the numerics number with each instruction set");
-  commands_.add("completion", "print the script that makes a shell complete these commands", add_completion);
+  commands_.add("completion", "print a script for completion in a shell", add_completion);
   commands_
       .add("help", "explain a command", "Example:\n  poslab help sweep run",
            [this] { print_help(whole(), explained_); })

@@ -53,12 +53,12 @@ void add_device(CLI::App* c, std::string& word) {
 }
 
 void add_matmul(CLI::App* c, std::string& word) {
-  c->add_option("--matmul", word, "what the factors of products are rounded to (as the run has it; of --hf fp32)")
+  c->add_option("--matmul", word, "the rounding of the factors of products (as the run has it; of --hf fp32)")
       ->type_name(fmt::format("{}", fmt::join(matmul_names, " | ")));
 }
 
 void add_width(CLI::App* c, std::string& width) {
-  c->add_option("--width", width, "how wide a picture is in print")
+  c->add_option("--width", width, "width of a picture in print")
       ->type_name("column | page | MILLIMETRES  (column)");
 }
 

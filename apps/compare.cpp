@@ -71,7 +71,7 @@ std::function<void()> add_compare(CLI::App* c) {
       ->type_name("tiny | example | paper");
   c->add_option("--positions", w->options.positions, "which positions the tokens carry (sequential)")
       ->type_name("NAME");
-  add_number(c, "seeds", w->options.seeds, "how many seeds (as the size has them)", {1, 1000});
+  add_number(c, "seeds", w->options.seeds, "number of seeds (the size's)", {1, 1000});
   c->add_flag("--causal", w->options.causal, "compare all with a causal mask");
   add_making(c, *w);
   return [=] { compare_encodings(*w); };

@@ -369,7 +369,7 @@ std::string explained(const std::string& kind, const std::string& name) {
 std::function<void()> add_explain(CLI::App* explain) {
   const auto words = std::make_shared<std::pair<std::string, std::string>>();
   explain->footer(R"(
-Where two lists have a name, as none is an encoding and a temperature, the kind stands before it. The code of --numpy
+If two lists have a name, as none is an encoding and a temperature, put the kind before it. The code of --numpy
 has the options in its first line: a line on stderr says where you asked for others, which are yours to put in.
 
 Examples:

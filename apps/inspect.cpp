@@ -18,7 +18,7 @@ struct InspectWords {
 
 const char* inspect_footer = R"(
 Writes FOLDER/index.html, a page with
-  - the positions or distances that training met, beside those met at each length;
+  - the positions or distances seen in training, beside those at each length;
   - the activations after each layer in the plane of two principal components, fitted at the first length;
   - the attention of each layer and head on one string or text;
   - how attention disperses: largest weights, entropy and largest logits against length, by layer and head; sorted

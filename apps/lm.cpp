@@ -132,7 +132,7 @@ void export_command(const LmWords& w) {
 }
 
 const char* train_footer = R"(
-Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
+Defaults are in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
 checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. Of a
 folder one file in ten is of the test, by the hash of its path; of a single file the last tenth.
 

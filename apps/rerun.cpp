@@ -17,7 +17,7 @@ struct RerunWords {
 };
 
 const char* rerun_footer = R"(
-The folder is one of results/ that has a plan.jsonl and a kept.jsonl; of the id its beginning is enough. The trial is
+The folder is one of results/ that has a plan.jsonl and a kept.jsonl; the beginning of the id is enough. The trial is
 trained into a run folder, and its accuracy and loss by length are held to what was kept, digit by digit. One that was
 stopped or that failed goes on; one that is complete there is refused, as nothing would be trained.
 The exit status is 1 where they differ. Bits depend on the numerics number (`poslab version`) and the instruction set.

@@ -33,8 +33,8 @@ void check_preset(const Kind& kind, const std::string& file, const Settings& of_
   for (const auto& [name, value] : of_file)
     for (const auto& [same, other] : of_preset)
       if (name == same && value != other)
-        bad_input("--preset {} beside --config {}: the file sets {} to {}, which would count; leave out --preset, or "
-                  "say what shall differ with --set",
+        bad_input("--preset {} beside --config {}: the file sets {} to {}, which takes precedence; leave out --preset, "
+                  "or change options with --set",
                   last->second, file, name, value);
 }
 
@@ -87,7 +87,7 @@ void add_train(Commands& commands, const Kind& kind, Words help) {
 }
 
 void add_resume(Commands& commands, const Kind& kind) {
-  commands.add("resume", "go on with a run that was stopped, exactly as if it had not been", [&kind](CLI::App* c) {
+  commands.add("resume", "continue a stopped run, with the same bits as an undisturbed one", [&kind](CLI::App* c) {
     const auto w = std::make_shared<EvalWords>();
     c->footer(fmt::format("\nExample:\n  poslab {} runs/r1", kind.command("resume")));
     c->add_option("run", w->run, "the run folder")->required();
@@ -135,7 +135,7 @@ void add_kinds(Commands& commands) {
     commands.add(name.c_str(), kind->summary.c_str(), [kind, name](CLI::App* group) -> std::function<void()> {
       const auto own = std::make_shared<Commands>(group);
       const std::string train = fmt::format(
-          "Defaults stand in parentheses; the options override the preset.\n\n"
+          "Defaults are in parentheses; the options override the preset.\n\n"
           "Example:\n  poslab {} --preset tiny --{} reverse_string --out runs/r1",
           kind->command("train"), kind->studied);
       const std::string eval = fmt::format(

@@ -143,7 +143,7 @@ std::string show_footer() {
   text += "\nSets of encodings:\n";
   for (const show::Set& s : show::all_sets()) text += fmt::format("  {:<12} {}\n", s.name, s.summary);
   return text + R"(
-On a terminal one view is printed, bias unless --view says another. A page holds all that there are.
+A terminal shows one view, bias unless --view names another. A page has all of them.
 
 Examples:
   poslab show alibi --head 3

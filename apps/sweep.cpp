@@ -78,7 +78,7 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
 // Checks all trials before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
   if (w.population && w.jobs > 1)
-    bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
+    bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; give one of them",
               w.population, w.jobs);
   if (!w.device.empty()) {
     Choices c = all_choices().standard;
@@ -234,9 +234,9 @@ Examples:
   poslab sweep collect runs/sweep --kept kept.jsonl)";
 
 const char* submit_footer = R"(
-Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes must share FOLDER. All
-else that sbatch should know is said by its own environment variables: SBATCH_PARTITION, SBATCH_ACCOUNT,
-SBATCH_MEM_PER_NODE, ...
+Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes
+must share FOLDER. Other settings of sbatch are its environment variables: SBATCH_PARTITION,
+SBATCH_ACCOUNT, SBATCH_MEM_PER_NODE, ...
 
 Example:
   poslab sweep submit plan.jsonl --out /shared/sweep --slurm --shards 20 --jobs 4 --time 12:00:00)";
@@ -284,7 +284,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   members->add_option("--device", words->device, "where to train");
   members->add_flag("--force", words->force, "whatever memory and time it takes");
 
-  plan_and_folder(command("status", "what has become of the trials; at any time, also while workers run",
+  plan_and_folder(command("status", "states of the trials; at any time, also while workers run",
                           "\nExample:\n  poslab sweep status runs/sweep", status_command));
 
   CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",

@@ -116,7 +116,7 @@ void t5_eval_command(const T5Words& w) {
 }
 
 const char* t5_train_footer = R"(
-Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
+Defaults are in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
 checkpoint.safetensors, result.json and eval.csv; `poslab report` draws it. `poslab list retrievals` has the tasks.
 
 Examples:
@@ -124,7 +124,7 @@ Examples:
   poslab t5 train --preset tiny --tasks passkey/line/documents:documents=20 --encoding alibi --out runs/alibi)";
 
 const char* t5_eval_footer = R"(
-Tests at the run's lengths or at --lengths; answers stand evenly from the beginning of the context to its end.
+Tests at the run's lengths or at --lengths; answers are spread evenly over the context.
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
 The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as

@@ -327,7 +327,7 @@ Row scores(const Choices& c, const Results& all) {
 
 std::string shown(const Choices& c, const Results& all) {
   const auto [shortest, trained] = trained_lengths(c);
-  std::string text = shown_by_length(c, all) + "\naccuracy is by slot, each read from what the model has said before";
+  std::string text = shown_by_length(c, all) + "\naccuracy is by slot, with the model's own earlier symbols as input";
   for (const auto& [share, where] : {std::pair{exact_match(all, shortest, trained), "trained lengths"},
                                      {exact_match(all, trained + 1, all.back().length()), "longer ones"}})
     if (!std::isnan(share)) text += fmt::format("\nwhole answers: {:.1f} % at {}", 100 * share, where);

@@ -72,7 +72,7 @@ Respondent respondent(const RunSpec& c, const Decoder& net) {
           .positions = sampler(c),
           .temperature = c.temperature,
           .random = draws_positions(c),
-          .note = "\neach answer slot reads what was said in the one before it, the first a separator",
+          .note = "\neach answer slot reads the symbol of the one before it, the first a separator",
           .forward =
               [c](int length) {
                 Forward f = answering::forward(c, length, 1);

@@ -78,8 +78,8 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Training", own.training);
   add("Training", {{"optimizer", {"fresh", "keep"}, "Adam's moments and step: new, or those of `from`"},
                    {"schedule", {"linear", "cosine"}, "how the learning rate falls while it cools"},
-                   {"lr_floor", 0., {0, 1}, "to what share of lr it falls"},
-                   {"weight_decay", 0., {0, 1}, "AdamW's: a step takes lr times so much from each matrix"}});
+                   {"lr_floor", 0., {0, 1}, "the share of lr to which it falls"},
+                   {"weight_decay", 0., {0, 1}, "AdamW's: a step subtracts lr times this share of each matrix"}});
   add("Training", {{"accumulate", 1, {1, 4096},
                     "parts of a batch, one after the other: less memory, the same step but for dropout"}});
   add("Evaluation", own.evaluation);
@@ -87,8 +87,8 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
       matmuls(std::begin(matmul_names), std::end(matmul_names));
   add("Running", {{"device", names_of(all_devices()), "where kernels run"},
-                  {"matmul", matmuls, "what the factors of products are rounded to"},
-                  {"products", engines, "by what matrices are multiplied; cublas on a GPU alone"}});
+                  {"matmul", matmuls, "the rounding of the factors of products"},
+                  {"products", engines, "the engine of matrix products; cublas on a GPU alone"}});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},

@@ -118,7 +118,7 @@ ax.set(xlabel="slots at test (input and output)", ylabel="pairs, %", ylim=(0, 10
 # At 60 slots (length 30) nearly half of all pairs are at distances that were never met. And the pairs that matter are
 # among them: an output slot is about as many slots away from its inputs as the string is long. Exercise 1 counts those.
 #
-# ## What training has met, for any sampler
+# ## Seen in training, for any sampler
 #
 # `coverage` draws positions as training does and as a test does. For each test length it says which share of positions,
 # of distances and of *gaps* between neighbours has occurred in training.

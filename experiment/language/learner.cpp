@@ -138,7 +138,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
   if (!o.text.empty() && o.length)
     bad_input("--text and --length {}: the text has a length of its own; leave one out", o.length);
   if (!o.text.empty() && o.number > 1)
-    bad_input("--text and --sample {}: the text stands in place of all that the test has; leave one out", o.number);
+    bad_input("--text and --sample {}: the text replaces the test's; leave one out", o.number);
   const RunSpec& c = state.config;
   std::vector<int> tokens = tokens_of(o.text);
   const int T = !tokens.empty() ? int(tokens.size()) : o.length ? o.length : c.whole("train_length");

@@ -66,7 +66,7 @@ const ChoiceTable& all_choices() {
                  {"gated", true, "a gated feed-forward network, as in version 1.1; without, that of version 1.0"},
                  {"tied", false, "the head is the embedding, as in version 1.0"}},
        .training = {{"steps", 4000, {1, 1e9}, "training steps"},
-                    {"tokens", 4096, {1, 1 << 24}, "of a step: as many questions of one length as have so many"},
+                    {"tokens", 4096, {1, 1 << 24}, "tokens of a step, in questions of one length"},
                     {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"},
                     {"shortest", 16, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a step is of one length"},
                     {"growing",

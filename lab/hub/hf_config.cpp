@@ -106,7 +106,7 @@ constexpr Family families[] = {
 const Family& family_of(Keys& config) {
   const std::string type = config.word("model_type", "");
   if (type == "t5")
-    bad_input("{}: a T5, and here language models are read; `poslab t5 eval --hf`, t5 generate and align take it",
+    bad_input("{}: this is a T5, not a language model; use `poslab t5 eval --hf`, t5 generate or align",
               config.where());
   const json given = config.get("architectures");
   std::string types;

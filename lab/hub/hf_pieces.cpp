@@ -308,7 +308,7 @@ void HfPieces::add_metaspace(const json& step, const std::string& where) {
   const std::string mark = step.value("replacement", "\u2581"), when = step.value("prepend_scheme", "always");
   if (characters(mark) != 1) bad_input("{}: its mark for spaces is \"{}\"; it must be one character", where, mark);
   if (when != "always" && when != "first" && when != "never")
-    bad_input("{}: \"prepend_scheme\" is \"{}\"; there are always, first and never", where, when);
+    bad_input("{}: \"prepend_scheme\" is \"{}\"; it must be always, first or never", where, when);
   if (when != "never" && !step.value("add_prefix_space", true))
     bad_input("{}: \"add_prefix_space\" is false, and \"prepend_scheme\" is \"{}\"; it must be \"never\"", where, when);
   if (when == "first" && (!in_place_ || of_bytes_))  // the library then finds the start elsewhere

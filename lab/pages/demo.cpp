@@ -78,7 +78,7 @@ std::string beyond(const std::vector<AtLength>& plain, const std::vector<AtLengt
   }
   if (lengths == 0) return "";
   for (double& sum : sums) sum *= 100 / lengths;
-  return fmt::format("\nOn lengths {} to {}, which training has not shown, {:.1f} % of the symbols are right with "
+  return fmt::format("\nOn lengths {} to {}, longer than in training, {:.1f} % of the symbols are right with "
                      "plain positions,\nand {:.1f} % with randomized ones. The best baseline of each length gets "
                      "{:.1f} %.\n",
                      trained + 1, plain.back().length, sums[0], sums[1], sums[2]);
@@ -112,7 +112,7 @@ std::string demo(const std::string& folder, const Settings& more) {
   for (const char* ending : {".html", ".csv"}) report::write(runs, folder + "/demo" + ending);
   const std::vector<AtLength> plain = at_lengths(read_test(runs[0]).rows),
                               randomized = at_lengths(read_test(runs[1]).rows);
-  std::string table = "accuracy in %                      without understanding:\n"
+  std::string table = "accuracy in %                        baselines:\n"
                       "length     plain  randomized    chance  majority  content only\n";
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)
     if (const AtLength& row = plain[n]; row.length % 10 == 0 || plain.size() < 10)

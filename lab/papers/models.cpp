@@ -51,8 +51,8 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
     const std::string option = prefixed ? key.substr(prefix.size()) : key;
     if (std::find(chosen.begin(), chosen.end(), option) != chosen.end())
       bad_input(
-          "--set {}: each table says for itself which; choose among them with --size, and how many seeds with "
-          "--set seeds=N",
+          "--set {}: each table sets it itself; choose with --size, and the number of seeds with --set seeds=N"
+          "",
           text);
     if (key == "seeds") {
       const int seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));

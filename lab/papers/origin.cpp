@@ -26,8 +26,8 @@ std::string old(const std::vector<RunRecord>& done) {
     add(numbers, r.numerics), add(now, numerics(isa_of(r)));
     unnamed += !r.numerics;
   }
-  if (unnamed == done.size()) return "Old: these runs do not say their numerics number. ";
-  if (unnamed) return fmt::format("Old: {} of these runs do not say their numerics number. ", unnamed);
+  if (unnamed == done.size()) return "Old: these runs do not record their numerics number. ";
+  if (unnamed) return fmt::format("Old: {} of these runs do not record their numerics number. ", unnamed);
   if (numbers == now && numbers.size() == 1) return "";
   return fmt::format("Old: these runs have the numerics {}, and this program has {}. ", fmt::join(numbers, ", "),
                      now.empty() ? "none for their instruction set" : fmt::format("{}", fmt::join(now, ", ")));

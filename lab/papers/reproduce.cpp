@@ -96,7 +96,7 @@ void write_data(Json about, const std::vector<Planned>& planned, const Plan& eve
     for (const Trial& t : p.plan) one["trials"].push_back(t.id);
     if (p.artifact->about) about.update(p.artifact->about(whole));
     if (p.artifact->trials && !outcomes.planned())
-      one["undrawn"] = Json::array({"None of the runs asked for belongs here."});
+      one["undrawn"] = Json::array({"None of the requested runs belongs here."});
     if (p.artifact->measured && !one.contains("undrawn")) {
       const auto measure = [&] { one.update(p.artifact->measured(outcomes, defaults, folder)); };
       if (const std::string failed = why_undrawn(measure); !failed.empty()) one["undrawn"] = Json::array({failed});
@@ -126,7 +126,7 @@ std::vector<Planned> plan(const Request& request) {
   check_names("task", request.tasks), check_names("encoding", request.encodings);
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
-    if (a->models) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
+    if (a->models) bad_input("{} is not a sweep of tasks; request it in a separate command", a->name);
     Planned p{a, {}};
     if (a->trials && a->scored) check_scored(size(request.size), request.settings);
     if (a->trials)

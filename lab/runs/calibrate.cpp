@@ -27,7 +27,8 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
   tell_untrained(c, how.length, "--length");
   const Calibration made = calibrate(state, how);
   if (std::all_of(made.of_heads.begin(), made.of_heads.end(), [](const SlotBiases& head) { return head.empty(); }))
-    bad_input("--deviations {}: no distance of any head stands out so far; ask for less", how.deviations);
+    bad_input("--deviations {}: no distance of any head is so far above the mean; use a smaller number",
+              how.deviations);
   const std::string text = fmt::format(
       "# Attention Bias Calibration of a run of {}, {}, after {} steps, by {}.\n"
       "# {} strings of length {}; the {} of the attention along a diagonal{}; mean + {} standard deviations are kept.\n"

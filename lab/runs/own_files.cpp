@@ -106,11 +106,11 @@ std::string difference(const Choices& a, const Choices& b) {
 Witness witness_of_config(const std::string& folder, const Kind& kind) {
   const std::string path = folder + "/config.toml";
   return {path, kind.configure(read_toml(read_file(path), path, kind)),
-          fmt::format("restore it, or train anew with --config {} --out ANOTHER", shell_path(path))};
+          fmt::format("restore it, or train again with --config {} --out ANOTHER", shell_path(path))};
 }
 
 std::string remedy_of_checkpoint(const std::string& folder) {
-  return fmt::format("restore it from a copy, or train anew with --config {} --out ANOTHER",
+  return fmt::format("restore it from a copy, or train again with --config {} --out ANOTHER",
                      shell_path(folder + "/config.toml"));
 }
 
@@ -144,8 +144,8 @@ void check_same_run(const std::string& folder, const Witness& config, const Witn
     if (one && difference(one->config, own->config).empty())
       bad_input("{}: it has {} = {}, and {} and {} {}; {}", fault(*stranger), option, stranger->config[option],
                 own->file, one->file, own->config[option], stranger->remedy);
-  bad_input("{}, or {}: {} = {} and {}; restore the one or the other from a copy, or train anew with --config {} --out "
-            "ANOTHER",
+  bad_input("{}, or {}: {} = {} and {}; restore the one or the other from a copy, or train again with --config {} "
+            "--out ANOTHER",
             fault(config), fault(other), option, config.config[option], other.config[option],
             shell_path(config.file));
 }

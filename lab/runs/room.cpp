@@ -65,8 +65,8 @@ void check_time(const RunSpec& c, int threads, int64_t done) {
   if (s.training + s.testing <= month) return;
   const Footprint f = footprint(c);
   bad_input(
-      "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller or fewer ones "
-      "take less; --force starts it anyway",
+      "training takes about {} (steps = {}, {}) and testing {} ({}), on {}: more than a month. Smaller or fewer of "
+      "these take less; --force starts it anyway",
       clock_time(s.training), c["steps"], f.of_step, clock_time(s.testing), f.of_test,
       counted(size_t(threads), "thread"));
 }
@@ -117,8 +117,8 @@ void begin(const Use& u, bool force) {
   if (made) return;
   const double seconds = u.takes.flops / (flops_a_thread * threads());
   if (seconds > month && !force)
-    bad_input("{} takes about {} on {}{}: more than a month. Smaller or fewer ones take less; --force tries it all the "
-              "same",
+    bad_input("{} takes about {} on {}{}: more than a month. Smaller or fewer of these take less; --force tries it all "
+              "the same",
               u.what, clock_time(seconds), counted(size_t(threads()), "thread"),
               u.with.empty() ? "" : fmt::format(" ({})", u.with));
   if (Progress::shown && (seconds >= few_seconds || needed >= few_bytes))

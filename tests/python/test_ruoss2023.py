@@ -291,7 +291,7 @@ def test_where_nothing_is_done_yet_every_artifact_says_so(tmp_path):
     for name in ("code", "claims"):
         assert "No comparison can be made of the runs that are done." in (out / f"{name}.md").read_text()
     assert reproduce(out, "ruoss2023:table1", "ruoss2023:fig5", "--encodings", "rope", "--draw").returncode == 0
-    assert "None of the runs asked for belongs here." in (out / "fig5.md").read_text()
+    assert "None of the requested runs belongs here." in (out / "fig5.md").read_text()
 
 
 def test_the_program_goes_on_and_reports_what_failed_without_stopping(tmp_path):

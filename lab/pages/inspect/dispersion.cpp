@@ -42,7 +42,7 @@ page::json dispersion_figures(const Dispersed& d, const Biases& b, const std::st
     all.push_back(page::chart_json(c));
   };
   add(against_length(d, "largest weight", &RowMeans::largest_weight), "weight",
-      "The largest weight of a row of attention. The mean over rows of each layer, and faint of each of its heads.");
+      "The largest weight of a row of attention. The mean over rows of each layer; faint: each head.");
   Chart entropy = against_length(d, "entropy in nats", &RowMeans::entropy);
   Curve even{"all keys alike", Curve::baseline, {}, {}};
   for (size_t n = 0; n < d.lengths.size(); ++n)
@@ -51,7 +51,7 @@ page::json dispersion_figures(const Dispersed& d, const Biases& b, const std::st
   add(entropy, "entropy", "The entropy of a row. Grey: if all keys had the same weight.");
   if (d.sorted.empty()) return all;
   add(against_length(d, "logit", &RowMeans::largest_logit), "logit",
-      "The largest logit of a row. Attention disperses where it stays as it is while keys grow in number.");
+      "The largest logit of a row. Attention disperses where it stays the same while the number of keys grows.");
   Chart sorted{};
   sorted.x_label = "normal quantile, in standard deviations of each curve", sorted.y_label = "logit less the mean";
   sorted.unit = "quantile";
@@ -84,8 +84,8 @@ page::json dispersion_figures(const Dispersed& d, const Biases& b, const std::st
     bias.curves.push_back(curve);
   }
   add(bias, "bias",
-      fmt::format("What positions alone add to the logits of query {} in layer 1. Without content, less the "
-                  "mean over the keys{}.",
+      fmt::format("What positions alone add to the logits of query {} in layer 1. Without content, minus the mean over "
+                  "the keys{}.",
                   b.query, b.heads > most ? fmt::format(": {} of {} heads", most, b.heads) : ""));
   return all;
 }

@@ -137,7 +137,7 @@ int bin_of(const Coverage& c) {
 page::Chart coverage_chart(const Coverage& c, const std::string& name, const std::string& id) {
   const bool distances = c.counted == Reads::distances;
   page::Chart chart{id,
-                    "Met in training and at test, " + name,
+                    "Seen in training and at test, " + name,
                     distances ? "distance: position of the key minus that of the query" : "position",
                     distances ? "share of pairs" : "share of slots",
                     0,
@@ -161,7 +161,7 @@ page::Chart coverage_chart(const Coverage& c, const std::string& name, const std
 
 json coverage_figure(const Coverage& c, const std::string& name, const std::string& id) {
   if (c.counted == Reads::nothing)
-    return fmt::format("**{}.** This scheme says nothing about positions, so there is nothing to meet.", literal(name));
+    return fmt::format("**{}.** This scheme reads no positions, so there is nothing to count.", literal(name));
   const bool distances = c.counted == Reads::distances;
   page::Chart chart = coverage_chart(c, name, id);
   const int bin = bin_of(c);
@@ -169,8 +169,8 @@ json coverage_figure(const Coverage& c, const std::string& name, const std::stri
   for (const Coverage::Test& t : c.tests)
     shares += fmt::format("{}{} at length {}", shares.empty() ? "" : ", ", percent(t.seen), t.length);
   chart.caption = fmt::format(
-      "**{}.** {} that training met (grey; {} of its steps are counted) and that a test meets, as a share of all {} "
-      "for each whole number{}{}. Training had met {} of the {}.",
+      "**{}.** {} in training (grey; {} of its steps are counted) and in a test, as a share of all {} "
+      "for each whole number{}{}. Seen in training: {} of the {}.",
       literal(name), distances ? "Distances" : "Positions", c.steps, distances ? "pairs of slots" : "slots",
       c.rounded ? ", to the nearest of which they are rounded" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");

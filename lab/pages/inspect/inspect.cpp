@@ -132,14 +132,14 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
     if (n == 0) continue;
     const std::string met = percent(c.tests[n].seen) + (c.rounded ? " (rounded to whole numbers)" : "");
     if (c.counted == Reads::positions)
-      text += fmt::format(", where training had met the positions of {} of the slots", met);
+      text += fmt::format(", with positions seen in training in {} of the slots", met);
     if (c.counted == Reads::distances)
-      text += fmt::format(", where training had met the distances of {} of the pairs", met);
+      text += fmt::format(", with distances seen in training in {} of the pairs", met);
     const auto excess = [n](const PcaLayer& layer) { return layer.clouds[n].outside - layer.clouds[0].outside; };
     const auto worst = std::max_element(p.layers.begin(), p.layers.end(),
                                         [&](const PcaLayer& a, const PcaLayer& b) { return excess(a) < excess(b); });
     text += fmt::format(
-        ", and {} of what leaves layer {} falls where nothing of length {} did, against {} for other strings of that "
+        ", and {} of the outputs of layer {} lie where none of length {} does, against {} for other strings of that "
         "length",
         percent(worst->clouds[n].outside), worst - p.layers.begin() + 1, p.lengths[0],
         percent(worst->clouds[0].outside));

@@ -101,7 +101,7 @@ std::optional<View> positions_view(const Subject& s) {
 std::optional<View> coverage_view(const Subject& s) {
   const Chosen<Sampler>* sampler = sampler_of(s);
   if (!sampler || pool_of(*sampler) < s.train_length) return {};
-  View view{.name = "coverage", .title = "What training has met",
+  View view{.name = "coverage", .title = "Seen in training",
             .reading = fmt::format("Training draws strings of up to {} slots in {} steps. At each test length: the "
                                    "share of positions, of distances between slots, and of gaps between neighbours "
                                    "that have occurred in training, rounded to whole numbers. `as often`: how much of "
@@ -125,11 +125,11 @@ std::optional<View> coverage_view(const Subject& s) {
     const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
     count(drawn(s, at_step(*sampler, n, slots), Purpose::positions, n, slots), trained);
   }
-  page::Chart c{"coverage", view.title, "slots at test", "share met in training", 1, 1, 0, 1, true};
+  page::Chart c{"coverage", view.title, "slots at test", "share seen in training", 1, 1, 0, 1, true};
   c.unit = "slots";
   c.shaded = s.train_length;
   c.curves = {{"positions", 0, {}}, {"distances", 1, {}}, {"gaps", 2, {}}, {"gaps, as often", 3, {}}};
-  view.table = {"share of what a test meets that training has met",
+  view.table = {"share of a test's values seen in training",
                 {"slots", "positions", "distances", "gaps", "gaps, as often"}, {}};
   for (const double times : {0.25, 0.5, 1., 1.5, 2., 3., 4., 6., 8., 12.5}) {
     const int slots = std::max(2, int(times * s.train_length));

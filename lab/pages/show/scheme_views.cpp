@@ -142,7 +142,7 @@ std::optional<View> relative_view(const Subject& s) {
 }
 
 std::optional<View> bias_view(const Subject& s) {
-  View view{.name = "bias", .title = "What the scheme makes of each pair"};
+  View view{.name = "bias", .title = "The scheme's value for each pair"};
   for (const Shown& shown : s.shown) {
     const std::vector<Tensor> layers = position_matrices(*shown.layers, s.shape, *shown.sample);
     const Tensor& m = layers[std::min(layers.size() - 1, size_t(s.layer))];
@@ -182,7 +182,7 @@ std::optional<View> similarity_view(const Subject& s) {
     }
   }
   for (page::Chart& c : view.charts) page::fit(c, .05);
-  view.table = {"the mean of what the scheme makes of pairs at a distance", {"distance"}, {}};
+  view.table = {"the mean of the scheme's values at a distance", {"distance"}, {}};
   for (const page::Curve& curve : curves) view.table.head.push_back(curve.name);
   for (int d = 1 - s.slots; d < s.slots; ++d) {
     const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions

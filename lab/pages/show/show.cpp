@@ -30,7 +30,7 @@ const std::vector<Named>& makers() {
       {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
       {{"rotation", "the angle of each pair of channels by slots back; on a page as clock hands"}, rotation_view},
       {{"positions", "draws of a sampler, and the gaps between neighbours"}, positions_view},
-      {{"coverage", "positions, distances and gaps that training has met, by test length"}, coverage_view}};
+      {{"coverage", "positions, distances and gaps seen in training, by test length"}, coverage_view}};
   return list;
 }
 

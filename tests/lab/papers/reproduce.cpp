@@ -173,7 +173,7 @@ TEST_CASE("reproduce: a page says what trained its runs, and begins with Old whe
     write_file(path, result.dump());
     return origin(Outcomes(planned[0].plan, SweepFolder(folder.path)));
   };
-  CHECK(said("").starts_with("Old: these runs do not say their numerics number. Trained by 0123abc; cpu/avx2;"));
+  CHECK(said("").starts_with("Old: these runs do not record their numerics number. Trained by 0123abc; cpu/avx2;"));
   CHECK(said("00000000").starts_with("Old: these runs have the numerics 00000000, and this program has"));
   const Plan some =
       make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"none\"\nheads = [2, 3]\n", "a.toml");

@@ -173,7 +173,7 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
   CHECK(refusal(draws) == "");
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), draws),
               "2: " + run + "/config.toml was changed after the run began: it has d_model = 32, and " + run +
-                  "/result.json and " + run + "/checkpoint.safetensors 16; restore it, or train anew with --config "));
+                  "/result.json and " + run + "/checkpoint.safetensors 16; restore it, or train again with --config "));
   CHECK(holds(with("config.toml", replaced("d_model = 16", "d_model = 32"), [&] { open_run(run); }),
               "2: " + run + "/config.toml was changed after the run began"));
   CHECK(holds(with("eval.csv", without_last_line, draws),
@@ -267,7 +267,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with the 
   CHECK(holds(with({"pictures.json"}, draws), "or draw it again with `poslab eval " + run + "`"));
   CHECK(with({"config.toml"}, draws) ==
         "2: " + config + " is that of " + other + ": it has seed = 1, and " + result + " and " + saved +
-            " 0; restore it, or train anew with --config " + config + " --out ANOTHER");
+            " 0; restore it, or train again with --config " + config + " --out ANOTHER");
   CHECK(with({"eval.csv", "result.json"}, draws) ==
         "2: " + result + " is that of " + other + ": it has seed = 1, and " + config + " and " + saved +
             " 0; restore it and eval.csv from a copy, or test again with `poslab eval " + run + "`");
@@ -280,7 +280,7 @@ TEST_CASE("a file of another run in a run's folder is refused by name, with the 
   const auto opens = [&] { open_run(run); };
   CHECK(with({"checkpoint.safetensors"}, opens) ==
         "2: " + saved + " is that of " + other + ": it has seed = 1, and " + config + " and " + result +
-            " 0; restore it from a copy, or train anew with --config " + config + " --out ANOTHER");
+            " 0; restore it from a copy, or train again with --config " + config + " --out ANOTHER");
   CHECK(holds(with({"config.toml"}, opens), "2: " + config + " is that of " + other + ": it has seed = 1"));
 
   // A test does not take the time of another run's training, nor the checksum of another run's log.
