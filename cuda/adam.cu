@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int partial_sums = 264;   // blocks, on any machine: so the sum has one order
+constexpr int partial_sums = 264;   // blocks, on any machine, so that the sum has one order
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;
@@ -47,7 +47,7 @@ void squares(double* sum, const real* x, int64_t n) {
   launch(add_up_squares, 1, threads, sum, partial);
 }
 
-// Few blocks: each thread takes the root of the norm, in double, before it begins.
+// Few blocks: each thread computes the norm's root, in double, before it begins.
 void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
   start_sums_in(g, g + n);
   const int blocks = blocks_for(n);

@@ -23,8 +23,8 @@ void append(StridedLoop& to, const StridedLoop& from, int d) {
 
 struct Place { int64_t y, a, b; };
 
-// Of place number n. Counted through with constants, or the loop would be copied from the arguments to memory; and a
-// division of 64 bits takes four times as long as one of 32.
+// The offsets of place number n. The loop counts with constants, or it would be copied from the arguments to memory;
+// and a division of 64 bits takes four times as long as one of 32.
 __device__ inline Place place(const StridedLoop& loop, int64_t n) {
   Place p{0, 0, 0};
   for (int d = StridedLoop::max_dims - 1; d >= 0; --d) {
@@ -70,7 +70,7 @@ __global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int6
   }
 }
 
-constexpr int side = 32;   // of a tile that is transposed in shared memory
+constexpr int side = 32;   // side of a tile that is transposed in shared memory
 
 // y_ij (+)= a_ij for all places of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
 // tiles, or every access would touch a cache line of its own.

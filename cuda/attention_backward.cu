@@ -221,8 +221,8 @@ void start_backward(const AttentionPass& p, const Tiling& cut, bool plain, bool 
   add_up_later({p.d.bias, diagonals.bias, rows.bias, rows.pitch, x.batch});
 }
 
-// Of the tiles' forms, from the fastest to the one that takes everything. `diagonals` is plain, for heads of eight
-// channels and pairs by distance: the blocks sum the gradients of distances themselves, and du is never written.
+// The forms of the tiles, from the fastest to the most general. `diagonals` is plain, for heads of eight channels and
+// pairs by distance: the blocks sum the gradients of distances themselves, and du is never written.
 enum class Tiles { diagonals, plain, any };
 
 Tiles form_of(const AttentionGrads& d, const AttentionArgs& x) {
@@ -313,7 +313,7 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
       if (route == Route::wide) wide::backward(pass, from, to);
       else if (route == Route::tiles) in_tiles(pass, form, from, to);
       else general::backward(pass, from, to);
-      d.q_bias.empty = d.q_rel_bias.empty = false;             // of the next sequences and queries
+      d.q_bias.empty = d.q_rel_bias.empty = false;             // the next sequences and queries add to them
       for (int s = 0; s < count; ++s) {
         if (!sums[s].to) continue;
         RowSum sum = sums[s];

@@ -1,4 +1,4 @@
-// Which kernels a call of attention goes to, forward and backward, and what they hand each other.
+// The kernels that a call of attention goes to, forward and backward, and the arrays that they hand each other.
 #pragma once
 #include "cuda/driver.h"
 #include "cuda/logits.cuh"
@@ -21,7 +21,7 @@ struct AttentionPass {
   LogitGrads wanted;
 };
 
-// On tensor cores (cuda/attention_wide.cu); of queries from .. to of the pass.
+// On tensor cores (cuda/attention_wide.cu), for queries from .. to of the pass.
 namespace wide {
 constexpr int most_channels = 128;
 void attention(real* o, real* stats, const AttentionArgs&);

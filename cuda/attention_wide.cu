@@ -29,7 +29,7 @@ constexpr int bytes_of(int rows) {
 template <Matmul how_, int W_>
 struct Form {
   static constexpr Matmul how = how_;
-  static constexpr int W = W_, tile_rows = W > 64 ? 16 : 32;      // of what comes by
+  static constexpr int W = W_, tile_rows = W > 64 ? 16 : 32;      // rows of a tile
 };
 
 // Where a lane is in a block's own rows, of which `count` exist: its two rows, and those of its warp.
@@ -135,7 +135,8 @@ __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats,
   put_rows<W>({o, true}, at, Dv, sums, inverse);
 }
 
-// What the backward pass knows of a query; for of_keys it lies in memory as (batch, heads, queries) Fours.
+// The numbers that the backward pass keeps for a query; for of_keys they lie in memory as (batch, heads, queries)
+// Fours.
 struct QueryFacts {
   real max = 0, inverse = 0, delta = 0, temperature = 0;
   QueryFacts() = default;
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(block_threads, 2)
   const int D = x.head_dim, Dv = x.value_dim, kv_head = int(blockIdx.y), group = x.heads / x.kv_heads;
   const int t = int(threadIdx.x) % 4;
   const OwnRows me(smaller(own_rows, x.keys - j0));
-  const int length = smaller(me.count, (x.key_lengths ? x.key_lengths[b] : x.keys) - j0);  // of rows that may be read
+  const int length = smaller(me.count, (x.key_lengths ? x.key_lengths[b] : x.keys) - j0);  // rows to read
   const auto bring_own = [&](int at, const real* from_row, int n) {
     bring_rows<W>(pool, at, own_rows, from_row + key_row(x, b, j0, kv_head) * n, int64_t(x.kv_heads) * n, length, n,
                   whole);

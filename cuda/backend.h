@@ -11,7 +11,7 @@ const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
 // Sets the least number of sequences for which a batch goes through encoder blocks of one kernel
-// (cuda/encoder_block.cu); returns the one of before. At first it is the number in the environment variable
+// (cuda/encoder_block.cu); returns the earlier one. At first it is the number in the environment variable
 // POSLAB_BLOCK_KERNEL, else half of an H100's multiprocessors.
 int block_kernel_from(int sequences);
 
@@ -43,9 +43,9 @@ struct HostMemoryToo {
 };
 struct Given {
   int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
-  int64_t held = 0;                                  // bytes, the device's and pinned ones
+  int64_t held = 0;                                  // bytes of the device and pinned ones
 };
-Given given();                 // since the start, the launches of replayed steps one by one
+Given given();                 // launches since the start, those of replayed steps one by one
 #endif
 
 }  // namespace poslab::cuda

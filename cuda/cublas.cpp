@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* library = "libcublas.so.13";
 constexpr int transposed = 1, float_32 = 0, usual_algorithm = -1;
-constexpr size_t workspace_bytes = size_t(32) << 20;       // what NVIDIA advises for an H100; smaller GPUs take less
+constexpr size_t workspace_bytes = size_t(32) << 20;       // NVIDIA's advice for an H100; smaller GPUs take less
 
 int compute_type(Matmul form) { return form == Matmul::tf32 ? 77 : form == Matmul::bf16 ? 75 : 68; }
 
@@ -56,7 +56,8 @@ void check_cublas(int status, const char* doing) {
   if (status != 0) failure("cuBLAS: {} failed: {}", doing, cublas_library().text(status));
 }
 
-// Of the calling thread's queue. The workspace is its own: so steps can be recorded, and bits are the same every time.
+// cuBLAS's handle of the calling thread's queue, with a workspace of its own: so steps can be recorded, and bits are
+// the same every time.
 struct Handle { void* at = nullptr; };
 void* handle() {
   void*& at = of_this_queue<Handle>().at;

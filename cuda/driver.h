@@ -12,23 +12,23 @@
 #include "core/rounding.h"
 
 namespace poslab::cuda {
-constexpr int multiprocessors = 132;       // of an H100, for which work is divided
+constexpr int multiprocessors = 132;       // an H100's; work is divided by this number
 }
 
 namespace poslab::cuda::driver {
 
 void start();                              // before all but name(); throws BadInput if there is no GPU or no driver
-double free_bytes();                       // of the GPU's memory, that no program has
+double free_bytes();                       // bytes of the GPU's memory that no program has
 double peak_flops();                       // in single precision, at the highest clock
-bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
+bool has_tensor_cores();                   // units that multiply TF32 and bfloat16: compute capability 8.0
 int shared_memory();                       // bytes that a block may have
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"; uses no device memory
 void* device_memory(size_t bytes);         // never freed; 256 bytes aligned. Null: out of memory
-void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back
+void* pinned_memory(size_t bytes);         // the host's: the GPU copies from and to it by itself; never given back
 
 void to_device(void* to, const void* pinned, size_t bytes);
 void to_host(void* pinned, const void* from, size_t bytes);
-void wait();                               // until everything that was started is done
+void wait();                               // returns once everything that was started is done
 
 // A mark in the stream: passed once everything that was started before it is done.
 using Mark = std::shared_ptr<void>;

@@ -92,7 +92,7 @@ bool memory_is_poisoned() {
 
 void check_device_memory(const void* at) {
   const std::lock_guard lock(gpu);
-  const auto holds = [at](const Region& r) {          // or its end, where a kernel is given nothing to read
+  const auto holds = [at](const Region& r) {          // or at its end, where a kernel has nothing to read
     return r.at <= at && at <= static_cast<const char*>(r.at) + r.bytes;
   };
   if (at && !host_memory_too && std::none_of(regions.begin(), regions.end(), holds))

@@ -32,7 +32,7 @@ struct Factors {
     mine = keep_bits(uint64_t(first / 8 + lane), stream, d.threshold);
     if (skip) beyond = keep_bits(uint64_t(first / 8 + lanes), stream, d.threshold);
   }
-  // of element first + lane + k lanes
+  // The factor of element first + lane + k lanes.
   __device__ real of(int k) const {
     const int at = skip + lane + k * lanes;
     const uint32_t bits = __shfl_sync(0xFFFFFFFFu, mine, base + at / 8);

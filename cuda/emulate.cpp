@@ -25,7 +25,7 @@ using boost::context::fiber;
 struct Barrier {
   int alive = 0, waiting = 0;
   uint32_t opened = 0;
-  Site at = {};                    // of the waiting threads
+  Site at = {};                    // where the waiting threads are
   void open() { waiting = 0, ++opened; }
   void arrive() {
     if (++waiting == alive) open();
@@ -36,19 +36,19 @@ struct Barrier {
 };
 
 struct Warp {
-  Barrier barrier;                 // of __syncwarp and of shuffles; only __syncwarp orders memory
+  Barrier barrier;                 // for __syncwarp and shuffles; only __syncwarp orders memory
   Fragment fragment[2][32];
-  uint64_t value[2][32];           // of this exchange and of the one before, which some lanes may still have to read
+  uint64_t value[2][32];           // for this exchange and the one before, which some lanes may still have to read
 };
 
-// One fiber serves the thread of one number in all blocks: it ends only when the machine does.
+// One fiber serves the thread with this number in all blocks: it ends only when the machine does.
 struct Thread {
   fiber here;                      // where it goes on
   bool running = false;
   uint32_t warp_barriers = 0;      // each __syncwarp in this block
 };
 
-// 0 .. n-1, each time in another order; as they are where no seed was said.
+// 0 .. n-1, each time in another order; in numerical order without a seed.
 class Turns {
  public:
   void seed(uint64_t seed) { shuffled_ = seed != 0, random_.seed(seed), order_.clear(); }
@@ -70,23 +70,23 @@ struct Machine {
   std::deque<Thread> threads;      // grows; a Thread never moves
   std::vector<Warp> warps;
   Barrier block;
-  uint32_t number = 0;             // of the block, over all launches
+  uint32_t number = 0;             // the block's, over all launches
   int now = 0;                     // thread that is running
-  Thread* running = nullptr;       // the same; null: the loop over rounds
-  const std::vector<int>* order = nullptr;           // of the threads in this round
+  Thread* running = nullptr;       // the fiber of that thread; null: the loop over rounds
+  const std::vector<int>* order = nullptr;           // the order of the threads in this round
   size_t turn = 0;                 // how many of them have had theirs
   Thread* from = nullptr;          // the thread that handed over; null: the loop over rounds
   int shared_bytes = 0;            // of this launch
   const Launch* launch = nullptr;  // that is running
   std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: number and place
-  fiber back;                      // to the loop over rounds
+  fiber back;                      // of the loop over rounds
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
 
   Warp& warp() { return warps[size_t(now / 32)]; }
 
-  // To the next thread in turn that has not ended, or after the last one to the loop over rounds. Inlined, as no
-  // processor predicts a return that comes after a jump to another stack.
+  // Switches to the next thread in turn that has not ended, or after the last one to the loop over rounds. Inlined, as
+  // no processor predicts a return that comes after a jump to another stack.
   [[gnu::always_inline]] void hand_over() {
     from = running;
     while (turn < order->size() && !threads[size_t((*order)[turn])].running) ++turn;
@@ -149,7 +149,7 @@ struct Machine {
   }
 };
 
-constinit thread_local Machine* machine = nullptr;  // that of this thread of the host, found without a call
+constinit thread_local Machine* machine = nullptr;  // the one of this host thread, found without a call
 struct Ends {
   void operator()(Machine* m) const { machine = nullptr, delete m; }
 };

@@ -31,7 +31,7 @@ struct alignas(16) float4 { float x, y, z, w; };
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
-// Of the thread that is running. Blocks have one dimension, as all of ours do.
+// The indices of the running thread. Blocks have one dimension, as all of ours do.
 extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;
 
@@ -46,8 +46,8 @@ struct Launch {
 // Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for the errors
 // above.
 void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0, const Launch& = {});
-constexpr int most_shared_bytes = 227 << 10;       // as an H100 has for a block
-int shared_bytes();                                // of the launch that is running
+constexpr int most_shared_bytes = 227 << 10;       // an H100's limit for a block
+int shared_bytes();                                // bytes that the running launch asked for
 
 // From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
 // seed shuffles each time. 0: in numerical order.
@@ -67,7 +67,7 @@ void whole_warp(unsigned mask, Site);   // Failure unless the mask names all 32 
 // All lanes of the warp hand in 8 bytes and get the 8 bytes of lane `from`.
 uint64_t exchange(uint64_t mine, unsigned from, Site);
 unsigned lane();
-// The same for six floats, and each lane gets the floats of all 32: for the joint operations of a tensor core.
+// Hands in six floats; each lane gets those of all 32. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
@@ -87,7 +87,7 @@ struct Element {
   Touch written;
   struct Read {
     Touch last;                       // by a thread of this warp
-    bool by_several = false;          // of its threads, since they last waited for each other
+    bool by_several = false;          // several of the warp's threads, since they last waited for each other
   } read[2];
 };
 void touch(Element&, bool write, const char* name, int64_t index);
@@ -98,7 +98,7 @@ void touch(Element&, bool write, const char* name, int64_t index);
 struct Word : Element {
   Touch elsewhere;                    // a read by another block of the launch than the last one that read
 };
-struct Met {                          // a touch that nothing puts in order with the one of now
+struct Met {                          // a touch without a fixed order relative to the present one
   int thread;
   uint3 block;
   bool wrote;
@@ -158,7 +158,7 @@ class Shared {
 
 // n values that the threads of a block share
 #define SHARED(type, name, n) static thread_local poslab::emulate::Shared<type> name(#name, (n))
-// as many as the launch asks for
+// As many values as the launch asks for.
 #define SHARED_OF_LAUNCH(type, name) \
   static thread_local poslab::emulate::Shared<type> name(#name, poslab::emulate::most_shared_bytes / sizeof(type), true)
 

@@ -18,7 +18,7 @@ __global__ void gather_rows(real* y, const real* table, const int* at, int64_t r
 }
 
 constexpr int columns_per_lane = 2;
-constexpr int rows_in_flight = 4;  // that are read before the first is added: their latencies overlap
+constexpr int rows_in_flight = 4;  // rows read before the first is added, so that their latencies overlap
 
 // A warp has 64 columns of one entry and looks through the entries of `rows_per_split` rows, 32 at a time; it adds up
 // the matches in order. So no two threads write to one place, and the sum has one order. Without `partial` there

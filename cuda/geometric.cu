@@ -1,5 +1,5 @@
-// The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and
-// the keys before a key enter its weight by a sum over the lanes below. Formula: core/more_kernels.def.
+// The weights of geometric attention, a warp a row: its lanes hold 32 keys in the order in which the query visits them,
+// and the keys before a key enter its weight by a sum over the lanes below. Formula: core/more_kernels.def.
 #include <cmath>
 
 #include "cuda/launch.h"
@@ -29,20 +29,20 @@ struct Lane {
   }
 };
 
-// The query of one row: its slot, and the order in which it asks the keys on either side.
+// The query of one row: its slot, and the order in which it visits the keys on either side.
 struct Query {
   int t, left, right, both;
   __device__ Query(int64_t row, int queries, int keys, bool causal)
       : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t),
         both(left < right ? left : right) {}
   __device__ int asked() const { return left + right; }
-  __device__ int key(int p) const {              // the p-th that is asked
+  __device__ int key(int p) const {              // the p-th in that order
     const bool pair = p < 2 * both;
     const int away = pair ? p / 2 + 1 : p - both + 1;
     return (pair ? p % 2 == 0 : right > left) ? t + away : t - away;
   }
   __device__ real logit(const real* z, const real* side, int j) const { return z[j] + side[j < t]; }
-  // f(j) for the keys that are not asked
+  // f(j) for the keys that it does not visit
   template <class F>
   __device__ void others(const Lane& lane, int keys, const F& f) const {
     if (lane.at == 0) f(t);

@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-// Where place p of a row of last + 1 entries lies: between two of them, by the share of the upper one.
+// Place p in a row of last + 1 entries: the two around it, and the share of the upper one.
 struct Place {
   int below, above;
   real share;

@@ -14,7 +14,7 @@
 #define UNROLL _Pragma("unroll")      // a loop over an array that is to stay in registers
 #include <cuda_runtime.h>
 #define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
-#define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // as many as the launch asks for: BlockSize
+#define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // the launch says how many: BlockSize
 #endif
 
 #include "cuda/driver.h"
@@ -23,7 +23,7 @@
 
 namespace poslab::cuda {
 
-constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
+constexpr int warp = 32, threads = 256;          // threads of a block, unless a kernel asks for another number
 
 // Threads of a block, and bytes of its SHARED_OF_LAUNCH. A single number means threads.
 struct BlockSize {

@@ -22,11 +22,11 @@
 namespace poslab::cuda {
 
 constexpr int lane_channels = 8;
-constexpr int rows_at_once = 4;                    // of the table, that a thread looks up
+constexpr int rows_at_once = 4;                    // rows of the table that a thread looks up together
 constexpr int keys_at_once = 4;                    // that a thread takes
 constexpr int keys_at_once_backward = 2;
-constexpr int max_channels = warp * lane_channels; // of a head; more: cuda/attention_general.cuh
-constexpr int words = int(sizeof(real)) / 4;       // of doubles half as many fit
+constexpr int max_channels = warp * lane_channels; // of a head; for more see cuda/attention_general.cuh
+constexpr int words = int(sizeof(real)) / 4;       // half as many doubles fit
 constexpr int max_threads = 128 / words;           // of a block
 constexpr int target_blocks = 300;                 // two or three for each processor of the GPU
 constexpr int64_t max_weights = 32 << 20;          // in memory at once, or all of one query
@@ -72,7 +72,7 @@ __device__ inline Eight scaled_q_rel(const AttentionArgs& x, int64_t query, int 
   return q;
 }
 
-// Of q, o, q_rel; of k and v; of r, gain and bias.
+// Rows of q, o and q_rel; of k and v; of r, gain and bias.
 __device__ inline int64_t query_row(const AttentionArgs& x, int b, int i, int head) {
   return (int64_t(b) * x.queries + i) * x.heads + head;
 }
@@ -129,23 +129,23 @@ __device__ inline int piece_of(const AttentionArgs& x, int b, int i, int j) {
 // How a call is cut into blocks and tiles. Kernels take a template parameter L beside it: 1 lane, or 0 for any number.
 struct Tiling {
   int lanes = 1;                             // of a query row
-  int sequences = 1, queries = 1, keys = 0;  // of a block; of a tile
+  int sequences = 1, queries = 1, keys = 0;  // a block's sequences and queries, a tile's keys
   int tiles = 1;                             // of queries
-  int step = 1, stride = 0;                  // of the table: pair (i, j) is in row base(i) + j step, of `stride` Fours
+  int step = 1, stride = 0;                  // in the table: pair (i, j) is in row base(i) + j step, of `stride` Fours
   bool whole = false;                        // see four()
   FIELDS(Tiling, lanes, sequences, queries, keys, tiles, step, stride, whole)
 
-  int fours() const { return 2 * lanes; }    // of a row of k, v or r
+  int fours() const { return 2 * lanes; }    // Fours of a row of k, v or r
   int rows() const { return sequences * queries; }
   int threads() const { return ceil_div(rows() * lanes, warp) * warp; }
 };
 
 // Capacities of a kernel, in shared memory that its code fixes.
 struct Room {
-  int lanes;                                 // of all query rows
+  int lanes;                                 // lanes of all query rows
   int fours;                                 // of the tiles
   int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
-  int diagonals = 0;                         // of those weights, in all sequences of the block, if it sums them
+  int diagonals = 0;                         // sums of those weights' diagonals, in all sequences of the block; 0: none
   constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }
 };
 
@@ -184,7 +184,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
 // The query row of a thread. A thread that has none (not alive) works on the block's first and writes nothing.
 struct QueryRow {
   bool alive;
-  int lane, at, n, row;  // of the query row; among the block's rows; of the sequence; among its queries
+  int lane, at, n, row;  // a query row's lane; its index in the block, the sequence, its queries
   int b, i;
 };
 template <int L>

@@ -32,7 +32,7 @@ def short(name):
 
 
 def length_of_step(names):
-    """How many of the launches at the end are one step: as many before them have the same names."""
+    """The number of launches of the last step: as many before them have the same names."""
     for n in range(20, len(names) // 2 + 1):
         if names[-n:] == names[-2 * n : -n]:
             return n

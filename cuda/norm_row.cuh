@@ -10,7 +10,7 @@ struct Moments { real mean, inverse; };      // h = (x - mean) inverse; inverse 
 template <NormKind kind>
 __device__ inline real term(real x) { return kind == NormKind::layer ? x : x * x; }
 
-// Of the row x, whose first panel is v; `sum` is this thread's part of the sum of terms.
+// The moments of the row x, whose first panel is v; `sum` is this thread's part of the sum of terms.
 template <NormKind kind, int team>
 __device__ inline Moments moments(const Row<team>& row, real (&v)[per_thread], real sum, const real* x, real epsilon) {
   const real mean = team_sum<team>(sum) / real(row.width);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
+"""tools/cuda-test: tests and measurements on a machine with a GPU. Standard library only; nothing is installed.
 
     rates       steps a second (encoder blocks of one kernel, op by op, and products on tensor cores), and the kernels
                 of one step
@@ -39,7 +39,7 @@ from stage import AT_ONCE, BUDGET, DEVICE, DRY, OUT, ROOT, Stage, how_it_ended, 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
 ROUNDED = ["tf32x3", "tf32", "bf16"]
-OP_BY_OP = {"POSLAB_BLOCK_KERNEL": "1000000"}  # no batch is so large that its encoder blocks are one kernel
+OP_BY_OP = {"POSLAB_BLOCK_KERNEL": "1000000"}  # no batch is large enough for encoder blocks of one kernel
 BESIDE = [("fp32", "relative", "randomized", "40"), ("fp32", "rope", "sequential", "40"),
           ("bf16", "relative", "sequential", "40"), ("fp32", "relative", "sequential", "40"),
           ("fp32", "relative", "sequential", "20"), ("tf32", "relative", "sequential", "40"),

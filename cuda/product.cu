@@ -19,7 +19,7 @@ struct Jobs {
   friend auto fields(const Jobs& all) { return std::tuple(all.count, std::span(all.at, size_t(all.count))); }
 };
 
-// y = norm(s), s = x + dropout(z) of the rows i0 .. i0 + rows - 1, whose z lies in the tile: 8 threads a row.
+// y = norm(s), s = x + dropout(z) for rows i0 .. i0 + rows - 1, whose z lies in the tile: 8 threads a row.
 template <int rows, class Shared>
 __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i0, int m, int n) {
   for (int r = int(threadIdx.x) / 8; r < rows; r += threads / 8) {
@@ -30,7 +30,7 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
     const Factors<8> kept(to.drop, row.start());
     for (int k = 0; k < per_thread; ++k) {
       const Four z = tile[r * 16 + row.column(0, k) / 4];
-      const int e = row.lane % 4;                              // no index that is known only when it runs: registers
+      const int e = row.lane % 4;                              // an index known only at run time takes no register
       const real at = e == 0 ? z.c[0] : e == 1 ? z.c[1] : e == 2 ? z.c[2] : z.c[3];
       v[k] += (row.column(0, k) < row.n ? at : real(0)) * kept.of(k);
       sum += v[k];
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
   const int i0 = int(down % tiles_down * rows), j0 = int(block % tiles_across * tile_columns);
   const int part = int(down / tiles_down);
 
-  // Half of the threads bring the tile of b, the others that of a.
+  // Half of the threads load the tile of b, the others the tile of a.
   const unsigned t = threadIdx.x;
   const bool of_b = t < threads / 2;
   const auto length = [&](int term) {
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     }
     __syncthreads();
   }
-  constexpr unsigned at_once = 1024 / threads * 2;             // fours of a thread that the upper half can hand over
+  constexpr unsigned at_once = 1024 / threads * 2;             // fours a thread of the upper half can hand over
   for (unsigned upper = Sums::teams / 2; upper > 0; upper /= 2)
     UNROLL for (unsigned first = 0; first < Sums::fours; first += at_once) {
       const unsigned to = sums.team % upper * at_once * Sums::team_threads + sums.in_team;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     return part * job.c_step + int64_t(i0 + int(sums.row(q))) * n + j0 + int(sums.column(q));
   };
   const auto mine = [&](unsigned q) { return sums.team == 0 && i0 + int(sums.row(q)) < m; };
-  UNROLL for (unsigned q = 0; q < Sums::fours; ++q) {                 // all reads first: none has to wait for a write
+  UNROLL for (unsigned q = 0; q < Sums::fours; ++q) {                 // all reads first, so that none waits for a write
     if (!mine(q)) continue;
     const int j = j0 + int(sums.column(q));
     Four x = sums.get(q);
@@ -210,7 +210,7 @@ Matmul& form() { return of_this_queue<Products>().form; }
 template <unsigned rows>
 auto kernel() {
   switch (form()) {
-    case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // of 64 rows it spills registers
+    case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // 64 rows would spill registers
     case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
     case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
     case Matmul::fp32: break;

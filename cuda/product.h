@@ -48,7 +48,7 @@ struct Job {
   int m = 0, n = 0;                // c: (m, n), for each part
   Finish finish = {};
   int parts = 0;                   // 0: there is nothing to do
-  int64_t k_total = 0;             // of all parts: the last split may have fewer terms than k
+  int64_t k_total = 0;             // terms of all parts: the last split may have fewer than k
   int64_t c_step = 0;              // from one part's results to the next's
   real* b_sums = nullptr;          // (n) for each part, c_step apart: sums of b's columns, or null
   unsigned first_block = 0;

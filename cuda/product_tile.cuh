@@ -68,7 +68,7 @@ struct Patch {
   }
   template <class Shared>
   __device__ void step(Shared& tile) {
-    constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // of a team, in fours of places
+    constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // a team's part, in fours of places
     for (unsigned q = team * share; q < team * share + share; ++q)
       for (unsigned p = 4 * q; p < 4 * q + 4; ++p) {
         const Four low = tile[place(p, 2 * eight, a_fours)], high = tile[place(p, 2 * eight + 1, a_fours)];
@@ -91,7 +91,7 @@ template <unsigned rows, Matmul how>
 struct Fragments {
   static constexpr unsigned teams = 4, team_threads = threads / teams, a_fours = rows / 4, fours = rows / 4;
   unsigned team, in_team, g, t, half;
-  float c[rows / 32][2][4][4] = {};                            // of 32 rows, tile w, tile v, as in multiply_add
+  float c[rows / 32][2][4][4] = {};                            // sums of 32 rows, tile w, tile v, as in multiply_add
 
   __device__ explicit Fragments(unsigned thread)
       : team(thread / team_threads), in_team(thread % team_threads), g(thread % warp / 4), t(thread % 4),

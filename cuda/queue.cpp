@@ -48,7 +48,7 @@ class Uploads {
     if (sent_[turn_]) driver::wait_for(sent_[turn_]);
   }
   void* add(const void* values, size_t bytes) {
-    const bool is_table = bytes >= 1024;                     // such as pairs, the same for all layers
+    const bool is_table = bytes >= 1024;                     // such as pairs, which are the same for all layers
     for (const Table& t : tables_)
       if (is_table && t.bytes == bytes && std::memcmp(t.host, values, bytes) == 0) return t.device;
     while (now_ < chunks_.size() && chunks_[now_].used + bytes > chunks_[now_].size) ++now_;
@@ -77,7 +77,7 @@ class Uploads {
     }
   };
   struct Table { size_t bytes; const char* host; char* device; };
-  std::vector<Table> tables_;                                // of this step so far
+  std::vector<Table> tables_;                                // this step's so far
   std::vector<Chunk> chunks_;
   size_t now_ = 0, turn_ = 0;
   std::array<driver::Mark, copies> sent_;
@@ -112,12 +112,12 @@ struct Read {
 };
 
 struct Queue {
-  std::string key;                         // of the current step
+  std::string key;                         // the current step's
   bool in_step = false, dry_run = false;
   std::unordered_map<std::string, driver::Recorded> recorded;
   int recordings = 0;                      // so far
   Uploads uploads;                         // of a step
-  Arguments arguments;                     // of launches outside steps
+  Arguments arguments;                     // for launches outside steps
   std::array<std::pair<real*, int64_t>, 16> scratch{};
   std::vector<Read> reads;
   char* bounce = nullptr;                  // pinned, for writes outside steps
@@ -235,7 +235,7 @@ void set_matmul(Matmul how, Engine by) {
 }
 
 void step(const std::function<void()>& work) {
-  if (debug_level() > 0) return work();    // every op is looked at by itself
+  if (debug_level() > 0) return work();    // so that every op is checked by itself
   driver::start();
   Queue& q = queue();
   start_sums();

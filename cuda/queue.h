@@ -48,7 +48,7 @@ struct Extent { const void *begin = nullptr, *end = nullptr; };
 Extent where_sums_go();                    // all places of all sums that are held back lie within
 void drop_products();                      // after an error
 void drop_sums();
-void use_matmul(Matmul, bool by_library);  // of products from now on; the library is cuBLAS
+void use_matmul(Matmul, bool by_library);  // for products from here on; the library is cuBLAS
 
 // Working space of kernels on the device: at least n reals, valid until the next call with the same buffer, 0 to 15.
 real* scratch(int buffer, int64_t n);
@@ -60,11 +60,11 @@ real* memory_for_good(int64_t n);
 void run_or_record(std::function<void()>);
 void check_device_memory(const void* at);      // throws Failure for a pointer to other memory, except null
 bool memory_is_poisoned();                       // cuda/backend.h
-constexpr size_t device_bytes = size_t(1) << 36; // that the emulated GPU has at most; they begin here
+constexpr size_t device_bytes = size_t(1) << 36; // the emulated GPU's memory at most, which begins here
 char* device_begin();
 #else
 cudaStream_t stream();
-void check(cudaError_t, const char* doing);      // throws Failure with CUDA's own words
+void check(cudaError_t, const char* doing);      // throws Failure with CUDA's message
 #endif
 
 }  // namespace poslab::cuda

@@ -41,7 +41,7 @@ const char* program() {
 const char* const first_code = program();
 uint32_t code_at(const void* at) { return uint32_t(static_cast<const char*>(at) - first_code); }
 
-// Answers of binutils about code: "norm_rows<8>" and "norm.cu:31".
+// Names of code by binutils: "norm_rows<8>" and "norm.cu:31".
 std::string ask_addr2line(const char* options, uint32_t code) {
   const std::string command = fmt::format("addr2line {} -e /proc/{}/exe {:#x}", options, getpid(), code);
   std::string said;
@@ -111,7 +111,7 @@ TOUCHES(16)
 TOUCH_RANGE(__tsan_read_range, false)
 TOUCH_RANGE(__tsan_write_range, true)
 
-// Not of memory that kernels share.
+// Memory that kernels share is left out.
 extern "C" void __tsan_init() {}
 extern "C" void __tsan_func_entry(void*) {}
 extern "C" void __tsan_func_exit() {}

@@ -35,7 +35,7 @@ struct DiagonalSums {
   FIELDS(DiagonalSums, r, bias, pitch)
 };
 
-constexpr int64_t most_diagonal_sums = 2 << 20;   // of all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
+constexpr int64_t most_diagonal_sums = 2 << 20;   // for all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
 inline int diagonals_of(const AttentionArgs& x) { return x.queries + x.keys - 1; }
 
 // How many reals of them a sequence has.
@@ -59,7 +59,7 @@ inline bool diagonals_fit(const AttentionGrads& d, const AttentionArgs& x) {
 // `begin` queries see none of the keys.
 struct WeightTile {
   int b0, head, i0, j0, begin, rows, keys;
-  bool first, last;                  // of the tiles with these queries
+  bool first, last;                  // among the tiles with these queries
 };
 
 // Rows of eight channels whose first halves lie side by side, and after them the second halves: so neighbours are in
@@ -102,7 +102,7 @@ __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights,
     }
     const int row = tile.j0 - tile.i0 + ahead + x.queries - 1;
     if (row < 0 || row >= x.queries + x.keys - 1) continue;
-    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // or else earlier queries have the diagonal, too
+    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // else earlier queries have the diagonal, too
     const int64_t sequence = (tile.b0 + n) * sums.pitch, to = int64_t(row) * x.heads + tile.head;
     if constexpr (relative)
       if (sums.r) put(sums.r + sequence + to * x.rel_dim, empty, 0, x.rel_dim, cut.whole, total);
@@ -110,7 +110,7 @@ __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights,
   }
 }
 
-constexpr int warps = 8;  // of the blocks here
+constexpr int warps = 8;  // warps of each block here
 constexpr int collect_keys = 4;
 
 // g = or += sum_b du_bij y_bi             g: (to - from, keys, heads, n)   du: (batch, heads, keys, to - from)
@@ -123,10 +123,10 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
   const int head = int(blockIdx.y) / groups, c0 = int(blockIdx.y) % groups * lane_channels;
   const int i0 = int(blockIdx.x) / tiles * warp, j0 = int(blockIdx.x) % tiles * collect_keys;
   const int lane = int(threadIdx.x) % warp, at = i0 + lane, i = from + at;
-  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // of the keys seen, if plain
+  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // end of the keys that are seen, if plain
   Eight total[collect_keys] = {};
   for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
-    Eight y[2] = {};  // of two sequences: more loads under way at a time
+    Eight y[2] = {};  // two sequences, so that more loads are under way at a time
     real weight[2][collect_keys] = {};
     UNROLL for (int v = 0; v < 2; ++v) {
       const int b = b0 + v * warps;
@@ -212,7 +212,7 @@ __global__ void gather_pairs(const RowSum sum, const real* weights, const Attent
       real weight[pairs_at_once][of_lane] = {}, y[pairs_at_once][of_lane] = {};  // loaded before any of them is used
       const int64_t row0 = e0 / x.keys;
       UNROLL for (int v = 0; v < pairs_at_once; ++v) {
-        const int place_in_run = larger(found[v], 0) % run;     // where none was found, 0: a pair that exists
+        const int place_in_run = larger(found[v], 0) % run;     // 0, a pair that exists, where none was found
         const int ahead = int(e0 - row0 * x.keys) + place_in_run, down = quotient(ahead, x.keys);
         const int row = int(row0) + down, b = quotient(row, x.queries), i = row - b * x.queries;
         const int j = ahead - down * x.keys;

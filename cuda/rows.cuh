@@ -32,7 +32,7 @@ struct Row {
     n = i < rows ? width : 0;
   }
   __device__ int64_t start() const { return i * width; }
-  __device__ bool leads() const { return n > 0 && threadIdx.x % team == 0; }        // one thread of the team
+  __device__ bool leads() const { return n > 0 && threadIdx.x % team == 0; }        // true for one thread of the team
 
   // Only a block has rows of several panels (see for_team), which the compiler can use.
   __device__ int end() const { return team < threads ? panel : width; }
@@ -54,7 +54,7 @@ struct Row {
   }
   __device__ void add(const Accumulator& y, const real (&v)[per_thread], int p) const {
     real sum[per_thread] = {};
-    if (!y.empty) read(sum, y.at, p, 0);     // all before the first write: then they are under way together
+    if (!y.empty) read(sum, y.at, p, 0);     // all reads before the first write: then they are under way together
     for (int k = 0; k < per_thread; ++k) sum[k] += v[k];
     write(y.at, sum, p);
   }

@@ -74,7 +74,8 @@ class Stage:
         return None if program in self.stopped else status, self.read(job)
 
     def stop(self, jobs):
-        """All at once. Asked first, so that a training can write its checkpoint; killed after 8 seconds."""
+        """All at once. They get a request first, so that a training can write its checkpoint, and are killed after 8
+        seconds."""
         for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
             left = [program for program, _ in jobs if program.poll() is None]
             self.stopped.update(left)
@@ -117,7 +118,7 @@ class Stage:
                 time.sleep(0.05)
 
     def row(self, what, status, details="", **fields):
-        """status: ok, FAILED, not run, or a figure. fields: what it is of, and its figures, for NAME.json."""
+        """status: ok, FAILED, not run, or a figure. fields: its subject and its figures, for NAME.json."""
         self.rows.append({"what": what, "status": status, "details": details} | fields)
         print(f"{status:>14}  {what}  {details}", flush=True)
 
@@ -125,7 +126,7 @@ class Stage:
         self.notes.append(text)
 
     def write(self, name, fields):
-        """A file of data, beside which stands of what programs it is."""
+        """A file of data, and a note beside it of the programs that made it."""
         now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         about = {"stage": self.name, "time": now, "commit": commit(self.bin)}
         (OUT / f"{name}.json").write_text(json.dumps(about | fields, indent=1) + "\n")
@@ -151,7 +152,7 @@ class Stage:
 
 
 def commit(programs):
-    """What the programs were built from."""
+    """The source that the programs were built from."""
     if programs.parts[-2:] == (".bundle", "bin"):
         return (ROOT / ".bundle/commit").read_text().strip()
     if (ROOT / ".git").exists() and shutil.which("git"):

@@ -12,7 +12,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int max_sections = 64;                               // as many as fit in a launch's arguments: 4 KB
+constexpr int max_sections = 64;                               // limited by a launch's arguments: 4 KB
 struct Sections {
   Section at[max_sections];
   int count = 0;
@@ -51,12 +51,12 @@ __global__ void add_partial_sums(const Sections sections) {
 // Partial sums lie in chunks that are filled in one order, so that a replayed step finds them where they were.
 struct Chunk { real* at; int64_t size; };
 struct Waiting {
-  std::vector<Section> sections, started;                      // started: its memory is used again
-  Extent extent;                                               // of all that sections add to
+  std::vector<Section> sections, started;                      // started: the memory is free again
+  Extent extent;                                               // memory that sections add to
   std::vector<Chunk> chunks;
   size_t chunk = 0;
-  int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
-  int64_t open = 0;                // of the room whose op has not called add_up_later() yet: reserved for it
+  int64_t used = 0, all_used = 0;                              // this chunk's and all chunks', in reals
+  int64_t open = 0;                // reals reserved for an op that has not called add_up_later() yet
   void forget() {
     sections.clear(), extent = {};
     if (open) all_used = open;

@@ -24,7 +24,7 @@ void encoder_tail(real* y, const real* mixed, const BlockKept&, const BlockArgs&
 void encoder_tail_backward(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,
                            const BlockKept&, const BlockArgs&);
 
-// One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
+// One thread block for each sequence pays off only if there are about as many sequences as multiprocessors.
 static std::atomic<int>& fewest_sequences() {
   static std::atomic<int> n = [] {
     const char* const text = std::getenv("POSLAB_BLOCK_KERNEL");

@@ -12,7 +12,7 @@ namespace {
 
 // Rows of all matrices are counted over batch, time and heads: element c of a row of n is at row n + c.
 struct Logit {
-  int piece;                       // that holds the pair; -1: query i does not see key j, and nothing else is set
+  int piece;                       // the piece with the pair; -1: query i does not see key j, and nothing else is set
   int64_t query, key, pair;        // rows of q, q_rel and o; of k and v; of r, gain and bias
   real product, gain, temperature, u, s;
 };

@@ -28,7 +28,7 @@
 namespace poslab::cuda::naive {
 namespace {
 
-struct Moments { real mean, inverse; };                       // of a row; inverse = 1 / std
+struct Moments { real mean, inverse; };                       // a row's mean and 1 / std
 __device__ Moments moments(NormKind kind, const real* s, int n, real epsilon) {
   real sum = 0, squares = 0;
   for (int j = lane(); j < n; j += warp) sum += s[j];
