@@ -42,7 +42,7 @@ Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
 
 struct Masks {
   Tensor hidden;  // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
-  Tensor hidden_if_any_seen;   // the same, but 0 for a query that sees no key: its softmax is then finite
+  Tensor hidden_if_any_seen;   // as above, but 0 for a query that sees no key: its softmax is then finite
   Tensor any_seen;  // 1 or 0                                                                         (1 or B, 1, Tq, 1)
 };
 Masks masks(const Scores& x, const Span& span) {
@@ -77,7 +77,7 @@ Tensor for_each_head(const Tensor& x, int heads) {
   return (by_head.reshape({B, G, 1, T, D}) * ones).reshape({B, heads, T, D});
 }
 
-// temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] ), of masked pairs too
+// temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] ), for masked pairs too
 Tensor unmasked_logits(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const Ids pairs = x.pairs ? x.pairs : by_distance(span.offset, n.queries, n.keys);

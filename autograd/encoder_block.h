@@ -13,13 +13,13 @@ struct BlockWeights {
 // The terms of an encoding in a layer's logits, if they do not depend on the states, and if pairs of slots at the same
 // distance read the same row. Each tensor may be absent.
 struct LayerTerms {
-  real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
-  Rotation rotation{};                     // of queries and keys: (1 or B, T, D/2)
+  real scale = 0;                          // factor on content and relative logits; 0: 1 / sqrt(D)
+  Rotation rotation{};                     // for queries and keys: (1 or B, T, D/2)
   Pairing pairing = Pairing::interleaved;
   Tensor r{}, bias{};                      // as in Scores, without `pairs`: N = 2T - 1; q_rel is q
   QueryBiases add{};
 };
-Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q: of the last slots of k's
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q belongs to the last slots of k's
 
 // The last `queries` slots: x (B, T, C) -> (B, queries, C)
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T

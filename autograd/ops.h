@@ -43,7 +43,7 @@ Tensor softplus(const Tensor& x);
 Tensor relu(const Tensor& x);
 Tensor silu(const Tensor& x);                      // x sigmoid(x)
 Tensor gelu(const Tensor& x);                      // x (1 + erf(x / sqrt(2))) / 2
-Tensor gelu_tanh(const Tensor& x);                 // its approximation by a tanh, "gelu_new" of GPT-2 and T5 v1.1
+Tensor gelu_tanh(const Tensor& x);                 // approximated by a tanh: "gelu_new" of GPT-2 and T5 v1.1
 Tensor cos(const Tensor& x);                       // x in radians; a float x of n turns is off by up to n / 3,000,000
 Tensor sin(const Tensor& x);
 Tensor sqrt(const Tensor& x);
@@ -72,9 +72,9 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          /
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);          // x_e keep_e / (1 - rate): Dropout in core/kernels.h
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
-struct Rotation { Tensor cosine, sine; };          // of the angle of each pair: (1 or B, T, D/2) each
+struct Rotation { Tensor cosine, sine; };          // cosines and sines of each pair's angle: (1 or B, T, D/2) each
 Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
-Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // the same by angles in radians
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // the same with angles in radians
 
 // The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
@@ -102,7 +102,7 @@ struct Piece {                             // holds the pairs with from <= j - t
 };
 struct Scores {
   std::vector<Piece> pieces;               // 1 to max_pieces, of equal shapes
-  real scale = 1;                          // of content and relative logits: 1 / sqrt(D), but not in T5
+  real scale = 1;                          // factor on content and relative logits: 1 / sqrt(D), but not in T5
   Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): relative logits, both or neither
   Tensor gain{}, bias{};                   // (N, H): a factor and a logit for each row and head
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)

@@ -18,7 +18,7 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
   const Kernels& run = kernels(x.device());
   const Strides from = dense(x.shape());
   Shape shape;
-  Strides strides;                                                // of x, in the order of y
+  Strides strides;                                                // strides of x, in the order of y
   for (int d : order) shape.push_back(x.shape()[size_t(d)]), strides.push_back(from[size_t(d)]);
   Tensor y(shape, x.device());
   run.copy({y.data(), true}, x.data(), strided_loop(shape, dense(shape), strides));

@@ -20,7 +20,7 @@ Tensor sum(const Tensor& x, int axis) {                       // (..., n, ...) -
 }
 
 Tensor mean(const Tensor& x, int axis) {
-  const int along = checked_axis("mean", x, axis);      // first, so that an error says mean
+  const int along = checked_axis("mean", x, axis);      // here, so that an error names the mean
   return sum(x, along) * (1.0 / x.dim(along));
 }
 

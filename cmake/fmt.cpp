@@ -1,4 +1,4 @@
-// What fmt's headers declare and leave to its library, in one object: where the library that is installed is for
+// The functions that fmt's headers leave to its library, in one object: where the library that is installed is for
 // another processor or another C++ library (cmake/headers.cmake).
 #include <fmt/format-inl.h>
 

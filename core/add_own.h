@@ -10,7 +10,7 @@
 namespace poslab {
 
 // Adds an entry to the list, or replaces one that was added under the same name. The first `built_in` entries are
-// poslab's own. kind: for errors, "an encoding". Throws BadInput for the name of a built-in entry, and for a name with
+// poslab's own. kind: "an encoding", for errors. Throws BadInput for the name of a built-in entry, and for a name with
 // other characters than lower-case letters, digits and _.
 template <class Thing>
 void add_own(std::vector<Thing>& all, size_t built_in, const std::string& kind, Thing thing) {

@@ -29,7 +29,7 @@ void* allocate(size_t bytes) {
   void* at = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (!at) failure("memory: the system has no {} MiB left; use a smaller batch or a shorter length", bytes >> 20);
 #ifdef MADV_HUGEPAGE
-  if (alignment == huge_page) madvise(at, bytes, MADV_HUGEPAGE);   // a wish: without it the pages are small
+  if (alignment == huge_page) madvise(at, bytes, MADV_HUGEPAGE);   // a hint: without it the pages are small
 #endif
   return at;
 }
@@ -58,7 +58,7 @@ const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
 thread_local Matmul of_cpu = Matmul::fp32;                    // cpu_matmul()
-// Of each device, as MatmulPrecision has set it.
+// The precision and the engine of each device, as MatmulPrecision has set them.
 thread_local std::pair<Matmul, Engine> current[2] = {{Matmul::fp32, Engine::own}, {Matmul::fp32, Engine::own}};
 void set_matmul(Matmul how, Engine) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))

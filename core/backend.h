@@ -26,7 +26,7 @@ struct Backend {
   // Copies values to memory that lasts until the end of the running step, and returns their address. Returns null
   // outside step(); the caller then calls write() with memory of the pool.
   const void* (*upload)(const void* values, size_t bytes) = nullptr;
-  void (*wait)() = nullptr;                                      // until all that was started is done
+  void (*wait)() = nullptr;                                      // returns once all work started before is done
   // Runs work() and records its kernel launches. As long as later calls make the same launches, one call replays them
   // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work) = nullptr;
@@ -37,7 +37,7 @@ struct Backend {
   void (*leave_queue)() = nullptr;
   // Called with each buffer that a tensor gets, new or reused. Null: not called.
   void (*on_allocate)(real* at, size_t bytes) = nullptr;
-  double (*free_bytes)() = nullptr;                              // of device memory; null on the CPU
+  double (*free_bytes)() = nullptr;                              // free device memory; null on the CPU
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

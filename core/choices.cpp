@@ -11,7 +11,8 @@
 namespace poslab {
 namespace {
 
-// All of the text, which has no space, no + and no 0x in front; false if it is no number. One too large is the largest.
+// Reads the whole text, which has no space, + or 0x in front; false if it is no number. A number that is too large
+// becomes the largest.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;
@@ -39,7 +40,7 @@ Number read(const std::string& name, const std::string& text, Range range, const
   return n;
 }
 
-// "0.50L" as "0.5L", or a whole number.
+// Turns "0.50L" into "0.5L"; a whole number stays.
 std::string read_length(const std::string& name, const std::string& text, Range range, const std::string& takes) {
   if (!is_share(text)) return fmt::format("{}", read_whole(name, text, range, takes));
   double share{};

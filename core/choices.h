@@ -1,5 +1,5 @@
 // One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a
-// source and options of its own, declared at its definition. One spelling says which thing and which options, on the
+// source and options of its own, declared at its definition. One spelling names the thing and its options, on the
 // command line, in TOML files and on pages:
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
@@ -54,7 +54,7 @@ struct Option {
 };
 
 bool is_share(const std::string& length);        // "0.5L"
-// That share of `whole`, rounded down: "0.5L" of 41 is 20.
+// The share that `length` states of `whole`, rounded down: "0.5L" of 41 is 20.
 int64_t share_of(const std::string& length, int64_t whole);
 
 // The value of `text`, given for the option `name`. All throw BadInput with name, text and Option::takes().
@@ -78,7 +78,7 @@ std::vector<std::string> split(const std::string& text, char at);
 // The options of a thing, each with a value.
 class Choices {
  public:
-  Choices() = default;                                               // of a thing without options
+  Choices() = default;                                               // for a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
   // Returns all options that change, with their values: one, or several where Option::sets says so. Throws BadInput for
   // an option that the owner does not have (did you mean), and for a value that the option does not take.

@@ -10,7 +10,7 @@ constexpr double word = sizeof(real), number = sizeof(int);
 
 Cost operator+(Cost a, Cost b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 
-// Of n_1 x n_2 x ... multiply-adds; of so many reals or integers that are read or written; of a result of so many.
+// The costs of n_1 x n_2 x ... multiply-adds, of n reals or integers that are read or written, and of a result of n.
 template <class... N>
 Cost products(N... n) { return {2 * (double(n) * ...), 0}; }
 template <class... N>

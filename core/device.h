@@ -1,4 +1,4 @@
-// Where a tensor lives and its kernels run.
+// The place where a tensor lives and its kernels run.
 #pragma once
 
 namespace poslab {

@@ -19,7 +19,7 @@ inline constexpr const char* engine_names[] = {"own", "openblas", "naive", "cubl
 Engine default_engine();
 void set_default_engine(Engine);   // throws BadInput if it is not installed
 
-Engine engine();                 // of the calling thread
+Engine engine();                 // the calling thread's engine
 
 // Scope guard: while it lives, this engine computes the calling thread's products on the CPU. The destructor restores
 // the previous engine. Throws BadInput if the engine is not installed.

@@ -91,7 +91,7 @@ struct AttentionArgs {
   int offset = 0;                      // the slot of query 0
   real scale = 1;
   int pieces = 1;                      // 1 to max_pieces
-  int rows = 0;                        // of r, gain and bias
+  int rows = 0;                        // rows of r, gain and bias
   AttentionPiece piece[max_pieces];
   const real* v = nullptr;             // (batch, keys, kv_heads, value_dim)
   const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
@@ -121,7 +121,7 @@ struct AttentionGrads {
 // A post-norm encoder block (formulas: nn/block.h) as one forward and one backward kernel, on the GPU alone. Elsewhere,
 // and for sizes that do not fit, a block runs the other kernels. C = heads head_dim; the queries are the last slots.
 struct BlockArgs {
-  AttentionArgs attention;                              // q, k and v are the kernel's own: null here
+  AttentionArgs attention;                              // absent q, k and v: the kernel computes them itself
   int d_ff = 0;
   const real* x = nullptr;                              // (batch, keys, C)
   const real *query = nullptr, *key = nullptr, *value = nullptr, *output = nullptr;      // (C, C), stored (in, out)

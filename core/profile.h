@@ -1,4 +1,4 @@
-// Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do it,
+// The time of a run, kernel by kernel, beside a floor: the least time in which this machine could do it,
 //   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
 // At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
 // One backend at a time. On an asynchronous device a twin waits for its kernel.
@@ -20,7 +20,7 @@ struct Peaks {
   struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
   double flops;                              // FLOP/s of square products that stay in the second cache
   std::vector<CopySpeed> copies;             // smallest size first
-  double rate(double bytes) const;           // of the smallest copy of at least so many bytes
+  double rate(double bytes) const;           // the rate of the smallest copy of at least so many bytes
 };
 const Peaks& peaks();
 
@@ -30,10 +30,10 @@ struct ProfileTotals {
   int64_t calls = 0;
   double seconds = 0;
   Cost cost;
-  double compute_floor = 0, memory_floor = 0;   // seconds, of the calls bound by FLOPs and of those bound by bytes
+  double compute_floor = 0, memory_floor = 0;   // seconds of the calls bound by FLOPs, and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-// of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+// totals of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
 std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 

@@ -10,7 +10,7 @@ namespace poslab {
 // The high word of bits * n is uniform once the 2^32 mod n smallest low words are drawn again (Lemire 2019).
 uint32_t Rng::below(uint32_t n) {
   uint64_t product = uint64_t(bits()) * n;
-  if (uint32_t(product) < n) {  // rarely: the division is dear
+  if (uint32_t(product) < n) {  // rarely: division is slow
     const uint32_t surplus = -n % n;
     while (uint32_t(product) < surplus) product = uint64_t(bits()) * n;
   }

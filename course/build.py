@@ -1,4 +1,4 @@
-"""Builds a student's folder and runs the tests of a step: what they say, as data."""
+"""Builds a student's folder and runs the tests of a step: their output, as data."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def built(folder, target, step=marks.steps):
         told = [n for n, line in enumerate(lines) if re.search(r": (fatal )?error|undefined reference", line)]
         shown = [line for n in told[:3] for line in lines[n:n + 3]]
         text = "\n".join(shown or lines[-20:]).replace(f"{sources}/", "").replace(f"{folder}/", "")
-        raise DoesNotCompile(re.sub(r"(?<![\w/])sources/", "", text))   # ninja says them from build/
+        raise DoesNotCompile(re.sub(r"(?<![\w/])sources/", "", text))   # ninja's lines from build/
     return build / target
 
 
@@ -101,7 +101,7 @@ def ended_by(process):
 
 def run(program, seconds=20):
     """The cases of a step, and the lines that the student's code printed: a case that dies, or that does not end, is
-    said so, and the next one begins."""
+    reported, and the next one begins."""
     cases, printed = [], []
     while True:
         before = len(cases)
@@ -126,7 +126,7 @@ def check(folder, step):
 
 
 def state(folder):
-    """What course.json says: the step that the folder is at."""
+    """The folder's step, from course.json."""
     at = folder / "course.json"
     if not at.exists():
         raise marks.Broken(f"{folder} is no folder of the course: there is no course.json; tools/course 1 {folder} "

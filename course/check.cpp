@@ -135,7 +135,7 @@ int main(int count, char** words) {
     try {
       course::cases()[n].run();
       course::say({"passed"});
-    } catch (const course::Wrong&) {  // it has said so
+    } catch (const course::Wrong&) {  // it has been reported
     } catch (const course::Hole& h) { course::say({"hole", h.key}); } catch (const std::exception& e) {
       course::say({"wrong", "no exception", "", "", e.what(), course::hint_at_end()});
     }

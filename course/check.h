@@ -1,6 +1,6 @@
 // How a step is tested: cases, each with a formula. A difference is reported in one line: the index, expected and got,
-// and the usual mistake that gives just this. An output line is "course" and words with tabs between them, on a line
-// of its own, whatever the student's code prints; course.py reads it.
+// and the usual mistake with this result. An output line is "course" and words with tabs between them, on a line of its
+// own, whatever the student's code prints; course.py reads it.
 //
 //   CASE("softmax of a row") {
 //     check("y_j = exp(x_j) / sum_k exp(x_k)", softmax(x), expected, {{"it is not divided by the sum", exponentials}});

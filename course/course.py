@@ -95,7 +95,7 @@ def told(case, number):
 
 
 def looked_at(folder, step):
-    """The result of a step as data: holes, cases, or what the compiler said."""
+    """The result of a step as data: holes, cases, or the compiler's messages."""
     project, bodies = ours(), marks.of_folder(folder, step)
     holes = {r.key: f"{r.path}:{r.first + 2}" for r in bodies.values() if r.is_hole}
     try:
@@ -174,7 +174,7 @@ def changed_outside(folder):
 
 
 def row_of(folder):
-    """What grade says of a folder; of one that cannot be graded, why."""
+    """The line of `grade` about a folder, or the reason why it cannot be graded."""
     row = {"folder": str(folder), "at_step": 0, "steps": [], "changed_outside_the_marks": [], "broken": ""}
     try:
         last = build.state(folder)["step"]

@@ -1,5 +1,5 @@
 // The length curve of an encoding, in seconds: a small encoder learns to sort strings of up to 20 digits with the
-// engine of the folder, and is then asked about strings of up to 100. tools/course curve draws the output.
+// engine of the folder, and is then tested on strings of up to 100. tools/course curve draws the output.
 //
 //   curve STEPS SAMPLER ENCODING [ENCODING at test]     a line "course LENGTH PERCENT", with tabs, for each length
 #include <cstdlib>

@@ -1,4 +1,4 @@
-"""What a student's engine does with longer strings than it was trained on, beside the project's: a page.
+"""A page with the accuracy of a student's engine, beside the project's, on longer strings than those of training.
 
 Both curves are computed when they are asked for, by one program (course/curve.cpp), once from the student's folder and
 once from the project's own bodies.
@@ -15,7 +15,7 @@ trained, longest, chance = 20, 100, 20           # strings of up to 20 are train
 training = 1200                        # steps
 colours = "#2563a8 #b03a2e #2e8b57 #8b5a2b".split()
 
-# What a step compares: a title, a sampler, an encoding, and another one for the test if there is one.
+# The comparison of a step: a title, a sampler, an encoding, and another one for the test if there is one.
 counted = "sequential"
 plans: dict[int, list[tuple]] = {9: [("sincos", counted, "sincos"), ("learned", counted, "learned")],
          10: [("rope", counted, "rope")],
@@ -39,7 +39,7 @@ def projects_folder(folder):
 
 
 def curves_of(programs, steps, plan):
-    """For each program its curve {length: percent}; they run at once, as each uses one core."""
+    """The curve {length: percent} of each program; they run at once, as each uses one core."""
     running = [subprocess.Popen([program, str(steps), *plan[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, errors="replace") for program in programs]
     curves = []
@@ -127,7 +127,7 @@ compare where the curves fall, and not their numbers. Another seed gives another
 
 
 def plan_of(encoding, positions, at_test):
-    """One more curve, of what the student chose."""
+    """One more curve, with the student's choices."""
     title = encoding + (f", {positions}" if positions != counted else "") + (f", tested with {at_test}" if at_test
                                                                              else "")
     return (title, positions, encoding) + ((at_test,) if at_test else ())

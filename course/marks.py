@@ -1,4 +1,4 @@
-"""Holes: the bodies that course/holes.toml names, and what a student's folder has in their place.
+"""Holes: the bodies that course/holes.toml names, and the holes that a student's folder has in their place.
 
 There is no second copy of a body: a hole is cut out of the project's own file, and stands in the student's file between
 `// course N: NAME` and `// course end`. What a student wrote is found again between these two lines.
@@ -15,7 +15,7 @@ begins = re.compile(r"^( *)// course (\d+): ([a-z_0-9 ]+)$")
 ends = re.compile(r"^ *// course end$")
 empty = re.compile(r"^ *hole\(\"(\d+ [a-z_0-9 ]+)\"\);")
 
-# What steps 9 to 14 take besides the files of docs/spine.md; what these include comes by itself.
+# The files of steps 9 to 14 besides those of docs/spine.md; their includes are added without being named.
 beside_the_spine = """encodings/sincos.cpp encodings/learned.cpp encodings/rows_at.cpp encodings/alibi.cpp
 encodings/by_distance.cpp encodings/relative.cpp encodings/distances.cpp encodings/samplers_subset.cpp
 encodings/rerope.cpp encodings/windows.cpp encodings/explicit_weights.cpp encodings/window.cpp nn/transformer_copies.cpp
@@ -23,7 +23,7 @@ core/cpu/matmul.cpp cuda/naive/linear.cu cuda/softmax.cu cuda/emulate.cpp""".spl
 
 
 class Broken(Exception):
-    """What is wrong with a file, and the remedy."""
+    """An error: the fault of a file, and the remedy."""
 
 
 class Region:
@@ -121,7 +121,7 @@ def included(path):
 
 @functools.cache
 def files():
-    """The sources of a student's folder: those of docs/spine.md, of the later steps, and what they include."""
+    """The sources of a student's folder: those of docs/spine.md, those of the later steps, and their includes."""
     page = (root / "docs/spine.md").read_text()
     todo = re.findall(r"[(`](?:\.\./)?([a-z0-9_/]+\.(?:h|cpp|def))[)`]", page) + beside_the_spine
     seen = set()
@@ -134,7 +134,7 @@ def files():
 
 
 def marked():
-    """Those of them that hold bodies."""
+    """The files among them that hold bodies."""
     return [path for path in files() if path in holes()]
 
 

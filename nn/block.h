@@ -16,7 +16,7 @@ struct LayerPass {
   const Positions& positions;
   Dropout dropout;       // after the first sub-layer; the second uses the next site
   Trace* trace = nullptr;
-  const PositionSample* documents = nullptr;   // of a sequence that has several; `positions` are then not read
+  const PositionSample* documents = nullptr;   // for a sequence with several; `positions` are then not read
   int earlier = 0;       // blocks of the loops before this one, after which a trace counts on
   Dropout second_dropout() const {
     Dropout d = dropout;

@@ -23,15 +23,15 @@ struct DecoderSpec {
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   NormPlace norms = NormPlace::before;
-  Activation gate = Activation::silu;            // of the feed-forward network: gelu_tanh in Gemma
+  Activation gate = Activation::silu;            // activation of the feed-forward network: gelu_tanh in Gemma
   double embedding_scale = 1;                    // factor on the embedding, but not on a head that is tied to it;
                                                  // sqrt(d_model) in Gemma
   double logit_cap = 0;                          // c: logits are c tanh(z / c), as in Gemma 2; 0: z
   int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
                                                  // d_ff is then the width of their values: 2 d_model in the source
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
-  std::vector<int> windows{};                    // for each layer, how many keys a query sees, up to that of its own
-                                                 // slot; 0: all. Empty: all in each layer
+  std::vector<int> windows{};                    // for each layer, how many keys a query sees, counted back from its
+                                                 // own slot; 0: all. Empty: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
   int blocks() const { return layers * loops; }  // of a pass: block0 ... in a trace

@@ -28,7 +28,7 @@ enum class NormPlace { before, after, around };
 
 struct DecoderBlockSpec {
   int heads, key_heads, head_dim, d_model, d_ff, layer, layers;   // block `layer`, from 0, of `layers`
-  bool biases, output_bias;   // of queries, keys and values; of wo
+  bool biases, output_bias;   // biases of queries, keys and values; of wo
   int window;                 // keys that a query sees; 0: all
   double epsilon;             // of the norms
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;

@@ -18,7 +18,7 @@ struct BlockInput {
   Tensor x;                  // (B, T, C)
   Tensor table{};            // (N, C), or absent: x = gather(table, at)
   Ids at{};                  // (B, T), where there is a table
-  std::optional<LayerTerms> terms{};   // of the layer's encoding, where the device has blocks as one kernel
+  std::optional<LayerTerms> terms{};   // the layer's encoding, where the device has blocks as one kernel
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }   // x w
 };
 

@@ -26,7 +26,7 @@ class KeyValueCache {
   int sequences() const { return sequences_; }
   int length() const { return length_; }         // tokens kept
   int capacity() const { return capacity_; }
-  int64_t numbers_per_token() const;             // of one sequence, in all layers
+  int64_t numbers_per_token() const;             // for one sequence, in all layers
   // Writes the entries of n new tokens after the kept ones, and returns all: (B, length() + n, ...). length() does not
   // change until advance(), so that every layer writes at the same slots. Throws BadInput if they do not fit.
   Entries append(int layer, const Entries& added) const;

@@ -16,7 +16,7 @@ namespace poslab {
 struct T5Spec {                                  // defaults: T5-small
   int vocabulary = 32128;
   int layers = 6, decoder_layers = 6, heads = 8;
-  int head_dim = 64;                             // of a query, key or value; heads * head_dim need not be d_model
+  int head_dim = 64;                             // size of a query, key or value; heads * head_dim need not be d_model
   int d_model = 512, d_ff = 2048;
   std::optional<Activation> gate{};              // activation of the gate: gelu_tanh in v1.1; absent: no gate, v1.0
   Activation activation = Activation::relu;      // without a gate
@@ -72,7 +72,7 @@ class T5 {
     std::shared_ptr<const PositionLayers> encoding;
     std::vector<Temperature> temperature;
     std::vector<T5Block> blocks;
-    Tensor gain;                                 // (C), of the last norm
+    Tensor gain;                                 // gain of the last norm, (C)
   };
   Stack stack(const Params&, bool decoder) const;
   // x = embed(tokens) (+ positions), blocks, rms_norm: (B, n, C)

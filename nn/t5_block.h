@@ -35,7 +35,7 @@ struct T5LayerPass {
   double query_factor = 1;  // for a scheme at test whose logits have another scale than the trained ones
   Ids lengths{};            // how many tokens of each of the encoder's sequences count, (B); absent: all
   const T5Memory* memory = nullptr;   // in the decoder alone
-  KeyValueCache* cache = nullptr;     // or null: no decoding step
+  KeyValueCache* cache = nullptr;     // null: no decoding step
 };
 
 class T5Block {
@@ -45,7 +45,7 @@ class T5Block {
   // a cache the T tokens follow the cached ones and are appended to it. The memory may have fewer sequences than `in`:
   // each is then read by the same number of neighbouring sequences, as in beam search.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass&) const;
-  T5Memory memory(const Tensor& states, const Ids& lengths) const;   // of the encoder's states (B, Tm, C)
+  T5Memory memory(const Tensor& states, const Ids& lengths) const;   // the encoder's states (B, Tm, C) as a memory
   const Tensor& norm_gain() const { return gain1_; }
 
  private:

@@ -43,7 +43,7 @@ class Steps {
     const PositionSample positions(wanted_.positions, Resample::per_forward, {}, 1, all);
     return model_.step(Ids({sequences_, all - before}, newest), {positions, {}}, cache_).values();
   }
-  // Sequence b goes on as from[b] was, with one more token.
+  // Sequence b becomes sequence from[b] with one more token.
   void go_on(const std::vector<int>& from, const std::vector<int>& tokens) {
     std::vector<std::vector<int>> next;
     for (size_t b = 0; b < from.size(); ++b) next.push_back(texts_[size_t(from[b])]), next[b].push_back(tokens[b]);
@@ -81,7 +81,7 @@ void log_softmax(real* z, int n) {
   for (int i = 0; i < n; ++i) z[i] = real(z[i] - all);
 }
 
-constexpr double no_score = -1e9;  // of a beam that is no candidate
+constexpr double no_score = -1e9;  // the score of a beam that is no candidate
 
 struct Beam {
   int from = 0, token = 0;
@@ -99,7 +99,7 @@ void keep_best(std::vector<T>& all, size_t count, const Score& score) {
   if (all.size() > count) all.resize(count);
 }
 
-// The most probable tokens after all beams; of equal ones the first.
+// The most probable tokens after all beams; the first of equal ones.
 std::vector<Beam> continuations(std::vector<real> logits, const std::vector<double>& scores, size_t count) {
   const int beams = int(scores.size()), vocabulary = int(logits.size()) / beams;
   std::vector<Beam> all;

@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// When beam search ends, after as many answers are finished as there are beams:
+// When beam search ends, once there are as many finished answers as beams:
 enum class EarlyStopping {
   off,     // when the best beam, if it ended at its present length, would not beat the worst of these answers
   on,      // at once

@@ -20,7 +20,7 @@ def check(answer):
         except AssertionError as wrong:
             print(f"Not yet: {wrong}")
         except Exception as error:
-            if isinstance(answer, type) or getattr(error, "of_answer", False):  # its own line is to be seen
+            if isinstance(answer, type) or getattr(error, "of_answer", False):  # so that its own line is seen
                 raise
             print(f"Not yet: the answer is not what the check asks for, which stops with {type(error).__name__}: "
                   f"{error}")

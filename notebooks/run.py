@@ -116,7 +116,7 @@ def sources(notebook):
 
 
 def run(path, write):
-    """What is wrong with a notebook, a list."""
+    """The faults of a notebook, a list."""
     pair = path.with_suffix(".ipynb")
     notebook = cells_of(path)
     if not write and not pair.exists():

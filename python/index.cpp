@@ -52,7 +52,7 @@ Tensor indexed(const Tensor& x, nb::handle index) {
   if (named > x.dims())
     bad_input("index: {} indices for the {} dimensions of {}", named, x.dims(), to_string(x.shape()));
   Tensor y = x;
-  Shape shape;  // of the result; y keeps an axis of 1 for each number
+  Shape shape;  // axes of the result; y keeps an axis of 1 for each number
   int axis = 0;
   bool ellipsis = false;
   for (const nb::object& part : parts) {

@@ -19,7 +19,7 @@ struct Function {
   Call call;
 };
 
-std::unordered_map<PyObject*, Call>& nanobinds() {  // nanobind's own function of each wrapped one
+std::unordered_map<PyObject*, Call>& nanobinds() {  // nanobind's own function for each wrapped one
   static std::unordered_map<PyObject*, Call> all;
   return all;
 }

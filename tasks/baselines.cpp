@@ -1,5 +1,5 @@
 // Accuracy without understanding of the task (spec B.1, finding 4). A predictor is fitted on some draws of the task and
-// scored on others: scored on the draws it was fitted on, it looks better than it is, by 2 % with 400 fair bits a slot.
+// scored on others: on the draws of its fit it looks better than it is, by 2 % with 400 fair bits a slot.
 #include <algorithm>
 
 #include "core/error.h"
@@ -13,8 +13,8 @@ namespace {
 enum Part : uint64_t { to_fit, to_score, orders };
 Rng draw(uint64_t seed, Part part, int b) { return Rng(stream(seed, Purpose::test_tokens, part, uint32_t(b))); }
 
-using Counts = std::vector<double>;  // of each output symbol
-size_t most_frequent(const Counts& counts) {   // the first of equals
+using Counts = std::vector<double>;  // one for each output symbol
+size_t most_frequent(const Counts& counts) {   // the first of equal ones
   return size_t(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 void add(const Task& task, const Tokens& answer, Counts& counts) {

@@ -45,7 +45,7 @@ Score score(const real* logits, int symbols_out, const Batch& batch) {
   const int* target = batch.targets.data();
   for (int64_t b = 0; b < batch.scored_slots.size(); ++b)
     for (int slot = 0; slot < batch.outputs; ++slot, ++target, row += symbols_out) {
-      const bool correct = std::max_element(row, row + symbols_out) - row == *target;  // the first of equals
+      const bool correct = std::max_element(row, row + symbols_out) - row == *target;  // the first of equal ones
       const bool scored = slot < batch.scored_slots[b];
       sum.correct += correct && scored, sum.scored += scored;
       sum.correct_unmasked += correct, ++sum.slots;

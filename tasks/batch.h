@@ -15,12 +15,12 @@ struct Batch {
 
 // These inputs, all of one length, with their answers.
 Batch batch_of(const Task&, const std::vector<Tokens>& inputs);
-// B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads
+// B strings of a task at one length (the requested length; a task may draw shorter ones, spec B.2). Sequence b reads
 // its own stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
 // Counts of one batch: output slots that are scored, and scored slots that are correct; logits (B, O, symbols_out).
-// Accuracy = correct / scored. `_unmasked`: of all slots, scored or not.
+// Accuracy = correct / scored. `_unmasked`: counts over all slots, scored or not.
 struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);
 

@@ -83,7 +83,7 @@ bool operator<=(const Natural& a, const Natural& b) {
 Natural isqrt(const Natural& x) {
   Natural root, rest;
   for (size_t pair = 16 * x.limbs.size(); pair-- > 0;) {
-    stop_if_requested();  // of a million bits it takes half a minute
+    stop_if_requested();  // a million bits take half a minute
     append(rest, 2, x.limbs[pair / 16] >> 2 * (pair % 16) & 3);
     Natural step = root;
     append(step, 2, 1);

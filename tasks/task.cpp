@@ -54,7 +54,7 @@ struct Read {
   size_t symbol, bytes;
 };
 
-// The symbol whose word `text` begins with at `at`, the longest if there are several; words.size(): none.
+// The symbol whose word is at `at` in `text`, the longest if there are several; words.size(): none.
 Read symbol_at(const std::string& text, size_t at, const std::vector<std::string>& words) {
   size_t found = words.size();
   for (size_t n = 0; n < words.size(); ++n) {
@@ -64,7 +64,7 @@ Read symbol_at(const std::string& text, size_t at, const std::vector<std::string
                                  [](char a, char b) { return ascii::upper(a) == ascii::upper(b); });
     if (same && (found == words.size() || word.size() > words[found].size())) found = n;
   }
-  // Where 0 and 1 are the only digits, the other symbols may be typed by their numbers, as papers print them.
+  // Where 0 and 1 are the only digits, the other symbols may be typed as numbers, the way papers print them.
   const bool binary = std::find(words.begin(), words.end(), "2") == words.end();
   if (const size_t number = size_t(text[at] - '0'); found == words.size() && binary && number < found)
     return {number, 1};
@@ -112,7 +112,7 @@ TaskExample example(const Task& task, int length) {
   return {x, task.answer(x)};
 }
 
-// From the last place down, each place takes one of those not yet placed (Fisher and Yates).
+// From the last place down, each place takes one of the symbols not yet placed (Fisher and Yates).
 void shuffle(Tokens& x, Rng& rng) {
   for (size_t left = x.size(); left > 1; --left) std::swap(x[left - 1], x[rng.below(uint32_t(left))]);
 }

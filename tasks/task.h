@@ -1,5 +1,5 @@
-// A task is its answer: a pure function from an input string to an output string, plus the law that inputs are drawn
-// from. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in
+// A task is its answer: a pure function from an input string to an output string, plus the law from which inputs are
+// drawn. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in
 // tasks/batch.h. The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
 #pragma once
 #include <functional>
@@ -19,7 +19,7 @@ struct Task {
   std::string summary = {};                      // one line for `poslab list tasks`
   std::string about = {};                        // at most five lines for `poslab explain task` and for pages
   std::string source = "Ruoss et al. 2023";
-  std::vector<Option> options = {};              // of a task with several forms; see `with`
+  std::vector<Option> options = {};              // options of a task with several forms; see `with`
   int symbols_in = 2, symbols_out = 2;           // without the "empty" class that the model interface adds
   std::function<int(int length)> output_length = {};                  // slots of the answer to an input of that length
   std::function<Tokens(const Tokens& input)> answer = {};             // the definition: answer(1 0 1) = 1 0 1 1 0 1
@@ -32,8 +32,8 @@ struct Task {
 
   // The notation of inputs for people.
   std::vector<std::string> alphabet = {};        // the symbols: digits, unless some are operators, brackets or actions
-  std::string form = {};                         // "any strings of 0 1"; what follows "inputs are"
-  std::function<bool(const Tokens& input)> fits = {};    // whether a string of symbols has that form; default: all
+  std::string form = {};                         // "any strings of 0 1": continues "inputs are"
+  std::function<bool(const Tokens& input)> fits = {};    // whether a string of symbols has that form; default: all do
 
   // The task with those options: sets what depends on them.
   std::function<Task(Task, const Choices&)> with = {};
@@ -59,7 +59,7 @@ TaskExample example(const Task&, int length = 8);
 void shuffle(Tokens&, Rng&);                     // all orders equally likely
 
 const std::vector<Task>& all_tasks();            // tasks/all.cpp, in the order of the paper's table 1
-// "duplicate_string:copies=3", made when it is first asked for and kept. Throws BadInput with did-you-mean.
+// "duplicate_string:copies=3", made on first use and kept. Throws BadInput with did-you-mean.
 const Task& task(const std::string& spelled);
 
 }  // namespace poslab

@@ -199,7 +199,7 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
 
 // -- copies ----------------------------------------------------------------------------------------------------------
 
-constexpr int64_t side = 32;   // of a tile that is transposed within the first cache
+constexpr int64_t side = 32;   // side of a tile that is transposed within the first cache
 
 // y_ij (+)= a_ij where a is contiguous along i and y along j: in tiles, or every access would be a cache miss.
 void copy_transposed(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {

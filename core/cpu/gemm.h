@@ -18,7 +18,7 @@ struct Left {                        // the factor a: a_ip = at[i row + p column
 // Factors: how they are loaded and multiplied. Reals here, pairs of rounded numbers in bf16/pairs.h.
 struct Reals {
   struct Sums {};                 // a scope guard that lives while a tile is summed
-  static constexpr int rows = 1;  // of b that one step reads
+  static constexpr int rows = 1;  // rows of b that one step reads
   template <int W>
   static VecOf<W> left(const real* a) {
     return splat<W>(*a);

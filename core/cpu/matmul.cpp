@@ -19,8 +19,8 @@ constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int blocks(int n, int size) { return (n + size - 1) / size; }
 
-// Copying b pays where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, as above:
-// AVX-512 at 512 squared 160 / 155, 768 145 / 150, 1024 70 / 150; AVX2 at 512 83 / 83, 768 75 / 81, 1024 37 / 80.
+// Copying b pays off where it is larger than 1 MB and a has enough rows. GFLOP/s without / with it, as above: AVX-512
+// at 512 squared 160 / 155, 768 145 / 150, 1024 70 / 150; AVX2 at 512 83 / 83, 768 75 / 81, 1024 37 / 80.
 bool large(const Product& p) { return int64_t(p.n) * p.k * int64_t(sizeof(real)) > 1 << 20 && p.m >= 32; }
 
 Left left(const Product& p, const real* a, int i, int from) {
@@ -62,7 +62,7 @@ void multiply_block(const Multiply& multiply, const Product& p, const real* a, c
   }
 }
 
-// One product. However it is cut, element (i, j) is summed over the inner index in the same order.
+// One product. However the product is cut, element (i, j) is summed over the inner index in the same order.
 void large_product(const Multiply& multiply, const Product& p, const real* a, const real* b, real* c, bool add) {
   real* packed = scratch(0, int64_t(block_inner) * p.n);
   const int across = blocks(p.n, block_columns);

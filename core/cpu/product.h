@@ -158,7 +158,7 @@ class Multiply {
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Matmul how_ = cpu_matmul();  // of the thread that calls the kernel, also for the threads that help it
+  Matmul how_ = cpu_matmul();  // the calling thread's, also for the threads that help it
   bool pairs_ = how_ == Matmul::bf16;
 };
 

@@ -27,7 +27,7 @@ inline Vec running_sums(Vec v) {
 
 template <bool reverse>
 void scan_row(real* y, bool add, const real* x, int n, bool exclusive) {
-  real sum = 0;                                        // of the vectors before this one
+  real sum = 0;                                        // the sum of the vectors before this one
   const int vectors = (n + lanes - 1) / lanes;
   for (int t = 0; t < vectors; ++t) {
     const int j = (reverse ? vectors - 1 - t : t) * lanes, count = n - j < lanes ? n - j : lanes;

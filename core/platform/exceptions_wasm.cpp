@@ -13,10 +13,10 @@ namespace {
 
 using Destroy = void* (*)(void*);  // in WebAssembly a destructor returns its object
 
-struct alignas(16) Thrown {       // lies before the object that was thrown
+struct alignas(16) Thrown {       // this lies before the object that was thrown
   const std::type_info* type;
   Destroy destroy;
-  int handlers;                   // that are running; below 0: it was thrown again, and is not to be destroyed
+  int handlers;                   // handlers that are running; below 0: it was thrown again, and is not to be destroyed
   Thrown* outer;                  // the one whose handler this handler runs in
   void* object() { return this + 1; }
 };
@@ -68,11 +68,11 @@ int _Unwind_CallPersonality(void* thrown) {
   const uint8_t* at = __wasm_lpad_context.table;
   __wasm_lpad_context.selector = 0;
   constexpr uint8_t omitted = 0xFF;
-  ++at;                                                   // where landing pads begin, which wasm has no use for
+  ++at;                                                   // the start of landing pads, for which wasm has no use
   const uint8_t types_as = *at++;
   const uint32_t to_types = types_as == omitted ? 0 : read_unsigned(at);
   const uint8_t* const types = at + to_types;             // types lie before it, the first one last
-  ++at;                                                   // how the list of landing pads is written: as LEB128
+  ++at;                                                   // the encoding of the list of landing pads: LEB128
   const uint32_t length = read_unsigned(at);
   const uint8_t* const actions = at + length;
   uint32_t action = 0;

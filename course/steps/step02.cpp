@@ -20,7 +20,7 @@ Tensor twice(const Tensor& x, std::vector<int>& called, int name) {
   for (int64_t n = 0; n < y.size(); ++n) y.data()[n] *= 2;
   return record("twice", y, {x}, [x, name, &called](const real* dy) {
     called.push_back(name);
-    if (!dy) return;  // it should not have been called
+    if (!dy) return;  // it must not be called
     if (const Accumulator dx = x.grad_accumulator())
       for (int64_t n = 0; n < x.size(); ++n) dx.at[n] = (dx.empty ? 0 : dx.at[n]) + 2 * dy[n];
   });

@@ -49,7 +49,7 @@ CASE("ALiBi's biases") {
 
 namespace {
 
-constexpr int queries = 2, keys = 4;  // the last two of four slots ask
+constexpr int queries = 2, keys = 4;  // the last two of four slots are queries
 
 AttentionArgs some_args(int offset) {
   AttentionArgs x{};

@@ -158,7 +158,7 @@ CASE("random offsets, for schemes that read distances alone") {
     const Positions two = options->draw(options.choices, {2, 20, {}}, other);
     check("2 sequences of 20 slots", {double(two.sequences()), double(two.time())}, {2, 20},
           {{"there is one row for all; draw one for each of slots.sequences", {1, 20}}});
-    std::vector<double> right[2];  // of the first query, of each sequence
+    std::vector<double> right[2];  // distances of the first query, in each sequence
     for (int b = 0; b < 2; ++b)
       for (int n = 0; n < 20; ++n) right[b].push_back(two.distances().value[size_t(two.distances().row(b, 0, n, 20))]);
     if (right[0] == right[1])

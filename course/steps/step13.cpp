@@ -8,7 +8,7 @@ namespace {
 
 constexpr int T = 7, D = 8;
 
-// Logits of one head whose pair (i, j) is rotated by rho(i, j); -infinity where it says so.
+// Logits of one head whose pair (i, j) is rotated by rho(i, j); -infinity where rho says so.
 Values by_rho(const Values& q, const Values& k, const std::function<double(int i, int j)>& rho) {
   Values s;
   for (int i = 0; i < T; ++i)

@@ -23,7 +23,7 @@ Values whole(int n, int seed) {  // small whole numbers, so that all sums are ex
   for (int e = 0; e < n; ++e) all.push_back((e * 7 + seed * 5 + e / 3) % 9 - 4);
   return all;
 }
-constexpr double untouched = 77;  // in places that must not be written
+constexpr double untouched = 77;  // the value in places that must not be written
 
 }  // namespace
 
@@ -111,7 +111,7 @@ Values sums(const Values& x) {
   });
   return got;
 }
-// of(t, t') says whether thread t has added the number of t'.
+// of(t, t'): whether thread t has added the number of t'.
 template <class Of>
 Values sums_by_hand(const Values& x, const Of& of) {
   Values all;
@@ -227,7 +227,7 @@ CASE("softmax on the GPU: a row of several panels") {
     const double one = c < 300 ? e[size_t(2048 + c)] : 0, two = std::exp(one - top);
     sum += one + two, of_last[size_t(c)] = two;
   }
-  for (int j = 0; j < n; ++j)  // of the second panel, v is scaled twice
+  for (int j = 0; j < n; ++j)  // v of the second panel is scaled twice
     of_last[size_t(j)] = j < 2048 ? of_last[size_t(j)] / sum : of_last[size_t(j - 2048)] / sum;
   check("y_j = exp(x_j - m) / sum_k exp(x_k - m) of 2348 numbers: two panels of 2048", softmax_of_kernel(x, 1, n),
         softmax_by_hand(x, n, 256),

@@ -1,13 +1,14 @@
-// What only `poslab ask -o` draws: each question's string, and its attention with one choice of layer and head for all.
+// The parts that only `poslab ask -o` draws: each question's string, and its attention with one choice of layer and
+// head for all.
 import {answered, element} from './element.mjs';
 import {draw_shared, map_card, shared, tell_slots} from './matrix.mjs';
 
-// {input, correct: as texts, expected, said: symbols, words: of each that is said, scored}
+// {input, correct: as texts, expected, said: symbols, words: one for each symbol said, scored}
 export function strings({input, correct, expected, said, words, scored}) {
   return answered(input, ['correct', correct], words.map((word, o) => [word, said[o] === expected[o]]), scored);
 }
 
-// {input, expected, said, block, layers: [[matrix, ...], ...]}: of a layer the maximum and then each head
+// {input, expected, said, block, layers: [[matrix, ...], ...]}: in a layer the maximum, then each head
 export function question({input, expected, said, block, layers}) {
   const place = element('div', {class: 'drawing'}), n = input.length, slots = n + expected.length;
   const symbols = [...input, ...expected.map(() => '·')];

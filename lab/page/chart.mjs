@@ -16,7 +16,7 @@ export function frame_in(chart, box) {
 }
 
 function path(frame, chart, points, attributes, tip = '') {
-  let d = '', drawing = false;  // nothing breaks the line
+  let d = '', drawing = false;  // an empty value does not break the line
   for (const [x, y] of points) {
     const seen = drawn(chart, y);
     if (seen) d += `${drawing ? 'L' : 'M'}${r(frame.x(x))} ${r(frame.y(y))}`;
@@ -55,8 +55,8 @@ function styles({curves}) {
 
 const text = (x, y, words, attributes) => `<text x="${r(x)}" y="${r(y)}" ${attributes}>${escape(words)}</text>`;
 
-// Attributes of each kind of shape, by the classes of page.css; another page has its own. curve(n), band(n) and raw(n):
-// of the n-th curve.
+// Attributes of each kind of shape, by the classes of page.css; another page has its own. curve(n), band(n) and raw(n)
+// are for the n-th curve.
 function look_of(chart) {
   const looks = styles(chart), color = n => chart.curves[n].color;
   const names = ['label', 'zone', 'gridline', 'tick', 'axis', 'trained'];
@@ -67,7 +67,7 @@ function look_of(chart) {
   };
 }
 
-// In letters of 13 units; those of another size have as much more room.
+// Widths are in letters of 13 units; other sizes scale with them.
 function axes(chart, frame, look) {
   const {left, right, top, bottom, ticks, unit = 1} = frame, points = chart.curves.flatMap(curve => curve.points);
   const whole = points.every(([x]) => Number.isInteger(x));
@@ -107,7 +107,7 @@ function trained_zone(chart, frame, look) {
       zone(left, 'trained') + (chart.x_high > chart.shaded ? zone(Math.max(end, left + word), 'unseen') : '');
 }
 
-// All but the names of the curves.
+// Everything but the names of the curves.
 export function shapes_of(chart, frame, look) {
   const each = draw => chart.curves.map(draw).join('');
   return trained_zone(chart, frame, look) + axes(chart, frame, look) +
@@ -119,12 +119,12 @@ export function shapes_of(chart, frame, look) {
 const sizes = narrow => narrow ? {width: 380, height: 320, ticks: 4} : {width: 900, height: 400, ticks: 8};
 function frame_sized(chart, narrow) {
   const {width, height, ticks} = sizes(narrow), longest = Math.max(0, ...chart.curves.map(({name}) => name.length));
-  // Enough for every common sans-serif face, bold, at 13 units.
+  // A letter takes 8.2: enough for every common sans-serif face, bold, at 13 units.
   const margin = narrow ? 12 : Math.min(340, 16 + 8.2 * longest);
   return frame_in(chart, {left: 48, right: width - margin, top: 30, bottom: height - 48, ticks});
 }
 
-// The ends of each curve, for a reader who does not see them.
+// The first and the last value of each curve in words, for screen readers.
 function in_words({unit, percent: of_100, curves}) {
   const at = ([x, y]) => `${of_100 ? percent(y) : short(y)} at ${unit} ${number(x)}`;
   return curves.map(({name, points}) => {
@@ -206,7 +206,7 @@ function read_out(plot, chart) {
   }
 }
 
-// With a lower end for a logarithmic axis, draw(true) shows that.
+// If there is a lower end for a logarithmic axis, draw(true) shows that axis.
 export function chart(data) {
   const label = 'Chart; the left and right arrow keys read values';
   const plot = element('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-label': label});

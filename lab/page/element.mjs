@@ -2,7 +2,7 @@
 import {escape} from './text.mjs';
 
 const of_svg = ['svg', 'g', 'path', 'rect', 'circle', 'text', 'image', 'title'];
-// Attributes: true and false set one or leave it out, undefined too; onclick and the like listen.
+// Attributes: true sets one; false and undefined leave it out; onclick and the like listen.
 export function element(kind, attributes = {}, ...children) {
   const made = of_svg.includes(kind) ? document.createElementNS('http://www.w3.org/2000/svg', kind) :
                                        document.createElement(kind);
@@ -40,8 +40,8 @@ export function choice(legend, texts, chosen, key, redraw) {
   return element('fieldset', {class: 'choice'}, element('legend', {}, legend), ...labels);
 }
 
-// An input, the right answer, and what a model says: symbols that are wrong are struck, those from `scored` on count
-// for nothing. Texts of symbols, which `gap` parts.
+// An input, the right answer, and a model's answer: wrong symbols are struck out, and those from `scored` on do not
+// count. The arguments are texts of symbols, separated by `gap`.
 export function answered(input, [name, expected], said, scored, gap = '') {
   const row = (name, ...content) => element('div', {}, element('dt', {}, name), element('dd', {}, ...content));
   const answer = said.map(([symbol, right], n) =>

@@ -1,4 +1,4 @@
-// What only `poslab inspect` draws: clouds of points, and attention with a choice of layer and head.
+// The parts that only `poslab inspect` draws: clouds of points, and attention with a choice of layer and head.
 import {choice, count, element, from_html} from './element.mjs';
 import {map_card, tell_slots} from './matrix.mjs';
 import {escape, prose} from './text.mjs';
@@ -33,7 +33,7 @@ export function clouds({legend, cards, caption}) {
 }
 
 // {title: of its run, maps: [{title, layer, slots, part, symbols, max, heads}], caption}; max and each of heads:
-// {block, matrix}; symbols: of a text, its tokens. One layer and head is picked for all maps.
+// {block, matrix}; symbols: a text's tokens. One layer and head is picked for all maps.
 export function maps({title: run, maps: all, caption}) {
   const chosen = {layer: 0, head: 0};  // 0: all layers, the maximum over heads
   const drawn = element('div', {class: 'grid'});

@@ -1,12 +1,12 @@
-// The maps of `poslab view`: tiles, which are scripts that are loaded when they are first shown, and the part of a map
-// that is seen, on a canvas. A tile is {codes, width, height}; what a code means is said in lab/pages/view/tiles.h.
+// The maps of `poslab view`: tiles, which are scripts that are loaded when they are first shown, and the visible part
+// of a map, on a canvas. A tile is {codes, width, height}; what a code means is said in lab/pages/view/tiles.h.
 import {element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {ramp} from './theme.mjs';
 
 // data: the viewer's (view.mjs)
 export function maps_of(data) {
-  const sides = [data.slots];  // of the levels, from the finest
+  const sides = [data.slots];  // sizes of the levels, from the finest
   while (sides.at(-1) > data.overview) sides.push(Math.ceil(sides.at(-1) / 2));
   const coarsest = sides.length - 1, most_kept = 48;
   const margin = 64, edge = 14;  // pixels of a canvas for labels: above and at the left, and at the right
@@ -38,8 +38,8 @@ export function maps_of(data) {
         }]))));
     return overviews.get(at);
   }
-  // map: {at: "maps/RUN/STEP/LAYER-HEAD", whole: its tile of the coarsest level}. A promise, whose `tile` or
-  // `error` is there when it has come; the last ones asked for are kept.
+  // map: {at: "maps/RUN/STEP/LAYER-HEAD", whole: its tile of the coarsest level}. A promise, with a `tile` or an
+  // `error` once it is settled; the most recent ones are kept.
   function tile_of(map, level, row, column) {
     const name = `${map.at}/${level}-${row}-${column}`;
     const found = kept.get(name) ?? bytes_of(name, `${name}.js`).then(codes => {
@@ -52,8 +52,8 @@ export function maps_of(data) {
     if (kept.size > most_kept) kept.delete(kept.keys().next().value);
     return found;
   }
-  // The code of the cell of a level in which (query, key) is. Undefined until its tile has come, when `then` is called.
-  // Throws what loading it did.
+  // The code of the cell of a level that holds (query, key). Undefined until its tile has loaded, when `then` is
+  // called. Throws the error of its loading.
   function code_at(map, level, query, key, then) {
     const i = query >> level, j = key >> level;
     if (level === coarsest) return map.whole.codes[i * map.whole.width + j];
@@ -103,7 +103,7 @@ export function maps_of(data) {
     canvas.getContext('2d').drawImage(picture_of(tile, colors), 0, 0);
   }
 
-  // ---- The part that is seen. view: {x, y, zoom}: the slot at the upper left corner, and pixels for each slot.
+  // ---- The visible part. view: {x, y, zoom}: the slot at the upper left corner, and pixels for each slot.
   // A cell of the level that is drawn covers a pixel of the screen or more, so that none is left out.
   const level_at = zoom => Math.max(0, Math.min(coarsest, Math.ceil(-Math.log2(zoom * devicePixelRatio))));
 

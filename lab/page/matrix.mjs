@@ -1,5 +1,5 @@
 // Matrices in colors that follow the theme of the reader: eight bits a cell, value = low + cell / 255 (high - low).
-// Some have values, of which one that is no number leaves its cell empty.
+// Some also have values; a value that is no number leaves its cell empty.
 import {choice, count, element} from './element.mjs';
 import {tick_step} from './scale.mjs';
 import {short} from './text.mjs';
@@ -119,7 +119,8 @@ export function draw_map(matrix, {
   return Object.assign(picture, {show, hide});
 }
 
-// What draw_map says of a cell of attention; one stands for `block` by `block` slots, rows from slot `first_row`.
+// The sentence of draw_map about a cell of attention; one stands for `block` by `block` slots, rows from slot
+// `first_row`.
 export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${slot + 1}`}) => (i, j, v) => {
   const names = (at, first) => {
     const from = first + at * block, to = Math.min(from + block, slots) - 1;
@@ -128,7 +129,7 @@ export const tell_slots = ({first_row = 0, block, slots, name = slot => `slot ${
   return `From ${names(i, first_row)} to ${names(j, 0)}: ${short(v)}${block > 1 ? ' at most' : ''}.`;
 };
 
-// A matrix between what is written above it and `below`, with the sentence `about` until a cell is read.
+// A matrix between the text above it and `below`, with the sentence `about` until a cell is read.
 export function map_card(above, matrix, {about = '', ...drawn}, ...below) {
   const said = element('p', {class: 'said', 'aria-live': 'polite'}, about);
   return element('div', {class: 'card'}, above, draw_map(matrix, {said, ...drawn}), scale_bar(matrix), said, ...below);

@@ -1,4 +1,4 @@
-// What only the report draws: position matrices, and attention maps with a choice of layer and head.
+// The parts that only the report draws: position matrices, and attention maps with a choice of layer and head.
 import {answered, choice, count, element} from './element.mjs';
 import {map_card, tell_slots} from './matrix.mjs';
 import {short} from './text.mjs';

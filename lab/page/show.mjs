@@ -1,5 +1,5 @@
-// What only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of channels
-// as clock hands that turn with it.
+// The parts that only `poslab show -o` draws: the matrices of each view, with one choice of head for all, and pairs of
+// channels as clock hands that turn with it.
 import {element, player} from './element.mjs';
 import {draw_shared, map_card, shared} from './matrix.mjs';
 import {short} from './text.mjs';
@@ -21,7 +21,7 @@ export function matrices({row, col, first_row, matrices: all}) {
   return place;
 }
 
-const most_clocks = 16;  // of one scheme; of more pairs, so many at even steps
+const most_clocks = 16;  // one scheme's; if it has more pairs, this many at even steps
 function clock(frequency, pair, color) {
   const hand = element('path', {class: 'key'});
   const name = frequency === 0 ? 'does not turn' : `${short(2 * Math.PI / Math.abs(frequency))} to a turn`;

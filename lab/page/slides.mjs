@@ -1,6 +1,6 @@
-// A page as slides: its header, and then what each section shows, one piece at a time, with the text before it. The
-// arrow keys, Page Up and Down, the space bar and two buttons turn them; #3 in the address is the third. In print each
-// slide has a sheet of its own.
+// A page as slides: its header, and then the contents of each section, one piece at a time, with the text before it.
+// The arrow keys, Page Up and Down, the space bar and two buttons turn them; #3 in the address is the third. In print
+// each slide has a sheet of its own.
 import {element} from './element.mjs';
 
 const shows = 'figure, table, .grid, .scroll, details, pre, .drawing';
@@ -18,7 +18,7 @@ function slides_of(body) {
       slide = [heading];
     }
     if (slides.at(-1)[0] === heading)
-      slides.at(-1).push(...slide.slice(1));  // what is said below the last piece
+      slides.at(-1).push(...slide.slice(1));  // the text below the last piece
     else
       slides.push(slide);
   }
@@ -49,7 +49,7 @@ export function show_slides() {
   const steps = {ArrowRight: 1, PageDown: 1, ' ': 1, ArrowLeft: -1, PageUp: -1, Home: -1e9, End: 1e9};
   addEventListener('keydown', event => {
     const step = steps[event.key];
-    // Charts, maps and controls have the keys while they are in focus.
+    // Charts, maps and controls receive the keys while they have the focus.
     if (!step || event.defaultPrevented || event.target !== document.body) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

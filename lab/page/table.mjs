@@ -4,7 +4,7 @@ import {escape, formatted} from './text.mjs';
 
 const mark = color => color ? `<i class="mark ${color}" aria-hidden="true"></i>` : '';
 
-// A number, a text, nothing, or {value or text, color, low and high, below or beside, strong}; of a list, the
+// A number, a text, nothing, or {value or text, color, low and high, below or beside, strong}; for a list, the
 // difference.
 function content(cell, form) {
   if (Array.isArray(cell)) return cell.map(one => content(one, form)).join(' − ');

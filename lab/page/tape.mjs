@@ -1,10 +1,10 @@
-// What only `poslab graph` draws: the tape of a training step, a row for each node in its order, so that what a node
-// reads is above it. A line joins neighbours, and an arc on the left nodes that lie further apart.
+// The part that only `poslab graph` draws: the tape of a training step, a row for each node in order, so that the
+// inputs of a node are above it. A line joins neighbours; an arc on the left joins nodes further apart.
 import {scrolled} from './element.mjs';
 import {escape} from './text.mjs';
 
 const row = 22, above = 60, edge = 24, letter = 7.6;  // a letter's width in common faces at 13 units
-const bar = 60, number = 70, gap = 22;                // of the columns of times
+const bar = 60, number = 70, gap = 22;                // widths of the columns of times
 
 const cut = text => text.length > 44 ? `${text.slice(0, 41)}...` : text;
 const bytes = n => n < 1e4 ? String(n) : n < 1e7 ? `${(n / 1e3).toFixed(0)} k` : `${(n / 1e6).toFixed(0)} M`;

@@ -1,6 +1,6 @@
 // Text and numbers as pages show them: prose, whose form README.md has, as HTML, and numbers by the forms of columns.
 
-// Of a control character, its picture.
+// The picture of a control character.
 export function escape(text) {
   const entities = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;'};
   const picture = c => String.fromCharCode(0x2400 + c.charCodeAt(0));
@@ -19,7 +19,7 @@ export function prose(text) {
   });
 }
 
-// Rounded to so many digits; of two as near, to the even one, as the program does.
+// Rounded to this many digits, ties to even, as the program does.
 export function fixed(x, digits) {
   const scaled = x * 10 ** digits;
   const tie = Number.isInteger(2 * scaled) && !Number.isInteger(scaled);
@@ -43,7 +43,7 @@ export const signed = x => {
   return Number(text) === 0 ? '0.0' : x > 0 ? `+${text}` : text;
 };
 
-// form: "percent", "points", "signed", or so many digits after the point; else five digits. Nothing: a dash.
+// form: "percent", "points", "signed", or the number of digits after the point; else five digits. No value: a dash.
 export function formatted(x, form) {
   if (x === null || x === undefined) return '–';
   const named = {percent, points, signed}[form];

@@ -13,7 +13,7 @@ export function between(stops, share) {
   return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));
 }
 
-export function draw(picture) {  // at once, and again whenever the colors change
+export function draw(picture) {  // runs at once, and again whenever the colors change
   picture();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', picture);
   matchMedia('print').addEventListener('change', picture);

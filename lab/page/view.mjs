@@ -1,4 +1,4 @@
-// The page of `poslab view`: what is looked at, which the link keeps, and what changes it.
+// The page of `poslab view`: the state of the view, which the link keeps, and the controls that change it.
 import {choice, element, player} from './element.mjs';
 import {maps_of} from './map.mjs';
 
@@ -12,8 +12,8 @@ export function viewer(data) {
   const bar = element('div', {id: 'controls'}), place = element('div', {id: 'panes'});
   const steps = [...new Set(runs.flatMap(run => run.steps))].sort((a, b) => a - b);
   const scales = ['logarithmic', 'linear'];
-  // Of slots and cells the numbers count from 0; layer, head and step are what they are called. span: slots across the
-  // shorter side of a map. right: the run beside it; runs.length is none.
+  // Slots and cells count from 0; layer, head and step are as people call them. span: slots across the shorter side of
+  // a map. right: the run beside it; runs.length is none.
   const standard = {
     left: 0, right: Math.min(1, runs.length), step: steps.at(-1), layer: data.opens.layer, head: data.opens.head,
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
@@ -21,7 +21,7 @@ export function viewer(data) {
   const state = {...standard};
   let panes = [], address = '', writing;  // address: the link as it was last read or written; writing: it, soon
 
-  // ---- The link: what differs from the standard. A number out of range is brought into it.
+  // ---- The link: all that differs from the defaults. A number out of range is moved into it.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
   function read_link() {
     clearTimeout(writing);
@@ -44,8 +44,8 @@ export function viewer(data) {
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
     document.getElementById('link').setAttribute('href', link);
     clearTimeout(writing);
-    writing = setTimeout(() => {  // when all is still: browsers refuse to be told of each frame
-      if (location.hash !== address) return;  // it was changed by hand, and is about to be read
+    writing = setTimeout(() => {  // once all is still: browsers refuse to hear of each frame
+      if (location.hash !== address) return;  // changed by hand, and about to be read
       history.replaceState(null, '', link);
       address = location.hash;
     }, 300);
@@ -165,7 +165,7 @@ export function viewer(data) {
     load();
   }
 
-  // ---- What is said. Of a cell of several weights, the largest.
+  // ---- The sentence below a map. For a cell of several weights, the largest.
   const number = code => code === 1 ? 'below 0.000018' : code ? maps.weight(code).toPrecision(2) : '0';
   function slots_named({symbols, outputs}, what, from, to) {
     if (to > from + 1) return `${what} slots ${from + 1} to ${to}`;
@@ -205,7 +205,7 @@ export function viewer(data) {
     scroll_to(state.x, state.y);
     write_link();
     const ready = panes.filter(pane => pane.map);
-    if (!ready.length || !(zoom() > 0)) return;  // a canvas may have no room yet
+    if (!ready.length || !(zoom() > 0)) return;  // a canvas may have no size yet
     const code = Math.max(...ready.map(pane => pane.map.most));
     const colors = maps.palette(scales[state.scale], code);
     for (const pane of ready) {
@@ -257,7 +257,7 @@ export function viewer(data) {
     }
   }
 
-  // ---- What is above the maps.
+  // ---- The controls above the maps.
   function controls() {
     const button = (text, label, act) => {
       const made = element('button', {type: 'button', 'aria-label': label, title: label}, text);

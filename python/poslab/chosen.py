@@ -129,7 +129,7 @@ class Encoding(Chosen):
 
     def view(self, name, length=32, *, beside=(), positions="sequential", train_length=40, heads=8, d_model=64,
              layer=1, causal=False, seed=0, force=False):
-        """What `poslab show --view NAME` draws, as numbers: a dict with "title", "reading", "matrices" and "charts".
+        """The drawing of `poslab show --view NAME` as numbers: a dict with "title", "reading", "matrices" and "charts".
 
         name: relative, bias, similarity, frequencies, rotation, positions or coverage. beside: other encodings to
         compare. force: even if it seems too large for this machine's memory,
@@ -139,14 +139,15 @@ class Encoding(Chosen):
                                       layer=layer, causal=causal, seed=seed, force=force))
 
     def positions(self, length=32, **how):
-        """The distance that it makes of each pair of slots, key minus query: (heads that differ, length, length).
+        """The scheme's distance for each pair of slots, key minus query: (heads that differ, length, length).
 
         A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError
         for an encoding that makes no single distance of a pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):
-        """What it adds to the logit of each pair, or how alike it makes them: (heads that differ, length, length).
+        """The term that it adds to the logit of each pair, or the similarity of their codes: (heads that differ,
+        length, length).
 
         Other arguments as in view(); view("bias")["reading"] says what the numbers are."""
         return self.view("bias", length, **how)["matrices"][0][1]

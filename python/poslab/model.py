@@ -43,9 +43,9 @@ class Model:
     def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):
         """Logits (B, outputs, symbols) of the last `outputs` slots of tokens (B, T); of all of them without it.
 
-        read: of a T5, which reads `tokens` with its encoder, what its decoder reads (B, O): `start` and the answer so
-        far; logits are then (B, O, symbols). positions: (T,) or (B, T); without them those that the run's test draws,
-        or of a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict of
+        read: for a T5, whose encoder reads `tokens`, the input of its decoder (B, O): `start` and the answer so far;
+        logits are then (B, O, symbols). positions: (T,) or (B, T); without them those that the run's test draws, or of
+        a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict of
         patterns of names(). With None, what matches is kept in `seen`; a function (name, x) gives what takes the place
         of x, a tensor of its shape, or None to leave it. Functions come in the order of the dict, and what is kept is
         what the pass went on with."""

@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-// An expression in which every digit is 0 and every operator is +: its minuses are those before a digit.
+// An expression in which every digit is 0 and every operator is +: the only minuses are before digits.
 void draw_shape(Tokens& x, Rng& rng, int length, const Signs& s) {
   if (length == 1) x.insert(x.end(), {0});
   else if (length == 2) x.insert(x.end(), {s.minus, 0});
@@ -25,7 +25,8 @@ void draw_shape(Tokens& x, Rng& rng, int length, const Signs& s) {
   }
 }
 
-// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). Modulo 5 after every step; -1: none.
+// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). The value, modulo 5 after every
+// step; -1 if there is none.
 struct Reader {
   const Tokens& x;
   const Signs& s;
@@ -50,7 +51,7 @@ struct Reader {
   }
 };
 
-// A sign between two operands, and not the minus before a digit.
+// Whether it is a sign between two operands, not the minus before a digit.
 bool is_operator(const Tokens& x, size_t i, const Signs& s) {
   const bool after_operand = i > 0 && (is_digit(x[i - 1]) || x[i - 1] == s.close);
   return after_operand && (x[i] == s.plus || x[i] == s.minus || x[i] == s.times);
@@ -81,9 +82,9 @@ int value(const Tokens& x, const Signs& s) {
   return *v;
 }
 
-// Shapes of the length are drawn until one has as many digits and as many minuses before digits; the number of brackets
-// follows. Digits and operators are then equally likely in any order. The mean number of draws is the number of such
-// pairs that occur: 56 at 100 symbols, 240 at 500.
+// Shapes of this length are drawn until one has the same number of digits and of minuses before digits; the number of
+// brackets follows. Digits and operators are then equally likely in any order. The mean number of draws is the number
+// of such pairs that occur: 56 at 100 symbols, 240 at 500.
 Tokens shuffled_expression(const Tokens& expression, Rng& rng, const Signs& s) {
   Tokens digits, operators;
   for (size_t i = 0; i < expression.size(); ++i) {

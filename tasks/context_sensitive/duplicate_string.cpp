@@ -1,4 +1,4 @@
-// Duplicate string: say the input twice, or `copies` times.   1 0 1 -> 1 0 1 1 0 1
+// Duplicate string: repeat the input twice, or `copies` times.   1 0 1 -> 1 0 1 1 0 1
 //   y_i = x_{1 + (i-1) mod L},  i = 1 .. 2L                                              (spec B.2, B.3)
 #include "tasks/all.h"
 

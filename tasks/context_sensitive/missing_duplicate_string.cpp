@@ -1,4 +1,4 @@
-// Missing duplicate: a string said twice with one symbol hidden; which?   0 1 1 0 2 1 -> 1
+// Missing duplicate: a string written twice with one symbol hidden; which one?   0 1 1 0 2 1 -> 1
 //   floor(L/2) uniform bits, twice; one uniform slot becomes 2; an odd L ends in the pad symbol 3        (spec B.2)
 // One symbol has no room for this: then the input is 1 and the answer is 1.
 #include <algorithm>
@@ -24,7 +24,7 @@ Tokens draw_with_hole(Rng& rng, int length) {
   return twice_with_hole(half, rng.below(uint32_t(2 * half.size())), length % 2);
 }
 
-// The visible ones are odd in number exactly if a one is hidden, so the content already tells the answer.
+// The number of visible ones is odd exactly if a one is hidden, so the content already tells the answer.
 Tokens shuffled_with_hole(const Tokens& input, Rng& rng) {
   if (input.size() == 1) return input;
   const auto ones = size_t(std::count(input.begin(), input.end(), 1));

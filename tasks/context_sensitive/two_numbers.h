@@ -10,6 +10,6 @@
 namespace poslab {
 
 Task two_number_task(const std::string& sign, Task);         // + or * between them, which is symbol 2
-std::pair<Natural, Natural> read_numbers(const Tokens& input);  // of at least three symbols
+std::pair<Natural, Natural> read_numbers(const Tokens& input);  // the input has at least three symbols
 
 }  // namespace poslab

@@ -29,7 +29,7 @@ struct CopyGrammar {
   // The loss of the best possible model at each token of the text: -ln of the token's probability by next()
   std::vector<double> least_losses(const std::vector<int>& text) const;
   double least_loss() const;                     // in the long run, nats a token
-  double least_loss_within_clauses() const;      // of a model that sees the newest clause alone
+  double least_loss_within_clauses() const;      // for a model that sees the newest clause alone
 };
 
 }  // namespace poslab

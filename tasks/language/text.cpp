@@ -84,9 +84,9 @@ Text documents_of(const Text& text, const std::string& separator) {
 
 namespace {
 
-// As many tokens of a file from a byte on, or fewer where it ends before. Reads three bytes more, for the end of a
-// character that is cut off at the beginning; and more where tokens of unknown or composed characters cover more bytes
-// than the longest token has.
+// The wanted number of tokens of a file from a byte on, or fewer where the file ends. Reads three bytes more, for the
+// end of a character that is cut off at the beginning; and more where tokens of unknown or composed characters cover
+// more bytes than the longest token has.
 TokenizedText tokens_at(const Text& text, const TextFile& file, int64_t at, int tokens, const Tokenizer& vocabulary) {
   const int64_t left = file.bytes - at, usual = int64_t(tokens) * int64_t(vocabulary.longest()) + 3;
   for (int64_t most = std::min(left, usual);; most = std::min(left, 4 * most)) {

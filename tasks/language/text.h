@@ -1,5 +1,5 @@
-// Windows of text: where in a corpus they come from, as values. A corpus is files of bytes, read by the caller's
-// function (lab/files/corpus.h), so that it need not fit into memory.
+// Windows of text: their places in a corpus, as values. A corpus is files of bytes, read by the caller's function
+// (lab/files/corpus.h), so that it need not fit into memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-uint64_t hash_of(const std::string& path);       // of a path within the corpus
+uint64_t hash_of(const std::string& path);       // hash of a path within the corpus
 // Whether a file belongs to the test set: a function of its path alone, true for one in ten. So it stays there when
 // other files are added or removed, and training never sees any part of a test window.
 bool in_test_set(const std::string& path);

@@ -1,4 +1,4 @@
-// The text of tokens, and the tokens of a text: by a vocabulary of ours, or that of an external checkpoint.
+// The text of tokens, and the tokens of a text: by a vocabulary of ours, or by that of an external checkpoint.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ class Tokenizer {
   virtual int size() const = 0;                                  // tokens are 0 .. size() - 1
   virtual const std::string& text(int token) const = 0;          // its own bytes, not the bytes it covers
   virtual size_t longest() const = 0;                            // bytes of the longest token
-  virtual TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const = 0;     // all, or the first
+  virtual TokenizedText tokenize(std::string_view text, size_t most = size_t(-1)) const = 0;     // at most `most`
   std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const { return tokenize(text, most).tokens; }
   virtual std::vector<int> prefix() const { return {}; }         // tokens before every text: mostly <s>
 };

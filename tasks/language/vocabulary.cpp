@@ -10,7 +10,7 @@ namespace {
 
 enum class Sign { letter, digit, blank, other };
 
-// By ASCII, whatever the locale.
+// Classes of ASCII, whatever the locale.
 Sign sign_of(char c) {
   const auto b = static_cast<unsigned char>(c);
   if (b >= 128 || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_') return Sign::letter;
@@ -20,7 +20,7 @@ Sign sign_of(char c) {
 
 constexpr size_t longest_word = 64;
 
-// Every `pair` in `word`, from the left, becomes `token`.
+// Replaces every `pair` in `word`, from the left, by `token`.
 void merge(std::vector<int>& word, const Vocabulary::Merge& pair, int token) {
   size_t kept = 0;
   for (size_t i = 0; i < word.size(); ++i) {

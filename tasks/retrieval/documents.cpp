@@ -91,7 +91,7 @@ the one that helps is chosen, as in "lost in the middle".)",
       .draw = documents_as_symbols,
       .size = "documents",
       .write = documents_as_text,
-      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // of the first line
+      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // only the first line counts
         return contains_answer(said.substr(0, said.find('\n')), answers);
       }};
 }

@@ -1,4 +1,5 @@
-// Line retrieval (Li et al. 2023, LongEval): many lines, each a name and a number; the number of one name is asked for.
+// Line retrieval (Li et al. 2023, LongEval): many lines, each a name and a number; the question asks for the number of
+// one name.
 //   line brave-harbor a4 b11   line calm-spoon a7 b2   ...   ask line calm-spoon -> a7 b2
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-// The first `part` of `count` things: how many, and the part again.
+// The number of things in the first `part` of `count`, and that part after rounding.
 struct Before {
   int count;
   double place;

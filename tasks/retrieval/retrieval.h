@@ -19,7 +19,7 @@ using Place = std::optional<double>;
 struct SymbolQuestion {
   std::vector<int> tokens;                       // the context, then the question (tasks/retrieval/symbols.h)
   std::vector<int> answer;                       // without the end of an answer
-  double place = 0;                              // of the answer, where the context has it: 0 .. 1
+  double place = 0;                              // the answer's place in the context: 0 .. 1
 };
 
 struct TextQuestion {

@@ -9,7 +9,7 @@
 namespace poslab::symbols {
 
 // A name is one symbol of 4096. A number is one to four digits of base 16, and each of its places has digits of its
-// own, as "twelve hundred" and "twelve" are different words. Filler says nothing.
+// The beginning of a shuffle.
 constexpr int base = 16, digits = 4, fillers = 16;
 enum Symbol : int {
   pad, end, ask, record, line, topic, document, passkey,      // `end` ends an answer
@@ -19,7 +19,7 @@ enum Symbol : int {
   vocabulary = name + names
 };
 
-// As people read them: "line brave-harbor a4 b11".
+// Tokens as people read them: "line brave-harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
 // The other way; "." is the first filler. Throws BadInput for a word that is no symbol.
 std::vector<int> read(const std::string& text);
@@ -27,13 +27,13 @@ std::vector<int> read(const std::string& text);
 using Tokens = std::vector<int>;
 Tokens number(int digits, Rng&);
 void add(Tokens&, const Tokens& more);
-void add_filler(Tokens&, int count, Rng&);       // drawn, each as likely
-// The same symbols again and again, as the sentences of the published passkey task.
+void add_filler(Tokens&, int count, Rng&);       // drawn uniformly
+// Repeats the same symbols, like the sentences of the published passkey task.
 void add_cycle(Tokens&, int count);
 
 // The index, among n things, of the one with the answer.
 int answer_index(int n, Place, Rng&);
-double place_of(int chosen, int n);              // 0 of the first, 1 of the last
+double place_of(int chosen, int n);              // 0 for the first, 1 for the last
 
 }  // namespace poslab::symbols
 

@@ -1,5 +1,5 @@
-// Topic retrieval (Li et al. 2023, LongEval): a conversation about some topics, one after the other; the first is asked
-// for.
+// Topic retrieval (Li et al. 2023, LongEval): a conversation about some topics, one after the other; the question asks
+// for the first.
 //   record topic brave-harbor . . . topic calm-spoon . . . ask topic -> brave-harbor
 #include <algorithm>
 

@@ -10,7 +10,8 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Of one row, over the tiles so far; `fade` is exp(m - m') of the last tile: the factor on the sums before it.
+// The softmax of one row, over the tiles so far; `fade` is exp(m - m') of the last tile: the factor on the sums before
+// it.
 struct Softmax {
   real max, sum, fade;
 };
@@ -67,7 +68,7 @@ void for_weights(const AttentionArgs& x, const Done& done) {
   const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
   for_units(x, tiling, 1, [&](const Head& h, int, int first, int end) {
-    Softmax* kept = nullptr;  // of each row, from tile to tile
+    Softmax* kept = nullptr;  // one for each row, from tile to tile
     for_tiles(
         h, tiling, first, end, nothing,
         [&](const Tile& tile, int from, int to) {

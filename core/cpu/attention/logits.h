@@ -55,7 +55,7 @@ enum Buffer {
 // there are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
-  int parts = 16, part_size;  // of the batch; part_size: sequences. Each part has partial sums of dr, dgain and dbias
+  int parts = 16, part_size;  // parts of the batch, each with partial sums of dr, dgain and dbias; part_size: sequences
   int group = 8, block_rows;  // sequences of a group, query rows of a block
 
   explicit Tiling(const AttentionArgs& x) {
@@ -152,8 +152,8 @@ struct Tile {
   Seen seen(int b) const { return {first_row_end_, smaller(row_limit_, keys_of(b))}; }
 
   int table_column(int i) const { return m - 1 - i; }
-  // Where query row i begins in the tables. With `pairs`, table i, `size` reals long; else its column of the one table,
-  // whose columns are `step` reals apart.
+  // The beginning of query row i in the tables. With `pairs`, table i, `size` reals long; else its column of the one
+  // table, whose columns are `step` reals apart.
   int64_t start(int i, int64_t size, int step = 1) const {
     return x.pairs ? i * size : int64_t(table_column(i)) * step;
   }

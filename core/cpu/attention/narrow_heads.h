@@ -10,7 +10,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-constexpr int narrow_channels = 8;                 // of a head: the papers' encoders have 8 heads, d_model = 64
+constexpr int narrow_channels = 8;                 // of a head: 8 heads, d_model = 64 in the papers' encoders
 
 inline bool is_narrow(const AttentionArgs& x) {
   const AttentionPiece& p = x.piece[0];
@@ -31,12 +31,12 @@ struct NarrowHead {
   static constexpr int C = narrow_channels;
   const AttentionArgs& x;
   const int b, head, step = x.heads * C, blocks = (x.queries + lanes - 1) / lanes;
-  const real* bias;                                // that of query i and key j is bias[i - j + keys - 1]; or null
+  const real* bias;                                // query i and key j have bias[i - j + keys - 1]; or null
 
   int64_t query(int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * C; }
   int64_t key(int j) const { return ((int64_t(b) * x.keys + j) * x.heads + head) * C; }
   int count(int block) const { return smaller(lanes, x.queries - block * lanes); }   // queries in a block
-  int slot(int block) const { return x.offset + block * lanes; }                     // of its first query
+  int slot(int block) const { return x.offset + block * lanes; }                     // slot of its first query
   // The keys that some query of a block sees, and the keys that all of them see.
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }

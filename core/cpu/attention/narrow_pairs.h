@@ -124,7 +124,7 @@ inline void PairedHead::forward(real* o, real* stats) const {
     for (int j = 0; j < by_all; ++j) take(j, true);
     for (int j = by_all; j < keys; ++j) take(j, false);
     store(s + keys * lanes, splat(neg_infinity));          // the partner of the last key if the number of keys is odd
-    const Vec shift = top == neg_infinity ? Vec{} : top;   // of a query that sees no key
+    const Vec shift = top == neg_infinity ? Vec{} : top;   // 0 for a query that sees no key
     const real* rows_v = v;
     for (int j = 0; j < keys; j += 2, rows_v += C * S) {
       const Vec e0 = exp_unclamped(load(s + j * lanes) - shift), e1 = exp_unclamped(load(s + (j + 1) * lanes) - shift);

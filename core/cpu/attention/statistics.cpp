@@ -10,7 +10,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Of one row, over the tiles so far.
+// The statistics of one row, over the tiles so far.
 struct Gathered {
   real max = neg_infinity, z = 0, w = 0, count = 0, mean = 0, squares = 0;  // squares: sum of (s_ij - mean)^2
 };

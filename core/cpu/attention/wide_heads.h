@@ -16,7 +16,7 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
-using QueryRange = KeyRange;   // of the columns of a block
+using QueryRange = KeyRange;   // a range of a block's columns
 
 // Scratch buffers of this file; logits.h has others, not used here.
 enum WideBuffer {
@@ -94,7 +94,7 @@ struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
   int pieces = 0, piece[max_pieces] = {};
-  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: of any piece
+  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: those of any piece
   bool cut = false;                                        // some pair is in no piece, or there are several pieces
 
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {

@@ -59,7 +59,7 @@ inline VecOf<W> to_bf16_from_sum(VecOf<W> sum) {
   return __builtin_bit_cast(VecOf<W>, to_bf16<W>(x));
 #endif
 }
-// The same for numbers in memory: a product with a 1 that the compiler cannot see makes them results of arithmetic.
+// to_bf16 of numbers in memory: a product with a 1 that the compiler cannot see makes them results of arithmetic.
 template <int W>
 inline VecOf<W> load_bf16(const real* p) {
   real one = 1;
@@ -136,7 +136,7 @@ struct InstructionPairs {
 };
 using Pairs = InstructionPairs;
 using Packed = InstructionPairs;          // the form of packed factors
-inline constexpr int reals_per_pair = 1;  // of packed factors; one instruction multiplies both numbers
+inline constexpr int reals_per_pair = 1;  // for packed factors; one instruction multiplies both numbers
 #else
 template <int W>
 inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
@@ -196,7 +196,7 @@ struct Split : Reals {
   static VecOf<W> rounded(VecOf<W> x) {
     return to_bf16_from_sum<W>(x);
   }
-  // The same for a weight of attention, in fewer operations: if 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
+  // to_bf16 of a weight of attention, in fewer operations: if 2^e <= x < 2^(e+1), the sum of x and 1.5 2^(e+16) has
   // room for 8 bits of x. NaN stays. Numbers from 2^111 on become NaN; a weight is that large only if another is NaN.
   template <int W>
   static VecOf<W> rounded_weight(VecOf<W> x) {
@@ -205,7 +205,7 @@ struct Split : Reals {
   }
 };
 using Packed = Split;                     // the form of packed factors
-inline constexpr int reals_per_pair = 2;  // of packed factors; an FMA multiplies each number
+inline constexpr int reals_per_pair = 2;  // for packed factors; an FMA multiplies each number
 #endif
 
 // Pairs of a b that is not packed, made from two of its rows at each read. With few rows of a this costs less than

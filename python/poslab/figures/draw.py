@@ -48,7 +48,8 @@ def chart(axes, figure, width=style.COLUMN):
 
 
 def number_of(colour):
-    """Of "c2 again1" 10, which has the third colour and the second round of marks; of a baseline None."""
+    """The number of a curve's class: 10 for "c2 again1", the third colour and the second round of marks; None for a
+    baseline."""
     if colour == "base":
         return None
     name, *again = colour.split()
@@ -117,7 +118,7 @@ def marks(axes, figure):
 
 def matrix(axes, figure, vector=False, bar=True):
     """figure: cells (None where nothing is drawn), row, col, and maybe block, first_row, low, high. vector: a path for
-    each cell, as PGF has no pictures in it. Returns what the colour bar shows."""
+    each cell, as PGF has no pictures in it. Returns the object for the colour bar."""
     cells = np.array(figure["cells"], dtype=float)
     finite = cells[np.isfinite(cells)]
     low, high = (figure.get(end, function(finite) if finite.size else 0.0) for end, function in
@@ -211,7 +212,7 @@ def kind_of(figure):
 
 
 def rows_of(figures, width):
-    """Figures of a kind stand beside one another as far as the width allows, in rows of about as many: (figures,
+    """Figures of a kind stand beside one another as far as the width allows, in rows of about equal number: (figures,
     columns) for each row."""
     least = {"matrix": 40, "chart": 75, "marks": 75, "tape": math.inf}  # mm
     for kind, of_kind in itertools.groupby(figures, kind_of):
@@ -222,7 +223,7 @@ def rows_of(figures, width):
 
 
 def _legend(names, width):
-    """The names in lines that are no wider, how many stand beside one another, and how many lines all take."""
+    """The names in lines of at most this width, how many are side by side, and how many lines they take in all."""
     most = max(12, int(width / LETTER) - 7)
     names = [textwrap.fill(name, most, break_long_words="\\" not in name) for name in names]  # not within \textbar
     longest = max((len(line) for name in names for line in name.split("\n")), default=1)
@@ -257,8 +258,8 @@ def _height(figure, each):
 
 
 def canvas(figures, width, vector=False, size=8, shared=False):
-    """The figures in rows, each under its title if there are several, as wide as `width` mm. A tape is as wide as its
-    words take. size: of the letters, in points. shared: one legend for all."""
+    """The figures in rows, each under its title if there are several, `width` mm wide. A tape is as wide as its words
+    need. size: the letters', in points. shared: one legend for all."""
     from matplotlib.figure import Figure
 
     scale = size / 8 * style.INCHES
@@ -307,7 +308,7 @@ def curves(data, by, x, y, ends=()):
 
 
 def escaped(value, signs):
-    """The data with these signs in its texts replaced, in place; what names a figure or a colour stays."""
+    """The data with these signs in its texts replaced, in place; names of figures and colours stay."""
     keys = value.keys() - {"id", "kind", "color"} if isinstance(value, dict) else range(len(value))
     for key in keys:
         if isinstance(value[key], str):

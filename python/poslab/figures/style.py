@@ -41,7 +41,7 @@ def latex():
 
 
 def settings(size=8, ending=""):
-    """rcParams. size: of letters, in points. ending: PGF uses the main typeface of the paper."""
+    """rcParams. size: the letters', in points. ending: PGF uses the main typeface of the paper."""
     from cycler import cycler
 
     return {

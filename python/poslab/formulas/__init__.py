@@ -29,7 +29,7 @@ SIZES = {"causal": False, "heads": 8, "d_model": 64, "max_position": 64, "layers
 
 
 def names():
-    """All formulas: one has the name of each scheme, others, such as alibi_learned, have some of its options."""
+    """All formulas: one under the name of each scheme, and others, such as alibi_learned, with some of its options."""
     files = pathlib.Path(__file__).parent.glob("[!_]*.py")
     return sorted(file.stem for file in files if file.stem not in SHARED)
 
@@ -45,7 +45,7 @@ def load(name):
 
 
 def source(name):
-    """Its text, which may import from others; `poslab explain NAME --numpy` prints one that runs alone."""
+    """Its source, which may import others; `poslab explain NAME --numpy` prints one that runs alone."""
     return pathlib.Path(load(name).__file__).read_text()
 
 
@@ -59,7 +59,7 @@ def attention_weights(scheme, case, w, q, k, positions):
 
 
 def attend(scheme, case, w, q, k, v, positions):
-    """What each query reads of the values (B, T, H, D): (B, T, H, D)."""
+    """The result of each query from the values (B, T, H, D): (B, T, H, D)."""
     a = attention_weights(scheme, case, w, q, k, positions)
     mixed = np.einsum("bhij,bjhd->bihd", a, v)
     return mixed + scheme.mix(case, w, a, positions) if hasattr(scheme, "mix") else mixed

@@ -1,4 +1,4 @@
-"""CoPE (Golovneva et al. 2024): positions count what the gates let through."""
+"""CoPE (Golovneva et al. 2024): positions count the slots that the gates let through."""
 
 import numpy as np
 

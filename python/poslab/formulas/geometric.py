@@ -1,5 +1,5 @@
 """Geometric attention with directional encoding (Csordas et al. 2022): the nearest key that matches takes its share,
-the next one of what is left. Of two keys that are equally near the right one is asked first."""
+the next one of what is left. Of two keys at equal distances the right one comes first."""
 
 import numpy as np
 

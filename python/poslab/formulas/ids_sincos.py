@@ -1,4 +1,4 @@
-"""The ids scheme with codes of sines and cosines: of one number a token it is sincos."""
+"""The ids scheme with codes of sines and cosines: with one number a token it is sincos."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Shaw without vectors for values: what fused attention runs."""
+"""Shaw without vectors for values, the form that fused attention runs."""
 
 from .shaw import logits  # noqa: F401
 from .shaw import shapes as both

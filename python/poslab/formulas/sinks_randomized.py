@@ -1,4 +1,4 @@
-"""StreamingLLM with other positions: what a cache leaves out is taken out of the string, gap and all."""
+"""StreamingLLM with other positions: tokens that a cache drops are taken out of the string, and no gap remains."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""YaRN as its code has it: a ramp over pairs, its ends at whole ones. Two heads of 32 channels: a ramp of 7."""
+"""YaRN as its code has it: a ramp over pairs, its ends at whole numbers. Two heads of 32 channels: a ramp of 7."""
 
 import math
 
@@ -9,7 +9,7 @@ CASE = {"encoding": "yarn:length=512", "heads": 2, "positions": "randomized"}
 
 
 def frequencies(size, factor, length, base=10000):
-    """Of a head of so many channels. Where it has too few pairs for a ramp there is a step."""
+    """The ramp of a head with this many channels. With too few pairs for a ramp there is a step."""
 
     def pair(turns):
         return size * math.log(length / (2 * math.pi * turns)) / (2 * math.log(base))
