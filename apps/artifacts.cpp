@@ -112,8 +112,8 @@ void check_drawable(const std::string& out, const Plan& trials, const SweepFolde
   const auto drawn = read_kept(path);
   const auto is_known = [&](const Trial& t) { return drawn.count(t.id) || std::filesystem::exists(runs.run(t)); };
   if (!drawn.empty() && std::none_of(trials.begin(), trials.end(), is_known))
-    bad_input("--draw: {} holds none of the {} asked for, and its page is of others; ask with the options that its "
-              "README.md names, or leave out --draw to do these", out, counted(trials.size(), "trial"));
+    bad_input("--draw: {} holds none of the requested {}, and its page shows others; use the options that its "
+              "README.md names, or leave out --draw to run these", out, counted(trials.size(), "trial"));
 }
 
 Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
@@ -123,7 +123,7 @@ ValueLists settings(const Making& m) {
   for (const std::string& s : m.sets)
     for (const auto& [name, list] : setting(s))
       if (const auto [at, first] = all.emplace(name, list); !first && at->second != list)
-        bad_input("--set {}: another --set gives {} other values; say it once", s, name);
+        bad_input("--set {}: another --set gives {} other values; give it once", s, name);
   return all;
 }
 
@@ -184,7 +184,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   if (!m.only_plan) check_replaceable(m.out + "/kept.jsonl", {trials}, runs);
   if (m.only_plan) {
     fmt::print(
-        "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
+        "{}: {}; run them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
         "  {} --draw\n",
         plan, counted(trials.size(), "trial"), shell_path(plan), shell_path(runs.path()), command);
     return;
@@ -225,7 +225,7 @@ void add_making(CLI::App* c, Making& m) {
   CLI::Option* retry = c->add_flag("--retry", m.retry, "try failed trials again");
   add_force(c, m.force);
   CLI::Option* only_plan =
-      c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl, of su2023 and chi2023 plan-KIND.jsonl");
+      c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl (su2023, chi2023: plan-KIND.jsonl)");
   CLI::Option* only_draw = c->add_flag("--draw", m.only_draw, "only draw what is done");
   only_draw->excludes(only_plan);
   for (CLI::Option* trains_nothing : {only_plan, only_draw}) trains_nothing->excludes(retry);

@@ -52,11 +52,11 @@ std::function<void()> add_calibrate(CLI::App* calibrate) {
   calibrate->add_option("run", w->run, "the run folder")->required();
   add_number(calibrate, "length", w->how.length, "input length of the strings", {1, 1 << 20}, "the longest trained");
   add_number(calibrate, "samples", w->how.samples, "strings to average over", {1, 8000}, "64");
-  add_number(calibrate, "deviations", w->how.deviations, "standard deviations above the mean from which one is kept",
+  add_number(calibrate, "deviations", w->how.deviations, "keep distances this many standard deviations above the mean",
              {-10, 10}, "0.87");
   calibrate->add_option("--along", w->along, "the mean of a diagonal, or the sum, as in the released code")
       ->type_name("mean | sum  (mean)");
-  calibrate->add_option("--layers", w->layers, "biases of each layer's own, or of the last for all, as released")
+  calibrate->add_option("--layers", w->layers, "biases for each layer, or the last layer's for all, as released")
       ->type_name("each | last  (each)");
   add_device(calibrate, w->device);
   add_force(calibrate, w->force);

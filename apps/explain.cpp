@@ -276,7 +276,7 @@ std::string of_retrieval(const std::string& name) {
   Rng rng(stream(0, Purpose::test_tokens, 0));
   const SymbolQuestion q = draw(r, 32, 0.5, rng);
   return text_of(r.thing, r.spelled(),
-                 {{"answer", r->placed ? "anywhere in the context, or at a place that is asked for"
+                 {{"answer", r->placed ? "anywhere in the context, or at a requested place"
                                        : "always at the beginning of the context"},
                   {"English", fmt::format("its size counts {}", r->size)},
                   {"source", r->source},
@@ -332,7 +332,7 @@ std::string explained(const std::string& spelling) {
   if (composed_spelling(spelling)) return of_encoding(spelling);
   const std::string name = read_spelling(spelling).name;
   if (const ExplainedKind* kind = kind_named(name))
-    bad_input("which {}? Say its name, as in `poslab explain {}`; `poslab list {}` shows them", kind->name,
+    bad_input("which {}? Give its name, as in `poslab explain {}`; `poslab list {}` shows them", kind->name,
               kind->names().back(), kind->name == "curriculum" ? "curricula" : kind->name + "s");
   std::vector<const ExplainedKind*> of;
   std::vector<std::string> known, ways;
@@ -381,7 +381,7 @@ Examples:
   poslab explain temperature log_n:length=80
   poslab explain retrieval line)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
-  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
+  explain->add_option("name", words->second, "its name, as in `poslab list tasks`; a name alone is enough");
   const auto numpy = std::make_shared<bool>(false);
   explain->add_flag("--numpy", *numpy, "of an encoding: its formula as NumPy that runs alone, from poslab.formulas");
   return [=] {

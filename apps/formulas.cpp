@@ -95,13 +95,13 @@ std::string in_numpy(const std::string& encoding) {
     others += fmt::format("#   {:<28} {}\n", file.name, file.spelling);
   }
   if (choose_encoding(chosen->spelling).spelled() != scheme.spelled())
-    tell(stderr, "the code is that of {}; change its numbers for others, as of {}\n", chosen->spelling,
+    tell(stderr, "the code is for {}; change its numbers for other options, as in {}\n", chosen->spelling,
          scheme.spelled());
   std::vector<std::string> added;
   std::string text;
   add_alone(*chosen, added, text);
   text = fmt::format("# {} as NumPy: python/poslab/formulas/{}.py{}\n\n\n{}", chosen->spelling, chosen->name,
-                     added.size() > 1 ? ", after what it takes from others" : "", text);
+                     added.size() > 1 ? ", after the parts of other formulas that it uses" : "", text);
   if (!others.empty()) text += "\n\n# Other forms of " + scheme->name + " there:\n" + others;
   if (!text.ends_with('\n')) text += '\n';
   return text;

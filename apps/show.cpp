@@ -169,7 +169,7 @@ std::function<void()> add_show(CLI::App* show) {
                    "one encoding as it is spelled, two to be compared, or up to six side by side");
   std::vector<std::string> sets;
   for (const show::Set& s : show::all_sets()) sets.push_back(s.name);
-  show->add_option("--set", w->set, "several encodings that belong beside one another")
+  show->add_option("--set", w->set, "a set of encodings to compare")
       ->type_name(fmt::format("{}", fmt::join(sets, " | ")));
   show->add_option("--positions", w->options.positions, "which positions the slots have")
       ->type_name("NAME  (sequential)");
@@ -185,7 +185,7 @@ std::function<void()> add_show(CLI::App* show) {
   whole("layer", w->options.layer, "which layer", 1024);
   whole("head", w->head, "which head, on a terminal and in a picture", 1024);
   show->add_flag("--causal", w->options.causal, "with a causal mask");
-  add_number(show, "seed", w->options.seed, "of random positions and of what a scheme learns", {0, 999999999999999},
+  add_number(show, "seed", w->options.seed, "seed of random positions and of initial parameters", {0, 999999999999999},
              "0");
   add_force(show, w->options.force);
   show->add_option("-o,--out", w->out,

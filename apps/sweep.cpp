@@ -266,9 +266,9 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   plan_and_folder(run);
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
   jobs_and_threads(run, "threads of each trial (the cores divided by the trials at once); they never change a result");
-  add_number(run, "population", words->population, "so many trials in one process, on a GPU all at once",
+  add_number(run, "population", words->population, "this many trials in one process, on a GPU all at once",
              {1, most_together});
-  run->add_option("--device", words->device, "where to train; without it as the plan says")
+  run->add_option("--device", words->device, "where to train (as the plan says)")
       ->type_name(option("device").takes());
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--kept", words->kept, "trials that are done, as `poslab sweep collect --kept` wrote them")

@@ -166,8 +166,8 @@ std::function<void()> add_t5_generate(CLI::App* c) {
   c->footer(generate_footer_of_t5);
   c->add_option("run", words->run, "the run folder");
   c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
-  c->add_option("--prompt", words->prompt, "what the model reads")->type_name("TEXT");
-  c->add_option("--file", words->file, "the file that it reads instead")->type_name("FILE");
+  c->add_option("--prompt", words->prompt, "a text for the model")->type_name("TEXT");
+  c->add_option("--file", words->file, "a file with the text")->type_name("FILE");
   add_number(c, "count", words->count, "new tokens, at most (64)", {1, 1000000});
   add_number(c, "beams", words->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)",
              {1, 1024});

@@ -158,7 +158,7 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
 }
 Tensor clamp(const Tensor& x, double low, double high) {
   if (std::isnan(low) || std::isnan(high)) bad_input("clamp: low = {}, high = {}; give numbers", low, high);
-  if (low > high) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
+  if (low > high) bad_input("clamp: low = {} is above high = {}; swap them", low, high);
   return minimum(maximum(x, number(low, x)), number(high, x));
 }
 Tensor abs(const Tensor& x) { return relu(x) + relu(-x); }

@@ -33,7 +33,7 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
   const int C = x.dim(-1), rows = int(x.rows());
   if (x.shape() != mixed.shape() || w.output.shape() != Shape{C, C} || w.w1.dims() != 2 || w.w2.dims() != 2 ||
       w.w1.dim(0) != C || w.w2.shape() != Shape{w.w1.dim(1), C} || w.b1.shape() != Shape{w.w1.dim(1)})
-    bad_input("encoder_tail: x is {}, what attention read {}, output {}, w1 {}, b1 {}, w2 {}; they must be (..., C) "
+    bad_input("encoder_tail: x is {}, attention's result {}, output {}, w1 {}, b1 {}, w2 {}; they must be (..., C) "
               "twice, (C, C), (C, d_ff), (d_ff), (d_ff, C)", to_string(x.shape()), to_string(mixed.shape()),
               to_string(w.output.shape()), to_string(w.w1.shape()), to_string(w.b1.shape()), to_string(w.w2.shape()));
   for (const Tensor* t : {&w.b2, &w.gain1, &w.bias1, &w.gain2, &w.bias2})

@@ -66,7 +66,7 @@ std::string read_lengths(const std::string& name, const std::string& text, Range
   const int64_t from = read_whole(name, text.substr(0, colon), range, takes),
                 to = colon == text.npos ? from : read_whole(name, text.substr(colon + 1), range, takes);
   if (to < from)
-    bad_input("{} is empty, as {} is less than {}; say the shorter one first", given(name, text), to, from);
+    bad_input("{} is empty, as {} is less than {}; give the shorter one first", given(name, text), to, from);
   return fmt::format("{}:{}", from, to);
 }
 
@@ -196,7 +196,7 @@ Spelling read_spelling(const std::string& text) {
       bad_input("\"{}\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"{}\"", text,
                 text.substr(0, from + 1));
     for (const auto& [name, value] : s.settings)
-      if (name == key) bad_input("\"{}\" says {} twice; say it once", text, key);
+      if (name == key) bad_input("\"{}\" has {} twice; give it once", text, key);
     s.settings.emplace_back(key, equals == std::string::npos ? "on" : trimmed(item.substr(equals + 1)));
     from = comma;
   }
@@ -240,7 +240,7 @@ Settings Choices::set(const std::string& option, const std::string& text) {
     return all;
   }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
-    bad_input("{}: \"{}\" stands where the name of an option would; write it as in {}={}, and a list as 0/1/2.5",
+    bad_input("{}: \"{}\" is in the place of an option's name; write it as in {}={}, and a list as 0/1/2.5",
               owner_, option, options_->front().name, option);
   const size_t colon = option.find(':');
   if (colon != option.npos && has(option.substr(0, colon)))
@@ -257,7 +257,8 @@ const std::string& Choices::operator[](const std::string& option) const {
 const std::string& Choices::no_share(const std::string& option) const {
   const std::string& text = (*this)[option];
   if (is_share(text))
-    bad_input("{}: {} = {} is a share of a trained length, and none is known here; say a number", owner_, option, text);
+    bad_input("{}: {} = {} is a share of a trained length, and none is known here; give a number", owner_, option,
+              text);
   return text;
 }
 int Choices::whole(const std::string& option) const { return std::stoi(no_share(option)); }

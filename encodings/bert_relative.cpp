@@ -37,8 +37,8 @@ Scheme bert_relative() {
 // -- for pages
 const SchemePages bert_relative_pages = {
     .summary = "a learned vector for every distance, compared with the query, or with the key too",
-    .about = R"(Every distance has a learned vector, which the query is compared with, and with meets=both the
-key as well. It is the form that BERT models offer. Unlike in `shaw` there is no limit beyond which
+    .about = R"(Every distance has a learned vector, with which the query is compared, and with meets=both
+the key as well. It is the form that BERT models offer. Unlike in `shaw` there is no limit beyond which
 distances look alike: those that training has not met have vectors that nobody has trained.)",
     .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
     .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",

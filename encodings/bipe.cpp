@@ -74,10 +74,10 @@ PositionEmbedding inside(Params p, const ModelShape& m, const Choices& c) {
 extern const SchemePages bipe_pages;
 Scheme bipe() {
   return {.name = "bipe",
-          .options = {{"between", {"rope", "alibi"}, "what meets the segments: rotations, or a penalty for each apart"},
+          .options = {{"between", {"rope", "alibi"}, "how segments enter: rotations, or a penalty for each one apart"},
                       {"inside", {"learned", "sincos"}, "the vector for the place in a segment"},
-                      {"rows", 1024, {16, 1 << 20}, "of the learned table; places beyond share the last"},
-                      {"times", 96., {0.001, 10000}, "of alibi: ALiBi's slopes times this, as released"},
+                      {"rows", 1024, {16, 1 << 20}, "rows of the learned table; places beyond share the last"},
+                      {"times", 96., {0.001, 10000}, "for alibi: ALiBi's slopes times this, as released"},
                       pairing_option()},
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices& c) {
@@ -93,8 +93,8 @@ Scheme bipe() {
 // -- for pages
 const SchemePages bipe_pages = {
     .summary = "a learned vector for the place in a segment, and rotations or a penalty by the segment",
-    .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and how many
-segments apart two tokens are is met by RoPE or ALiBi. Longer strings have more segments rather than
+    .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and RoPE
+or ALiBi acts on the number of segments between two tokens. Longer strings have more segments rather than
 longer ones. A segment begins where positions do not grow: use --positions restart, which begins
 again in each run of digits, signs and empty slots. Positions that always grow are one segment.)",
     .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "

@@ -75,7 +75,7 @@ Scheme dape() {
   return {.name = "dape",
           .options = {{"version", {"1", "2"}, "a network for each pair, or a convolution along the keys"},
                       {"base", {"kerple", "alibi"}, "the bias that is corrected"},
-                      {"width", 32, {1, 4096}, "of the hidden layer"},
+                      {"width", 32, {1, 4096}, "width of the hidden layer"},
                       {"kernel", {"3", "5", "7"}, "keys that version 2 sees at once"},
                       {"input", {"both", "sum"}, "content and bias beside each other, or their sum"},
                       {"border", {"masked", "released"}, "version 2: whether its hidden layer is masked too"}},

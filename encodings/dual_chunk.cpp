@@ -102,7 +102,7 @@ Scheme dual_chunk() {
 
 // -- for pages
 const SchemePages dual_chunk_pages = {
-    .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
+    .summary = "RoPE in chunks, with one place from which queries meet all earlier chunks",
     .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
 near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
 its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a

@@ -54,7 +54,7 @@ Scheme dynamic_bias() {
 const SchemePages dynamic_bias_pages = {
     .summary = "a small network of the distance, the same in all layers",
     .about = R"(A small network, one for all layers, reads the signed distance of two tokens and gives each head a
-bias. Nothing is said beforehand of its shape: near or far, left or right keys may count more.)",
+bias. Its shape is not fixed beforehand: near or far, left or right keys may count more.)",
     .formula = "s_ij = q_i . k_j / sqrt(D) + MLP(sign(d) ln(|d| + 1))_h,   d = p_i - p_j",
     .source = "Wang et al. 2022", .doors = "3", .shows = always("The bias that is added to the logits of a head.")};
 

@@ -61,7 +61,7 @@ struct Fire : Encoding {
 extern const SchemePages fire_pages;
 Scheme fire() {
   return {.name = "fire",
-          .options = {{"length", 512, {1, 1 << 24}, "L: queries nearer to the start than m L, m learned, divide alike"},
+          .options = {{"length", 512, {1, 1 << 24}, "L: queries before slot m L, with m learned, all divide by m L"},
                       {"width", 32, {8, 4096}, "hidden units of the network"},
                       {"shared", false, "one network for all layers"}},
           .reads = always(Reads::positions),

@@ -94,8 +94,8 @@ extern const SchemePages grape_pages;
 Scheme grape() {
   return {.name = "grape",
           .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or one summed along the path"},
-                      {"turns", {"keys", "both"}, "of ap: as released, keys alone, so that absolute positions leak in"},
-                      {"pairs", 4, {1, 512}, "of ap: pairs of channels that a head compares"}},
+                      {"turns", {"keys", "both"}, "for ap: released: keys alone, so that absolute positions leak in"},
+                      {"pairs", 4, {1, 512}, "for ap: pairs of channels that a head compares"}},
           .reads = [](const Choices& c) {
             return c["form"] == "ap" ? Reads::positions | Reads::slots : Reads::positions;
           },

@@ -68,9 +68,9 @@ Scheme longrope() {
       {.name = "longrope",
        .options = {Option::numbers("long", "1/8", factors, "factors beyond the trained length"),
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
-                   {"factor", 8., {1, 1e6}, "of the logits; 1: as they are"},
+                   {"factor", 8., {1, 1e6}, "factor on the logits; 1: unchanged"},
                    {"attention", 0., {0, 1000}, "logits times its square, whatever factor is; 0: by factor"},
-                   {"fraction", 1., {0, 1}, "of the pairs turn, rounded down, but at least one"},
+                   {"fraction", 1., {0, 1}, "share of pairs that turn, rounded down, but at least one"},
                    length_option(2), rope_base(), pairing_option()},
        .pages = longrope_pages},
       by_list, always(true));

@@ -57,7 +57,7 @@ Scheme ntk() {
       {.name = "ntk",
        .options = {{"form", {"bloc97", "old", "fixed", "mixed"}, "which pairs are slowed down how much"},
                    factor_option(),
-                   {"exponent", 0.625, {0, 1}, "of form mixed: 0 is pi, 1 is fixed"},
+                   {"exponent", 0.625, {0, 1}, "for form mixed: 0 is pi, 1 is fixed"},
                    rope_base(), pairing_option()},
        .pages = ntk_pages},
       ntk_aware);

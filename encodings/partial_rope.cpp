@@ -51,7 +51,7 @@ RotarySpectrum clipped_frequencies(const HeadAt& t, const Choices& c) {
 }
 
 Option fraction_option(double standard) {
-  return {"fraction", standard, {0, 1}, "of the pairs turn, rounded down, but at least one"};
+  return {"fraction", standard, {0, 1}, "share of pairs that turn, rounded down, but at least one"};
 }
 Option long_enough() { return length_option(7); }   // for the fastest pair, which comes round in 6.28
 
@@ -82,7 +82,7 @@ Scheme clipped_rope() {
   return rotary_scheme(
       {.name = "clipped_rope",
        .options = {long_enough(),
-                   {"planes", 0, {0, 1 << 16}, "the slowest so many; 0: wavelengths > length"},
+                   {"planes", 0, {0, 1 << 16}, "how many of the slowest; 0: wavelengths > length"},
                    {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
                    rope_base(), pairing_option()},
        .pages = clipped_rope_pages},

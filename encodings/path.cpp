@@ -95,7 +95,7 @@ struct Mirrors : Encoding {
 extern const SchemePages path_pages;
 Scheme path() {
   return {.name = "path",
-          .options = {{"rank", 32, {1, 4096}, "of the projection from states to directions"},
+          .options = {{"rank", 32, {1, 4096}, "rank of the projection from states to directions"},
                       {"reflect", false, "beta = 2: every token reflects fully"},
                       {"gate", {"off", "paper", "released"}, "a forgetting gate; released code scales it like q . k"}},
           .reads = always(Reads::slots),

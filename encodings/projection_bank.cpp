@@ -42,8 +42,8 @@ struct ProjectionBank : Encoding {
 extern const SchemePages projection_bank_pages;
 Scheme projection_bank() {
   return {.name = "projection_bank",
-          .options = {{"curves", 16, {1, 256}, "how many there are"},
-                      {"reach", 1024, {4, 65536}, "distances from there on get no bias"}},
+          .options = {{"curves", 16, {1, 256}, "number of curves"},
+                      {"reach", 1024, {4, 65536}, "distances from here on get no bias"}},
           .reads = always(Reads::distances), .make = layer_of<ProjectionBank>,
           .pages = projection_bank_pages};
 }

@@ -94,15 +94,15 @@ answer count as a number. Test it without the shift: abacus:shift=0.)",
        .source = "McLeish et al. 2024",
        .options = {{"shift", 99, {0, 1 << 20}, "the largest random number that is added; 0 at test"}, first},
        .random = true, .reads_classes = true, .draw = abacus},
-      {.name = "coupled", .summary = "random numbers for the places in a segment, from both ends if one likes",
-       .about = R"(Each place in a segment has a random number, the same one in all segments. Tokens at equal places so
-carry equal numbers, and all others differ. Several numbers for a token count from both ends
-(two_ended) and also by twos (dyadic): what reversing, copying and sorting by parity need to find.)",
+      {.name = "coupled", .summary = "random numbers for the places in a segment, on request from both ends",
+       .about = R"(Each place in a segment has a random number, the same one in all segments. So tokens at equal
+places carry equal numbers, and all others differ. Several numbers for a token count from both ends
+(two_ended) and also by twos (dyadic), which reversing, copying and sorting by parity need.)",
        .source = "poslab; Cho et al. 2024, McLeish et al. 2024",
        .options = {pool,
                    first,
                    {"two_ended", false, "a second number, of the place counted from the end of the segment"},
-                   {"dyadic", false, "both ends, both halved, and whether the place is odd: five numbers"},
+                   {"dyadic", false, "five numbers: places from both ends, both halved, and whether the place is odd"},
                    {"shuffled", false, "numbers in random order; otherwise they increase with the place"}},
        .random = true, .reads_classes = true, .draw = coupled},
   };

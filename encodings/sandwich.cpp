@@ -30,7 +30,7 @@ struct Sandwich : ByDistance {
 extern const SchemePages sandwich_pages;
 Scheme sandwich() {
   return {.name = "sandwich",
-          .options = {{"frequencies", 64, {4, 4096}, "M, of the sin/cos encodings that are multiplied"}},
+          .options = {{"frequencies", 64, {4, 4096}, "M: frequencies of the sin/cos encodings that are multiplied"}},
           .reads = always(Reads::distances),
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Sandwich>(m, c); },
           .laws = always(Laws{.two_sided = true}), .pages = sandwich_pages};

@@ -104,7 +104,7 @@ std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m
 extern const SchemePages scale_invariant_pages;
 Scheme scale_invariant() {
   return {.name = "scale_invariant",
-          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which on keys are treated as far"}, of_option()},
+          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which keys are treated as far"}, of_option()},
           .reads =
               [](const Choices& c) {   // with a table of offsets, the distances are the other scheme's
                 const Reads inner = reads(scheme_in(c));

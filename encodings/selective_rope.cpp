@@ -66,12 +66,12 @@ bool telescopes(const Choices& c) { return c.on("skip_conv") && !c.on("gate") &&
 extern const SchemePages selective_rope_pages;
 Scheme selective_rope() {
   return {.name = "selective_rope",
-          .options = {{"rank", 16, {1, 4096}, "of the projection from states to angles"},
+          .options = {{"rank", 16, {1, 4096}, "rank of the projection from states to angles"},
                       {"skip_conv", false, "differences of neighbours, not the convolution"},
                       {"bias", false, "adds a learned positive angle to each step"},
                       {"gate", false, "a factor from 0 to 1 on each step, from the content"},
                       {"table", {"rope", "rfa"}, "factors of the pairs: powers, or of random features"},
-                      {"base", 500000., {1, 1e12}, "of the factors of rope"},
+                      {"base", 500000., {1, 1e12}, "base of the factors of rope"},
                       {"theta", 0.995, {1e-3, 0.9999}, "how far the factors of rfa reach"}},
           .reads = [](const Choices& c) { return telescopes(c) ? Reads::nothing : Reads::slots; },
           .check = [](const ModelShape& m, const Choices& c) {

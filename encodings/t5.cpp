@@ -68,8 +68,8 @@ struct T5 : ByDistance {
 extern const SchemePages t5_pages;
 Scheme t5() {
   return {.name = "t5",
-          .options = {{"buckets", 32, {8, 4096}, "how many, for both sides together"},
-                      {"max_distance", 128, {2, 1 << 24}, "from where on all distances are one bucket"},
+          .options = {{"buckets", 32, {8, 4096}, "number of buckets, both sides together"},
+                      {"max_distance", 128, {2, 1 << 24}, "distance from which all share one bucket"},
                       {"unscaled", false, "logits without 1 / sqrt(D), as in T5, where W_q starts smaller"},
                       {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"},
                       {"init", 0., {0, 100}, "spread of the table before training; 0: 1 / sqrt(d_model)"}},

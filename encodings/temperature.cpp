@@ -178,7 +178,7 @@ logarithm: a query that should look at few keys at any length can sharpen, anoth
 as it is. Both numbers are read from the token's state, for each head.)",
        .source = "Vasylenko, Treviso, Martins 2025",
        .formula = "f_ih = delta + softplus(b_h . x_i) (ln (n_i + 1))^(range tanh(g_h . x_i))",
-       .options = {{"delta", 1., {0, 100}, "what the logits are multiplied by in any case"},
+       .options = {{"delta", 1., {0, 100}, "a factor on the logits in any case"},
                    {"range", 2., {0, 8}, "the largest power of the logarithm, and the smallest with a minus"},
                    {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, and of 2 at least"},
                    {"heads", {"all", "second_half"},

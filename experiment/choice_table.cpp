@@ -59,7 +59,7 @@ Option loops_option() { return {"loops", 1, {1, 256}, "how often the blocks are 
 Option clip_option() {
   return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
 }
-Option seed_option(double most) { return {"seed", 0, {0, most}, "of all random numbers"}; }
+Option seed_option(double most) { return {"seed", 0, {0, most}, "seed of all random numbers"}; }
 std::vector<Option> saving_options(int checkpoint_every, double most) {
   return {{"checkpoint_every", checkpoint_every, {1, most}, "steps between two checkpoints"},
           {"log_every", 10, {1, most}, "steps between two lines of metrics.jsonl"}};

@@ -43,9 +43,9 @@ Option encoding_option(const std::string& standard, const std::string& help);
 Option positions_option(SettingsOf = nullptr), temperature_option(const std::string& help);
 Option lr_option(const std::string& help = "learning rate of Adam, after the warm-up"), clip_option(), loops_option();
 Option warmup_option(int standard), cooling_option(double standard), seed_option(double most = 999999999);
-// lr min((step + 1) / warmup, fall), where over the last `cooling` of the steps, or all after the warm-up if these are
-// fewer, `fall` goes from 1 to lr_floor, in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From
-// `steps` on it stays there.
+// lr min((step + 1) / warmup, fall). `fall` goes from 1 to lr_floor over the last `cooling` of the steps, or over all
+// after the warm-up if these are fewer: in a line or half a cosine (Loshchilov & Hutter 2017, without restarts). From
+// `steps` on it stays at lr_floor.
 double learning_rate(const Choices&, int64_t step);
 
 // Options from one source, such as a command line, a file or a call, each with one value: a spelling may set another

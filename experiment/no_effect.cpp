@@ -17,7 +17,7 @@ bool has_option(const Chosen<Sampler>& s, const char* name) {
 
 // An encoding composed of more parts than layers.
 std::string parts_beyond(int layers, int parts) {
-  return fmt::format("of its {0} parts, which layers take in turn, layers = {1} reaches the first {1}; train with at "
+  return fmt::format("layers take its {0} parts in turn, and layers = {1} reaches only the first {1}; train with at "
                      "least layers = {0}", parts, layers);
 }
 
@@ -33,9 +33,8 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
   const Chosen<Sampler>& drawn = is("positions") ? c.positions : c.test_positions;
   const int parts = int(of_positions ? parts_in_turn(drawn) : is("encoding") ? parts_in_turn(c.scheme) : 1);
   if (of_positions && parts > 1 && embedding_alone(c.scheme))
-    return fmt::format("of its {} parts, which layers take in turn, {} reads the first alone, as it adds to the "
-                       "embedding, before all layers; give positions one part",
-                       parts, c.scheme.spelled());
+    return fmt::format("layers take its {} parts in turn, but {} reads only the first, as it adds to the embedding, "
+                       "before all layers; give positions one part", parts, c.scheme.spelled());
   if (parts > deepest_stack(c)) return parts_beyond(deepest_stack(c), parts);
   if (is("first_position") && reads_differences_alone(c.scheme))
     return fmt::format("{} reads no position alone, only how far apart two are, or none; choose an encoding that does, "

@@ -28,8 +28,8 @@ DecoderSpec require_valid(DecoderSpec s) {
   if (s.gau && (s.head_dim || s.output_bias || !s.windows.empty() || s.query_key_norm != QueryKeyNorm::none ||
                 s.norms != NormPlace::before || s.gate != Activation::silu))
     bad_input(
-        "decoder: head_dim, output_bias, windows, query_key_norm, norms and gate are of LLaMA's blocks; leave them out "
-        "with gau");
+        "decoder: head_dim, output_bias, windows, query_key_norm, norms and gate belong to LLaMA's blocks; leave them "
+        "out with gau");
   if (!(s.embedding_scale > 0) || !(s.logit_cap >= 0))
     bad_input("decoder: embedding_scale {} and logit_cap {}; the first must be above 0, the second 0 or more",
               s.embedding_scale, s.logit_cap);

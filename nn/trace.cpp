@@ -30,7 +30,7 @@ Tensor Trace::operator()(const std::string& name, Tensor x) {
     if (!matches(pattern, name)) continue;
     Tensor y = change(name, x);
     if (!y || y.shape() != x.shape() || y.device() != x.device())
-      bad_input("trace: {} has shape {}, and what is to take its place {}; give a tensor of shape {} on its device",
+      bad_input("trace: {} has shape {}, and its replacement {}; give a tensor of shape {} on its device",
                 name, to_string(x.shape()), y ? to_string(y.shape()) : "is absent", to_string(x.shape()));
     x = std::move(y);
   }
@@ -40,7 +40,7 @@ Tensor Trace::operator()(const std::string& name, Tensor x) {
 
 void Trace::look(const std::string& name, const Tensor& x) {
   if ((*this)(name, x).data() != x.data())
-    bad_input("trace: {} is computed only to be seen, and nothing reads it; replace what comes of it, {}heads", name,
+    bad_input("trace: {} is computed only to be shown, and nothing reads it; replace its result, {}heads", name,
               name.substr(0, name.rfind('.') + 1));
 }
 

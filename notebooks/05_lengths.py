@@ -189,7 +189,7 @@ def _(known_pairs):
     assert np.isclose(known_pairs(2, 2), 1 / 4), "slots 2 and 3 look at 0 and 1: only 2 and 1 are at the distance 1, " \
                                                  f"which two slots have; so it is 1/4, and not {known_pairs(2, 2):.3f}"
     assert np.isclose(known_pairs(5, 8), 22 / 25), \
-        f"n = 5: 8 slots have no distance above 7, and 3 of the 25 pairs do; it is not {known_pairs(5, 8):.3f}"
+        f"n = 5: 8 slots have no distance above 7, and 3 of the 25 pairs have one; it is not {known_pairs(5, 8):.3f}"
     assert np.isclose(known_pairs(30, 20), 19 / 90), f"n = 30, 20 slots trained: it is not {known_pairs(30, 20):.4f}"
 
 # %% [markdown]

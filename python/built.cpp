@@ -260,7 +260,7 @@ void add_built(nb::module_& m) {
           "padding. positions\n(Tk,) or (B, Tk): in place of those that the sampler draws at this step.")
       .def("weights", looked_at<&Built::weights>, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
            "x_keys"_a = nb::none(), "lengths"_a = nb::none(), "positions"_a = nb::none(),
-           "What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
+           "The weight of each query on each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
       .def(
           "attend",
           [](const Built& b, TensorLike q, TensorLike k, TensorLike v, nb::object x, int layer, int step,
@@ -270,10 +270,11 @@ void add_built(nb::module_& m) {
           },
           "q"_a, "k"_a, "v"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
           "lengths"_a = nb::none(), "positions"_a = nb::none(),
-          "What attention gives with these logits, (B, Tq, H, D) of values (B, Tk, G, D). It has gradients. Arguments "
+          "Attention's result with these logits, (B, Tq, H, D) from values (B, Tk, G, D). It has gradients. Arguments "
           "as for\nlogits.")
       .def("__repr__", [](const Built& b) { return "<" + b.spelled() + ", built>"; });
-  nb::class_<TapePiece>(m, "TapePiece", "What this thread has recorded since its tape had a length, taken off it.")
+  nb::class_<TapePiece>(m, "TapePiece",
+                        "The ops that this thread has recorded since its tape had that length, taken off it.")
       .def(nb::init<size_t>(), "since"_a)
       .def(
           "backward", [](const TapePiece& piece, const Tensor& y, TensorLike dy) { piece.backward(y, tensor_of(dy)); },

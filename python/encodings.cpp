@@ -102,7 +102,7 @@ void add_encodings(nb::module_& m) {
         Keys keys = keys_of(config, "config.json");
         return hf_rope(keys, {.longest = longest, .head_dim = head_dim}).encoding();
       },
-      "config"_a, "longest"_a, "head_dim"_a, "The encoding that rope_parameters of a checkpoint say.");
+      "config"_a, "longest"_a, "head_dim"_a, "The encoding that a checkpoint's rope_parameters describe.");
   m.def(
       "hf_rope_parameters",
       [](const std::string& encoding, int head_dim, int longest) -> std::string {

@@ -43,9 +43,9 @@ void add_lists(nb::module_& m) {
           raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
         return all;
       },
-      "kind"_a, "What there is of a kind: encoding, sampler, temperature or task.");
+      "kind"_a, "The entries of a kind: encoding, sampler, temperature or task.");
   m.def("unknown", unknown, "kind"_a, "name"_a, "known"_a, "elsewhere"_a = "",
-        "What is said of a name that is in no list.");
+        "The message for a name that is in no list.");
   m.def(
       "run_options",
       [](const std::string& command) {

@@ -90,7 +90,7 @@ NB_MODULE(_poslab, m) {
   nb::set_leak_warnings(false);        // encodings written in Python stay in the list until the end
   add_tensor(m);
   add_ops(m);
-  nb::module_ inside = m.def_submodule("_inside", "What the files of the package call; not for others.");
+  nb::module_ inside = m.def_submodule("_inside", "Functions for the package's own files.");
   add_lists(inside);
   add_encodings(inside);
   add_tasks(inside);
@@ -114,7 +114,7 @@ NB_MODULE(_poslab, m) {
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   inside.def("recording", recording, "Whether ops on this thread are recorded: not within no_grad().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
-  m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
+  m.def("set_threads", set_threads, "n"_a, "Use this many threads, 1 to 256.");
   m.def("products", [] { return engine_names[int(default_engine())]; },
         "The engine of matrix products outside of runs, and of new runs: own, openblas or naive.");
   m.def(
@@ -123,7 +123,7 @@ NB_MODULE(_poslab, m) {
         set_default_engine(word_of<Engine>("products", name, {{"own", Engine::own}, {"openblas", Engine::openblas},
                                                             {"naive", Engine::naive}}));
       },
-      "name"_a, "Multiply matrices by this engine from now on. Runs that are there keep their own.");
+      "name"_a, "Multiply matrices by this engine from now on. Existing runs keep theirs.");
   m.def(
       "about",
       [] {

@@ -118,7 +118,7 @@ void register_encoding(const std::string& name, nb::object layer_class, const st
                      .about = about,
                      .formula = "yours",
                      .source = "yours", .doors = "2, 3",
-                     .shows = always("What positions alone add to the logit of each pair.")}};
+                     .shows = always("The terms that positions alone add to the logit of each pair.")}};
   Laws obeyed;
   for (const auto& [key, value] : laws)
     *word_of<bool*>("law", nb::cast<std::string>(key),
@@ -201,7 +201,7 @@ nb::list check(const std::string& spelling) {
 }  // namespace
 
 void add_own(nb::module_& m) {
-  nb::class_<Params>(m, "Parameters", "Where a layer makes what it learns; each tensor has a name of its own.")
+  nb::class_<Params>(m, "Parameters", "The place where a layer makes its learned tensors, each with a name of its own.")
       .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
       .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
       .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,

@@ -7,7 +7,7 @@ namespace poslab {
 struct Baselines {
   double chance;         // uniform over the output symbols
   double majority;       // always the most frequent symbol of each output slot, found on other samples
-  double content_only;   // the same answer in every slot, from how many of each symbol there are
+  double content_only;   // the same answer in every slot, from the number of each symbol alone
 };
 Baselines baselines(const Task&, int length, int samples, uint64_t seed);
 

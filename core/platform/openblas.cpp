@@ -24,9 +24,9 @@ std::string fill(OpenBlas& blas, void* library) {
   const auto set_threads = function<void(int)>(library, "openblas_set_num_threads");
   if (!blas.gemm || !flavour || !config || !core || !set_threads) return fmt::format("it lacks {}, or says nothing of "
       "how it was built", product);
-  if (flavour() == 0) return "it is the serial flavour, which gives wrong numbers where threads call it";
-  if (flavour() != 1) return "it is the openmp flavour, which takes threads of its own again in each of ours";
-  if (std::string(config()).find("USE64BITINT") != std::string::npos) return "its whole numbers have 64 bits";
+  if (flavour() == 0) return "it is the serial flavour, which gives wrong numbers when several threads call it";
+  if (flavour() != 1) return "it is the openmp flavour, which starts threads of its own in each of ours";
+  if (std::string(config()).find("USE64BITINT") != std::string::npos) return "its integers have 64 bits";
   set_threads(1);                                // beside ours, they would take turns with them on the same cores
   std::istringstream words(config());
   std::string name, version;

@@ -191,13 +191,15 @@ CASE("a tensor that is read twice gets both gradients") {
   const Tensor x = leaf({2}, {3, -1});
   backward(sum_all(x + x));
   check("d (x + x) / dx = 2", x.grad(), {2, 2},
-        {{"= for +=: the second gradient has overwritten the first; an Accumulator that is not empty is added to",
+        {{"= in place of +=: the second gradient has overwritten the first; an Accumulator that is not empty is added "
+          "to",
           {1, 1}}});
   clear_tape();
   const Tensor y = leaf({2}, {3, -1});
   backward(sum_all(y * y));
   check("d (y y) / dy = 2 y", y.grad(), {6, -2},
-        {{"= for +=: the second gradient has overwritten the first; an Accumulator that is not empty is added to",
+        {{"= in place of +=: the second gradient has overwritten the first; an Accumulator that is not empty is added "
+          "to",
           {3, -1}}});
 }
 
@@ -208,7 +210,7 @@ CASE("a repeated input gets the sum over all its places") {
   check("db_j = sum_i a_ij", b.grad(), {5, 7, 9},
         {{"only the first place counts: b was repeated, and its gradient is the sum over all rows", {1, 2, 3}},
          {"only the last place counts: later ones overwrite earlier ones (= for +=)", {4, 5, 6}},
-         {"it is the mean over the places that b was repeated to; it is their sum", {2.5, 3.5, 4.5}}});
+         {"it is the mean over the places that b was repeated to, and must be their sum", {2.5, 3.5, 4.5}}});
   check("dc_i = sum_j a_ij", c.grad(), {6, 15},
         {{"the places of c are filled round and round; c_i is repeated along row i", {9, 12}},
          {"only the first place counts: c was repeated, and its gradient is the sum over all columns", {1, 4}},
@@ -270,5 +272,5 @@ CASE("two uses of one result") {
   backward(y * y + y);
   check("d (x^4 + x^2) / dx = 4 x^3 + 2 x", x.grad(), {114},
         {{"the gradient of x^4 alone: that of the second use is lost", {108}},
-         {"that of the first use is lost: = for +=", {6}}});
+         {"the gradient of the first use is lost: = in place of +=", {6}}});
 }

@@ -72,7 +72,7 @@ const ChoiceTable& all_choices() {
            {Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths"),
             {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"},
             test_positions_option(),
-            {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}}},
+            {"eval_tail", 0, {0, 1 << 20}, "count only this many last tokens, the same at all lengths; 0: all"}}},
       presets);
   return table;
 }

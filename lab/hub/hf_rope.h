@@ -13,7 +13,7 @@ namespace poslab {
 struct HfRotation {
   std::string encoding = "none";                 // as choose_encoding reads it
   double base = 10000;
-  double fraction = 1;                           // of the channels of a head, the first ones, that are rotated
+  double fraction = 1;                           // the first channels of a head, which are rotated
   int original = 0;                              // original_max_position_embeddings; 0: the file does not say it
 };
 // The rotation of all layers; or that of layers which see all keys, and another of those with a sliding window.

@@ -13,7 +13,7 @@ namespace {
 using json = HfPieces::json;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& part, const json& value) {
-  bad_input("{}: {} {} is not read; spiece.model, which T5s are published with, is", path, part, json_type(value));
+  bad_input("{}: {} {} is not read; use spiece.model, with which T5s are published", path, part, json_type(value));
 }
 
 // Decodes standard base64 (RFC 4648), up to its padding. Throws BadInput.

@@ -81,8 +81,8 @@ Lines of_schedule(const RunSpec& c) {
   if (c.number("lr_floor") == 1) return {fmt::format("lr_floor = 1 keeps lr, so cooling = {} changes nothing here",
                                                      c["cooling"])};
   if (share * steps > 1 && steps - warmup <= 1)
-    return {fmt::format("cooling = {} changes nothing here: of steps = {}, warmup = {} leaves none in which the "
-                        "learning rate could fall", c["cooling"], c["steps"], c["warmup"])};
+    return {fmt::format("cooling = {} changes nothing here: steps = {} and warmup = {} leave no step "
+                        "in which the learning rate could fall", c["cooling"], c["steps"], c["warmup"])};
   return {};
 }
 
@@ -169,7 +169,7 @@ void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) 
 void tell_untrained(const Choices& c, int length, const char* option) {
   const Lengths trained = trained_lengths(c);
   if (length > trained.to || (length && length < trained.from))    // 0: the trained one
-    tell(stderr, "{} {} is {} the trained lengths, {} {}: what is taken there was never trained{}\n", option, length,
+    tell(stderr, "{} {} is {} the trained lengths, {} {}: values there were never trained{}\n", option, length,
          length > trained.to ? "beyond" : "below", length > trained.to ? "up to" : "from",
          length > trained.to ? trained.to : trained.from, after_origin(c));
 }

@@ -81,7 +81,7 @@ std::string summary(const Learner& l, const RunSpec& tested, const Results& all,
 std::string train_and_test(Run run, Trace* trace) {
   Learner& l = *run.learner;
   if (const char* from = std::getenv("POSLAB_BLOCK_KERNEL"); from && l.params().device() == Device::cpu)
-    tell(log_of_thread(), "POSLAB_BLOCK_KERNEL={} changes nothing here: it is of runs on a GPU\n", from);
+    tell(log_of_thread(), "POSLAB_BLOCK_KERNEL={} changes nothing here: it is for runs on a GPU\n", from);
   const std::optional<double> seconds = train(run.folder, l, trace);
   const std::string again = to_resume(run.folder, l.config());
   const std::vector<TestPart> parts = l.test(l.config());

@@ -84,7 +84,7 @@ class Chosen:
 
     def __call__(self, *unnamed, **options):
         if unnamed and self._row["options"]:
-            raise ValueError(f"{self.name}: {unnamed[0]!r} has no name; say which option it is, as in "
+            raise ValueError(f"{self.name}: {unnamed[0]!r} has no name; name the option, as in "
                              f"{self.name}({_keyword(self._row['options'][0]['name'])}={unnamed[0]!r})")
         if unnamed:
             raise ValueError(f"{self.name} has no options, so {unnamed[0]!r} is none")
@@ -227,7 +227,7 @@ class Task(Chosen):
 
     def baselines(self, length, samples=512, *, seed=0):
         """Baselines: accuracies by chance, by the most frequent symbol of each slot (majority), and by the same answer
-        in every slot, from how many of each symbol there are (content_only)."""
+        in every slot, from the number of each symbol alone (content_only)."""
         return dict(_inside.task_baselines(self.spelled, **numbers(length=length, samples=samples, seed=seed)))
 
 

@@ -100,7 +100,7 @@ def train(*unnamed, command="train", force=False, progress=True, trace=None, **o
     such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the Run, that of the
     last step. What a function raises ends the training. Returns a Run."""
     if unnamed:
-        raise ValueError(f"train: {unnamed[0]!r} has no name; say which option it is, as in train(task=\"even_pairs\", "
+        raise ValueError(f"train: {unnamed[0]!r} has no name; name the option, as in train(task=\"even_pairs\", "
                          "encoding=\"rope\", out=\"runs/first\")")
     for name, value in options.items():
         if isinstance(value, (list, tuple)):

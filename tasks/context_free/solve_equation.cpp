@@ -32,8 +32,8 @@ Tokens draw_equation(Rng& rng, int length) {
   return x;
 }
 
-// Seen are all digits of the expression but one, and its value: any digits there have exactly one x, so all are
-// equally likely, and the value is shuffled among the digits.
+// The string shows all digits of the expression but one, and its value: any digits there have exactly one x, so all
+// are equally likely, and the value is shuffled among the digits.
 Tokens shuffled_equation(const Tokens& input, Rng& rng) {
   if (input.size() < 3) return input;
   Tokens expression(input.begin(), input.end() - 2);

@@ -286,7 +286,7 @@ TEST_CASE("windows: a length that is not said is a share of the trained length, 
     CHECK(choose_encoding(name, trained_on(64)).choices.whole("window") == 32);
   CHECK(choose_encoding("irope", trained_on(64)).choices.whole("length") == 64);
   CHECK_THROWS_WITH_AS(choose_encoding("rerope").choices.whole("window"),
-                       doctest::Contains("is a share of a trained length, and none is known here; say a number"),
+                       doctest::Contains("is a share of a trained length, and none is known here; give a number"),
                        BadInput);
 }
 

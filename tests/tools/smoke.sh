@@ -238,7 +238,7 @@ in_numpy() {   # the file without its imports, behind what it takes from others:
 check 'a formula in NumPy is the file of the package' in_numpy
 says_numbers() {   # those of another spelling
   "$program" explain rerope:window=8 --numpy 2>&1 > /dev/null |
-    finds '^the code is that of rerope:window=3; change its numbers for others, as of rerope:window=8$' &&
+    finds '^the code is for rerope:window=3; change its numbers for other options, as in rerope:window=8$' &&
     [[ -z $("$program" explain alibi --numpy 2>&1 > /dev/null) ]]
 }
 check 'whose numbers may be others' says_numbers

@@ -77,7 +77,7 @@ std::string verdict(const Respondent& asked, const Exchange& exchange) {
   using page::percent;
   return fmt::format(
       "{} of {} slots right: {}. At length {} ({}), guessing reaches {}, the most frequent symbol of each slot {}, "
-      "the same answer in every slot, from how many of each symbol there are, {}.{}",
+      "the same answer in every slot, from the number of each symbol alone, {}.{}",
       a.right(), a.scored, percent(a.accuracy()), a.input.size(),
       familiarity(asked.config, int(a.input.size())),
       percent(exchange.baselines.chance), percent(exchange.baselines.majority),

@@ -154,8 +154,8 @@ std::string accuracy_caption(const Group& g) {
   return fmt::format(
       "**{}.** Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
       "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: what uniform guessing, the "
-      "most frequent symbol of each slot (majority), and the same answer in every slot, from how many of each symbol "
-      "there are (content only), reach.",
+      "most frequent symbol of each slot (majority), and the same answer in every slot, from the number of each "
+      "symbol alone (content only), reach.",
       heading(g), about_training(g),
       g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
                       "highest. "

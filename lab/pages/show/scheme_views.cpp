@@ -130,9 +130,9 @@ Taken matrices_take(const Subject& s, size_t views, int text) {
 
 std::optional<View> relative_view(const Subject& s) {
   View view{.name = "relative", .title = "Relative position of each pair",
-            .reading = "The distance that the scheme makes of a query (row) and a key (column), key minus query: "
-                       "that of a key on the left is negative. In plain RoPE it counts slots; schemes that stretch "
-                       "or clip it show that here."};
+            .reading = "The scheme's distance for a query (row) and a key (column), key minus query: a "
+                       "key on the left has a negative one. In plain RoPE it counts slots; schemes that stretch or "
+                       "clip it show that here."};
   view.one_scale = true;
   for (const Shown& shown : s.shown)
     if (std::optional<Matrix> m = relative_positions(shown, s)) view.matrices.push_back(std::move(*m));

@@ -24,8 +24,8 @@ struct Named {
 // The only list of views.
 const std::vector<Named>& makers() {
   static const std::vector<Named> list = {
-      {{"relative", "the relative position that a scheme makes of each pair"}, relative_view},
-      {{"bias", "what it adds to the logit of each pair, or how alike it makes them"}, bias_view},
+      {{"relative", "the scheme's relative position for each pair"}, relative_view},
+      {{"bias", "the term it adds to each pair's logit, or the similarity of their codes"}, bias_view},
       {{"similarity", "the same by distance: position p beside p + d"}, similarity_view},
       {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
       {{"rotation", "the angle of each pair of channels by slots back; on a page as clock hands"}, rotation_view},
@@ -123,7 +123,7 @@ std::vector<View> views(const Options& options) {
       bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", options.encodings[0], one.name.name,
                 one.name.name == "frequencies" ? "it has no fixed frequencies"
                 : one.name.name == "rotation"  ? "it rotates no pairs of channels by fixed frequencies"
-                : one.name.name == "relative"  ? "it makes no single distance of a pair"
+                : one.name.name == "relative"  ? "it has no single distance for a pair"
                                                : "its positions are a table of offsets, those of each layer are "
                                                  "drawn apart, or there are fewer than --train-length");
   }

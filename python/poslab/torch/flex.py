@@ -12,10 +12,10 @@ from .attention import Scheme
 def score_mod(scheme, length, *, layer=0, device="cpu"):
     """For flex_attention(q, k, v, score_mod=...) with queries and keys in slots 0 to length - 1, on that device.
 
-    It has a number for each head and distance, or for each pair where that does not do, as the parameters are now, and
-    their gradients. Query i is in slot i: where the queries are the last of the slots, add to i how many come before
-    them. IndexError for other slots and heads, of PyTorch. ValueError for an encoding that is none, such as one that
-    turns queries and keys, or whose numbers for a pair depend on how many slots there are."""
+    It holds a number for each head and distance, or for each pair if distances are not enough, from the present
+    parameters, and their gradients. Query i is in slot i: where the queries are the last of the slots, add to i the
+    number of slots before them. PyTorch raises IndexError for other slots and heads. ValueError for an encoding that
+    turns queries and keys, or whose numbers for a pair depend on the number of slots."""
     gain, bias = (table.to(device) for table in _tables(scheme, length, layer))
 
     def modified(score, batch, head, query, key):

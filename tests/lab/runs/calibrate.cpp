@@ -114,7 +114,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   run(fmt::format("train{} --set encoding=calibrated:of=@{} --set steps=20 --out {}", tiny_options(), file, second));
   CHECK(!holds(said, "beyond"));
   CHECK(holds(run(fmt::format("calibrate {} --samples 1 --length 7 -o {}", first, folder / "long.txt")),
-              "--length 7 is beyond the trained lengths, up to 6: what is taken there was never trained"));
+              "--length 7 is beyond the trained lengths, up to 6: values there were never trained"));
   CHECK(holds(run(fmt::format("align {} --samples 1 --short 7 --long 9 -o {}", first, folder / "t.json")),
               "--short 7 is beyond the trained lengths, up to 6"));
   std::filesystem::remove(file);

@@ -90,9 +90,9 @@ TEST_CASE("openblas is refused with the remedy where it is absent, broken, or of
   stand.write("");
   refused("file too short");
   stand.compile(0, "OpenBLAS 9.9.9");
-  refused("libopenblas.so.0: it is the serial flavour, which gives wrong numbers where threads call it");
+  refused("libopenblas.so.0: it is the serial flavour, which gives wrong numbers when several threads call it");
   stand.compile(2, "OpenBLAS 9.9.9");
-  refused("libopenblas.so.0: it is the openmp flavour, which takes threads of its own again in each of ours");
+  refused("libopenblas.so.0: it is the openmp flavour, which starts threads of its own in each of ours");
   stand.compile(1, "OpenBLAS 9.9.9 USE64BITINT");
   refused("libopenblas.so.0: its whole numbers have 64 bits");
   stand.before += " POSLAB_PRODUCTS=blas";

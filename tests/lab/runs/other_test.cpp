@@ -49,7 +49,7 @@ TEST_CASE("other tests: what cannot be kept or changes nothing is named before t
   const std::string run = folder / "r";
   run_in(folder, "train" + tiny_options({{"steps", "1"}, {"dropout", "0"}}) + " --out " + run);
   Program of_gpu(folder, "train" + tiny_options({{"steps", "1"}}) + " --out " + folder / "g", "POSLAB_BLOCK_KERNEL=1");
-  CHECK(holds(of_gpu.output(), "POSLAB_BLOCK_KERNEL=1 changes nothing here: it is of runs on a GPU\n"));
+  CHECK(holds(of_gpu.output(), "POSLAB_BLOCK_KERNEL=1 changes nothing here: it is for runs on a GPU\n"));
   CHECK(holds(run_in(folder, "eval " + run + " --test-dropout on", 2),
               "--test-dropout on changes nothing: dropout = 0 drops nothing; train with a dropout above 0"));
   fs::permissions(folder.path, fs::perms::all), fs::permissions(run, fs::perms(0555));
@@ -73,7 +73,7 @@ TEST_CASE("other tests: eval under other options leaves the run's own result, an
   const std::string said =
       run_in(folder, "eval " + run + " --lengths 7:12 --samples 3 --test-positions sequential --test-dropout on");
   CHECK(holds(said, "paper score: the mean over all lengths beyond the trained ones"));
-  CHECK(holds(said, "content only: the same answer in every slot, from how many of each symbol there are"));
+  CHECK(holds(said, "content only: the same answer in every slot, from the number of each symbol alone"));
   const std::string name = "lengths-7-12-samples-3-positions-sequential-dropout-on";
   CHECK(holds(said, run + "/eval-" + name + ".csv"));
   CHECK(own_test_files(run) == own);
