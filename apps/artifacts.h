@@ -29,8 +29,8 @@ void keep_plan(const sweep::Plan&, const std::string& path, const sweep::SweepFo
 // The state of the folder: progress, its pages, and figures if any artifact has one.
 void say_what_is_drawn(const Making&, const std::string& summary);
 
-// trials: of the artifacts, in running order; second stages follow. what: the artifact, for the error that it needs no
-// runs.
+// trials: the artifacts', in running order; second stages follow. what: the artifact's name, for the error that it
+// needs no runs.
 void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);
 

@@ -238,7 +238,7 @@ std::string of_sampler(const std::string& name) {
 
 // -- temperatures ---------------------------------------------------------------------------------------------------
 
-// The factor on the logits of a query that sees so many keys, before training.
+// The factor on the logits of a query that sees this many keys, before training.
 double factor(const Chosen<TemperaturePolicy>& t, int keys) {
   if (!t->make) return 1;
   const Params params(0);

@@ -36,7 +36,7 @@ struct LmEvalWords {
 // The tested model: a run's, or an external checkpoint.
 struct Model {
   std::unique_ptr<const language::TextLearner> learner;
-  RunSpec config;                // of the test, with the model's own encoding
+  RunSpec config;                // the test's options, with the model's own encoding
   std::optional<HfRope> rope{};  // for a checkpoint: options that other encodings leave open
   std::string temperature{};     // for a checkpoint: the opened encoding; "": not given
   // These choices with the typed encoding.

@@ -140,7 +140,7 @@ void add_kinds(Commands& commands) {
           kind->command("train"), kind->studied);
       const std::string eval = fmt::format(
           "A test under other options is kept beside the run's own, as eval-NAME.csv;\n"
-          "one of another model if --name or -o says where.\n\n"
+          "a test of another model is kept only with --name or -o.\n\n"
           "Example:\n  poslab {} runs/r1 --lengths 1:60",
           kind->command("eval"));
       add_train(*own, *kind, {"train a model into a new run folder, then test it", train.c_str()});

@@ -6,7 +6,7 @@ namespace poslab {
 
 struct Rates {
   double blas, ours;
-};  // GFLOP/s; 0 without an OpenBLAS that so many threads may call
+};  // GFLOP/s; 0 without an OpenBLAS that allows this many threads
 // Simultaneous 2048 x 2048 x 2048 products on each thread by OpenBLAS, and one over all threads by our matmul.
 Rates sgemm_rates();
 double ceiling();                 // the best of a few products, in GFLOP/s

@@ -24,7 +24,7 @@ def encoder_flop(what, batch, inputs, outputs, encoding, hello):
 
 
 def decoder_flop(what, batch, inputs, outputs, encoding, hello):
-    """The same of the causal decoder, of whose sizes `hello` tells.
+    """The same of the causal decoder, whose sizes are in `hello`.
 
     A layer and token: q, k, v, output (4 C C), the gated network (3 C F), and of q k and weights v (C each for a pair)
     the half that the mask leaves. Head: C V.

@@ -66,7 +66,7 @@ Scheme alibi() {
 // -- learned slopes, and sides that differ
 namespace {
 
-// Split: the heads of each side have the slopes of a layer of half as many heads, of an odd number the left has one
+// Split: the heads of each side have the slopes of a layer of half as many heads, with an odd number the left has one
 // more.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!sides_are("split", m, c)) return alibi_slopes(m.heads);
@@ -77,7 +77,7 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
 }
 
 struct VariedALiBi : ALiBi {
-  int heads, looking_left;                         // 0, or how many heads see the left alone; the others the right
+  int heads, looking_left;                         // 0, or how many heads see only the left; the others see the right
   Tensor log_slope, log_slope_right;               // (H), if they are learned
 
   VariedALiBi(const Params& p, const ModelShape& m, const Choices& c)

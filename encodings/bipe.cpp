@@ -31,7 +31,7 @@ std::vector<double> segments(const Positions& p) {
 struct Between : Encoding {
   std::string name;
   Pairing pairing;
-  std::vector<double> spectrum, slopes;   // of rope, of alibi; the other is empty
+  std::vector<double> spectrum, slopes;   // for rope, for alibi; the other is empty
   Between(const ModelShape& m, const Choices& c) : name(c.spelled()), pairing(pairing_of(c)) {
     if (c["between"] == "rope") spectrum = frequencies(m.head_dim());
     else slopes = alibi_slopes(m.heads);

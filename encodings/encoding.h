@@ -29,8 +29,8 @@ struct ModelShape {
   int layers = 5, heads = 8, d_model = 64;
   bool causal = false;
   int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
-  int all_heads = 0;             // of the layer, where `heads` are a group of them (encodings/compose.h)
-  int layer = 0;                 // which one a picture is of, where layers differ; from 0
+  int all_heads = 0;             // heads of the layer, where `heads` are a group of them (encodings/compose.h)
+  int layer = 0;                 // the layer of a picture, where layers differ; from 0
   int head_width = 0;            // of a head, if it is not d_model / heads
   int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };

@@ -54,7 +54,7 @@ static std::string shows(const ModelShape& m, const Choices&) {
          "right 3; where one side ends the other goes on. Positions are not read.";
 }
 
-// When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
+// When the query visits a key: its right neighbour first, then the left one, the next on the right, ...; 0: never.
 static Tensor order_of_asking(const Encoding&, const ModelShape& m, const Positions& p) {
   std::vector<double> order;
   for (int i = 0; i < p.time(); ++i)

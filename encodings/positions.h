@@ -32,7 +32,7 @@ class Positions {
   // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
   static Positions of_offsets(int sequences, std::vector<double> offset);
 
-  Positions part(int from, int to) const;   // of sequences from .. to - 1; of one that the batch shares, itself
+  Positions part(int from, int to) const;   // positions of sequences from .. to - 1; itself, if the batch shares it
 
   int sequences() const { return sequences_; }
   int time() const;

@@ -37,7 +37,7 @@ class Rotary : public Encoding {
   bool heads_alike() const { return groups_(1).size() == 1; }   // one spectrum for all heads
 
  private:
-  // Of the group that begins with head `from`.
+  // The spectrum of the group that begins with head `from`.
   Rotation group_rotation(const Group&, int from, const Positions&, const LayerShape&) const;
   std::string name_;
   Pairing pairing_;

@@ -31,10 +31,10 @@ struct Sampler {
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
-  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
-  std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": the sampler of the embedding
+  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // a composition's parts; it does not draw itself
+  std::shared_ptr<const Chosen<Sampler>> added = {};  // for "coupled&randomized": the sampler of the embedding
   std::string file = {};             // the source file
-  // "limit = 79" if strings of so many slots do not reach it, so that positions are as without it
+  // "limit = 79" if strings of this many slots do not reach it, so that it changes no position
   std::function<std::string(const Choices&, int slots)> unreached = {};
 };
 const std::vector<Sampler>& all_samplers();

@@ -123,7 +123,7 @@ it leaves shorter strings alone, which suits a model that was trained without it
        .source = "Chiang & Cholak 2022; Su 2021; the log rule of Chi, Fan, Rudnicky 2023",
        .formula = "f_i = ln n_i / ln length, and at least 1 if only_longer",
        .options = {Option::length("length", "1L", {2, 1 << 24}, "the number of keys at which nothing changes"),
-                   {"only_longer", false, "nothing changes below that length either, for a model trained without it"}},
+                   {"only_longer", false, "shorter inputs do not change either, for a model trained without it"}},
        .make =
            [](const Params&, const Choices& c, const ModelShape&) {
              return by_keys(c, [length = c.whole("length"), only_longer = c.on("only_longer")](double n) {

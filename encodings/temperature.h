@@ -24,7 +24,7 @@ struct TemperaturePolicy {
   std::vector<Option> options = {};
   bool learned = false;          // it has parameters, so it is the same in training and at test
   std::function<Temperature(Params, const Choices&, const ModelShape&)> make = {};
-  // "length = 80" if no query sees so many keys, so that logits do not change
+  // "length = 80" if no query sees that many keys, so that logits do not change
   std::function<std::string(const Choices&, int keys)> unreached = {};
 };
 const std::vector<TemperaturePolicy>& all_temperatures();

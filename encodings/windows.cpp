@@ -76,7 +76,7 @@ std::vector<double> each(const std::vector<double>& positions, const std::functi
   return at;
 }
 
-// From one slot to the next, of evenly spaced positions.
+// The step from one slot to the next, of evenly spaced positions.
 double slot_step(const Positions& p, const std::string& scheme) {
   const Distances& d = p.distances();
   if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", scheme);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double full_circle = 2 * std::numbers::pi;
 
-// The (fractional) number of the pair that makes so many turns in the trained length.
+// The (fractional) number of the pair that makes this many turns in the trained length.
 double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }

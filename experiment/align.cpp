@@ -203,8 +203,8 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   return made;
 }
 
-// Passes at temperature 1, in each round, and at the end. On a grid temperature 1 is already known, and by layer or
-// head one temperature of each later round, too.
+// Passes at temperature 1, in each round, and at the end. On a grid temperature 1 is already known and, by layer or
+// head, so is one temperature of each later round.
 Taken alignment_takes(const Probed& model, const Aligning& how) {
   const int rounds = rounds_of(model, how), each = in_round(how);
   const int passes = each > 1 ? 1 + rounds * each - (rounds - 1) : 2 + rounds * each;

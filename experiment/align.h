@@ -1,9 +1,9 @@
 // Attention alignment (Chi, Fan, Rudnicky 2023; spec C.2): temperatures at which attention over a long input is as
 // peaked as over one of the trained length. Nothing is trained.
 //
-//   pmax, entropy   Algorithm 1. S(L, tau): the mean over rows of weights of their largest, or of their entropy, on
-//                   inputs of length L with all logits divided by tau. The tau of a grid with the least
-//                   |S(L, tau) - S(short, 1)|; the larger of two that are as near. tau acts in all layers at once, so
+//   pmax, entropy   Algorithm 1. S(L, tau): the mean over rows of the largest weight, or of the entropy, on inputs of
+//                   length L with all logits divided by tau. The tau of a grid with the least
+//                   |S(L, tau) - S(short, 1)|; of two equally near ones the larger. tau acts in all layers at once, so
 //                   each takes a pass.
 //   log             tau = ln short / ln L, in numbers of keys
 //   prop1, prop2    Propositions 1 and 2, from the row statistics of the first layer

@@ -26,7 +26,7 @@ Ids read_by(const Questions&, const Ids& answer, int separator);
 // The draw of positions with that number; training and test take the first. A sampler that reads which slots are digits
 // sees the answer as the empty slots of a run of strings, and the separator as a sign before them.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, const Questions&, int number = 0);
-// The same for a text of so many tokens, all of them digits for such a sampler.
+// The same for a text of this many tokens, which such a sampler takes for digits.
 PositionSample positions(const RunSpec&, Purpose, int64_t step, int slots, int number = 0);
 
 // Greedy answers, (B, O), all slots at once. `said` runs a pass: the most probable symbols if the model reads an

@@ -22,7 +22,7 @@ struct Answer {
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // the number of draws; 1 if the model reads nothing random
   double accuracy_per_draw;            // share of right slots in a single draw, 0 to 1: the mean over draws
-  std::map<int, std::string> other_words = {};  // the symbols among these V that no answer has, in writing
+  std::map<int, std::string> other_words = {};  // the symbols among these V that no answer has, as words
   std::vector<std::string> reads = {};     // (O), the model's input in each answer slot; empty if all are the same
 
   std::string word(int symbol) const;     // a digit, unless it is one of the others
@@ -45,11 +45,11 @@ struct Respondent {
   std::function<Forward(int length)> forward;      // memory and time of an answer in one draw
   std::function<void(const Tokens& input)> check;  // throws BadInput as check_question()
   std::function<Answer(const Tokens& input, int draws)> ask;
-  // Of one layer in the first draw, (H, T, T); row = query slot, column = key slot.
+  // The attention of one layer in the first draw, (H, T, T); row = query slot, column = key slot.
   std::function<Tensor(const Answer&, int layer)> attention;
 };
 
-// Steps shared by answers of all kinds. The run has positions for so many slots; throws BadInput as below if more are
+// Steps shared by answers of all kinds. The run has positions for this many slots; throws BadInput as below if more are
 // needed.
 Batch posed(const RunSpec&, const Chosen<Sampler>&, int places, const Tokens& input);
 std::vector<double> probabilities(const Tensor& logits);  // (O, V)

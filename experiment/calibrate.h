@@ -10,7 +10,7 @@
 namespace poslab {
 
 struct Calibrating {
-  int length = 0;              // of the strings; 0: the longest trained length
+  int length = 0;              // length of the strings; 0: the longest trained length
   int samples = 64;            // strings
   double deviations = 0.87;    // the released code's value for self-attention
   bool sum = false;            // sum along a diagonal, as in the released code, in place of the mean

@@ -82,11 +82,11 @@ Matmul matmul(const Choices&);             // the precision to which factors of 
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void refuse_aligned(const Chosen<TemperaturePolicy>&);
-// The least and the largest position that a sampler without parts gives so many slots. If it is random, the first is of
-// one draw, and the second a bound.
+// The least and the largest position that a sampler without parts gives this many slots. If it is random, the first is
+// of one draw, and the second a bound.
 std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
-// Rows of a learned table from position 0 on, for a sampler's pool, or for the positions of so many slots. (`cape` has
-// positions below 0, which no table has.)
+// Rows of a learned table from position 0 on, for a sampler's pool, or for the positions of this many slots. (`cape`
+// has positions below 0, which no table has.)
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that reads classes of tokens, in runs on texts.
 void refuse_class_readers(const Chosen<Sampler>&);

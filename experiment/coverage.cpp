@@ -66,7 +66,7 @@ int64_t total(const Histogram& counts) {
   return all;
 }
 
-// Adds the counts of one draw, in which so many layers have separate positions.
+// Adds the counts of one draw, in which this many layers have separate positions.
 using Count = std::function<void(int layers, const PositionSample&, Coverage&, Histogram&)>;
 
 Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& lengths) {

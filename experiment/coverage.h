@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// The count of each value: of the slots with this position, or of the visible pairs (query, key) of different slots at
+// The count of each value: how many slots have this position, or how many visible pairs (query, key) of different slots
 // this distance (position of the key minus that of the query). Rounded to whole numbers, which only evenly_spread
 // needs.
 using Histogram = std::map<int, int64_t>;
@@ -50,9 +50,9 @@ struct Draws {
 // The same, for positions that a RunSpec does not draw.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
-// The same of positions, distances or gaps, whether the scheme reads them or not. A gap is the position of a slot minus
-// that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput for one of
-// offsets.
+// The coverage of positions, distances or gaps, whether the scheme reads them or not. A gap is the position of a slot
+// minus that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput for
+// one of offsets.
 enum class Met { positions, distances, gaps };
 Coverage coverage(Met, const RunSpec&, const std::vector<int>& lengths, int64_t done);
 inline Coverage gaps(const RunSpec& c, const std::vector<int>& lengths) {

@@ -15,7 +15,7 @@ namespace poslab {
 
 // One way to run a model: the inputs, the temperature, and the observer.
 struct Look {
-  int length = 0;                                          // of the input, or of the text in tokens
+  int length = 0;                                          // length of the input, or of the text in tokens
   std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: the model's own
   std::vector<std::string> names{};                        // of activations, patterns of a Trace
   int samples = 0;                                         // 0: the model's own number
@@ -59,8 +59,8 @@ struct Dispersion {
 Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {},
                       Purpose strings = Purpose::test_tokens);
 
-// The logits of layer 0 of each row, less their mean, sorted and then averaged over rows and heads: quantiles at
-// (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.
+// The logits of layer 0 of each row, less their mean, sorted and then averaged over rows and heads: quantiles at (k +
+// 1/2) / points. Reads at most `samples` sequences, and as many of their last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 
 // The whole dispersion, for `poslab inspect`.

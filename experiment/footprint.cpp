@@ -42,8 +42,8 @@ double activations(const RunSpec& c, double B, double T, bool trains) {
   const double matrices = s->pages.cost.matrices(transformer_spec(c).shape(), s.choices);
   const double C = c.whole("d_model"), F = double(c.whole("ffn_multiplier")) * C, H = c.whole("heads"),
                layers = trains ? blocks(c) : 1;
-  // q, k, v, attention's output, its projection, two sums and two norms, the wide layer and the narrow one; of these
-  // either attention's or the network's at once without a gradient
+  // q, k, v, attention's output, its projection, two sums and two norms, the wide layer and the narrow one; without a
+  // gradient only attention's or only the network's exist at once
   double n = trains
                  ? layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F)
                  : B * T * (std::max(12 * C, 7 * C + F) + 2 * H) +

@@ -41,7 +41,7 @@ struct Forward {
 struct Load {
   struct Test { double inputs; Forward each; };
   double parameters, kept;      // learned numbers, and numbers that a step keeps for its backward pass
-  double flops;                 // of a step, forward; the backward pass takes twice as many
+  double flops;                 // FLOPs of a step, forward; the backward pass takes twice as many
   std::vector<Test> tests;      // of each length
   std::string of_step, of_test;
 };
@@ -50,7 +50,7 @@ Footprint footprint(const RunSpec&);
 Footprint footprint(const Load&);   // without linking other kinds, for the page of tools/web
 Work work(const RunSpec&);
 Load string_load(const RunSpec&);
-// For so many slots at most at once; in a test the last layer has answer slots alone.
+// For at most this many slots at once; in a test the last layer has answer slots alone.
 Forward string_forward(const RunSpec&, int length, double inputs, bool all_slots = false);
 
 // Blocks of a decoder, or of a T5's encoder or decoder: their products, and their kept results.
@@ -62,10 +62,10 @@ struct Stack {
   double matrices = 0, of_slots = 0, held = 0;
   bool gated = true;                 // three matrices in the feed-forward network, not two
   double parameters() const;
-  double flops(double tokens, double keys) const;              // forward products; each token sees so many keys
+  double flops(double tokens, double keys) const;              // forward products; each token sees this many keys
   // Numbers that a pass over B sequences of T tokens keeps for the backward pass, or holds at once without one.
   double activations(double B, double T, bool trains) const;
-  Forward forward(double B, double T, double keys) const;  // for B sequences at once, each token seeing so many keys
+  Forward forward(double B, double T, double keys) const;  // for B sequences, where a token sees this many keys
 };
 Stack stack(const DecoderSpec&);
 double parameters(const DecoderSpec&);   // with its embedding and its head

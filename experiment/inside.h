@@ -15,7 +15,7 @@ struct SampleOptions {
 struct Sample {
   std::string of = {};                     // its task, if a run learns several; else ""
   int layers = 0, heads = 0;
-  double matrices = 0;                     // at most so many tensors of (H, T, T) numbers exist besides the weights
+  double matrices = 0;                     // the most tensors of (H, T, T) numbers that exist besides the weights
   std::vector<std::string> symbols = {};   // of each slot, in readable form
   int outputs = 0;                         // the number of last slots that are answer slots
   std::string block = "block";             // prefix of the names of activations, before the number of the layer
@@ -38,7 +38,7 @@ struct Inspection {
   double arrays = 0;  // bytes of its maps in files, one for each layer
   std::function<Inside()> look;
 };
-// The costs of an inspection, without `look`: dispersion and biases at the lengths, planes of so many points of each
+// The costs of an inspection, without `look`: dispersion and biases at the lengths, planes of this many points of each
 // input at each length, and maps at other lengths.
 Inspection inspection(const Probed&, const std::vector<int>& lengths, const std::vector<int>& points = {},
                       const std::vector<int>& maps = {});

@@ -26,7 +26,7 @@ struct TestPart {
 // The user's tokens for the trained model, and its output for them.
 struct Reading {
   Ids tokens;                             // (B, T)
-  int outputs;                            // logits of so many last tokens
+  int outputs;                            // logits of this many last tokens
   Ids read = {};                          // (B, O), the input of a T5's decoder; absent for others
   std::vector<Positions> positions = {};  // absent: those of the run's test
 };

@@ -11,8 +11,8 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  // Share of the points outside of the first length's cloud (share_outside). For the first length itself, that of as
-  // many other strings, as a measure of chance.
+  // Share of the points outside of the first length's cloud (share_outside). For the first length itself, the share of
+  // the same number of other strings, as a measure of chance.
   double outside;
 };
 struct PcaLayer {
@@ -24,7 +24,7 @@ struct Pca {
   std::vector<double> accuracy;  // at each length, of these strings
   int samples;                   // strings at each length
   std::vector<PcaLayer> layers;
-  int last = 0;  // for a text: so many of its last tokens, in place of answer slots
+  int last = 0;  // for a text: how many of its last tokens, in place of answer slots
 };
 
 // The output of each layer at the selected slots, (points, C) each, strings one after the other.
@@ -32,7 +32,8 @@ struct Activations {
   double accuracy = 0;
   std::vector<std::vector<double>> layers;
 };
-// all: of each length. others: of as many other strings of the first length, which show the effect of chance alone.
+// all: the points of each length. others: those of the same number of other strings of the first length, which show the
+// effect of chance alone.
 Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
            int C);
 

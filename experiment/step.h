@@ -18,7 +18,7 @@ struct StepInputs {
 StepInputs draw_step(const RunSpec&, int64_t step);              // at the curriculum's length
 StepInputs draw_step(const RunSpec&, int64_t step, int length);  // at another
 int draw_length(const RunSpec&, int64_t step);                   // the curriculum's length alone
-// the positions alone, for strings of so many slots, or for these tokens
+// the positions alone, for strings of this many slots, or for these tokens
 PositionSample draw_positions(const RunSpec&, int64_t step, int slots, const Ids& tokens = {});
 
 struct Step {

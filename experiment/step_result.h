@@ -7,7 +7,7 @@ namespace poslab {
 struct StepResult {
   int64_t done;                      // number of steps, with this one
   double loss, accuracy, grad_norm;  // loss in nats
-  double scored;                     // accuracy is a share of so many tokens or answers
+  double scored;                     // accuracy is a share of this many tokens or answers
   int length = 0;                    // of the step's strings; 0: no common length
 };
 

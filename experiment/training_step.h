@@ -56,7 +56,7 @@ struct Cut {
   Ids of(const Ids&) const;  // their rows
 };
 std::vector<Cut> cuts(const Choices&, int sequences);
-int most_at_once(const Choices&, int sequences);  // of so many in a step
+int most_at_once(const Choices&, int sequences);  // of this many in a step
 
 Tensor most_probable(const Tensor& logits);   // the first of the largest, on the same device          (..., V) -> (...)
 Ids most_probable_ids(const Tensor& logits);  // the same for the host

@@ -1,5 +1,5 @@
-// A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and
-// what PyTorch's layers run on (python/poslab/torch).
+// A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and the
+// basis of PyTorch's layers (python/poslab/torch).
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>

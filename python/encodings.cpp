@@ -59,7 +59,7 @@ nb::object draw(const std::string& sampler, int length, int sequences, uint64_t 
   Rng rng(stream(seed, Purpose::positions, step));
   const Positions p = sample(s, {sequences, length, of_tokens}, rng);
   if (p.only_offsets()) {
-    if (sequences != 1) bad_input("{} gives offsets, which sequences share; draw for 1 at a time", s->name);
+    if (sequences != 1) bad_input("{} gives offsets, which all sequences share; draw for one at a time", s->name);
     const Distances& d = p.distances();
     return array_of({int(d.value.size())}, d.value);
   }
@@ -150,7 +150,7 @@ void add_encodings(nb::module_& m) {
         return as_dict(show::views(options)[0]);
       },
       "encodings"_a, "view"_a, "length"_a, "positions"_a, "train_length"_a, "heads"_a, "d_model"_a, "layer"_a,
-      "causal"_a, "seed"_a, "force"_a, "What `poslab show` draws, as numbers.");
+      "causal"_a, "seed"_a, "force"_a, "The drawings of `poslab show`, as numbers.");
   m.def("draw", draw, "sampler"_a, "length"_a, "sequences"_a, "seed"_a, "step"_a, nb::arg("classes").none());
   m.def("factors", factors, "temperature"_a, "length"_a, "causal"_a, "heads"_a, "d_model"_a, "seed"_a);
 }

@@ -14,8 +14,8 @@ def agreement(path):
 
 
 def seconds_of(what, steps_more, a_step=None, tests=1):
-    """Processor time of trainings that did not record it, from short runs (costs.csv): for so many steps more, each as
-    long as those between the two runs of a_step, and so many times the tests."""
+    """Processor time of trainings that did not record it, from short runs (costs.csv): for a number of further steps,
+    each as long as those between the two runs of a_step, and a number of tests."""
     few, *_, many = table("costs.csv", what=a_step or what)
     step = (many["seconds"] - few["seconds"]) / (many["steps"] - few["steps"]) / few["trained"]
     return tests * table("costs.csv", what=what)[0]["seconds"] + step * steps_more

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/results.md and docs/results-limits.md from their templates, NAME.md.in, and the tables between marks of
-README.md, docs/results-tables.md, speed.md, gpu.md, loops.md, stretch.md, torch.md, web.md and testing.md: all from
-what measured runs left in results/*/ and bench/results/.
+README.md, docs/results-tables.md, speed.md, gpu.md, loops.md, stretch.md, torch.md, web.md and testing.md: all from the
+results of measured runs in results/*/ and bench/results/.
 
 Prints them; with --write puts them into those pages, with --check fails where others stand there. Standard library
 only.

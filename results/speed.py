@@ -279,7 +279,7 @@ def ulps():
 
 
 def resources():
-    """What `tools/resources` left of each kernel."""
+    """The results of `tools/resources` for each kernel."""
     (about,), rows = bench("resources.csv")
     head = [name.replace("_", " ") for name in rows[0]]
     return [f"{about}. Of a template with several forms, the most that any takes.", "",
@@ -298,20 +298,20 @@ def last_rows(name, head, cells):
 
 
 def fuzz():
-    """What `tools/fuzz --inputs 1000000` left, for each target."""
+    """The results of `tools/fuzz --inputs 1000000`, for each target."""
     head = ["target", "inputs tried", "lines of its sources"]
     return last_rows("fuzz", head, lambda r: [f"`{r['target']}`", f"{int(r['inputs']):,}", f"{r['lines']} %"])
 
 
 def sanitizers():
-    """What `./dev test asan tsan` left: each part with its cases that passed, and those that failed."""
+    """The results of `./dev test asan tsan`: each part with its cases that passed, and those that failed."""
     _, rows = bench("sanitizers.csv")
     parts = [f"`{r['part']}` {r['passed']}" + f" ({r['failed']} failed)" * (r["failed"] != "0") for r in rows]
     return textwrap.wrap(f"Cases that passed: {', '.join(parts)}.", 120, break_on_hyphens=False) + seen_on(rows)
 
 
 def coverage():
-    """What `tools/coverage` left, for each folder."""
+    """The results of `tools/coverage`, for each folder."""
     parts = ("lines", "branches", "forms")
     return last_rows("coverage", ["folder", "lines", "branches", "all forms"], lambda r: [
         f"`{r['folder']}/`", *(f"{r[n + '_percent']} % of {r[n]}" for n in parts)])  # fmt: skip

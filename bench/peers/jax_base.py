@@ -13,8 +13,8 @@ import jax.numpy as jnp
 
 
 def rounded(a, b):
-    """a @ b of factors rounded to bf16, summed in fp32. Named as the result's type, fp32 makes XLA take the
-    processor's instruction: with results in bf16 a product takes 4 times as long, and so does a @ b of bf16 alone."""
+    """a @ b of factors rounded to bf16, summed in fp32. With fp32 as the result's type XLA takes the processor's
+    instruction: with results in bf16 a product takes 4 times as long, and so does a @ b of bf16 alone."""
     return jnp.matmul(a.astype(jnp.bfloat16), b.astype(jnp.bfloat16), preferred_element_type=jnp.float32)
 
 

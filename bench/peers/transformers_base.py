@@ -26,7 +26,7 @@ def parse(about, *flags):
 
 def run(options, write, load, verb):
     """write() gives a random model. load(its type of numbers) gives the form in which the model is served, and a
-    function of the word after `verb` in a line, whose answer is said."""
+    function of the word after `verb` in a line, whose result is printed."""
     import peer
     import torch
     import torch_base

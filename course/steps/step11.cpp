@@ -120,7 +120,7 @@ CASE("the product of a query with a distance") {
   for (int i = 0; i < queries; ++i)
     for (int j = 0; j < keys; ++j) got.push_back(row.relative(i, j));
   check("q_rel_i . r[pair(i, j)]", {queries, keys}, got, by([](int i, int j) { return j - (2 + i) + 3; }),
-        {{"the row is that of the key; it is that of the pair", by([](int, int j) { return j; })},
+        {{"this is the row of the key; take that of the pair", by([](int, int j) { return j; })},
          {"the rows run the other way round", by([](int i, int j) { return (2 + i) - j + 3; })}});
   AttentionArgs absent = some_args(2);
   check("0 where there is no table r", naive::Row{absent, 0, 0}.relative(0, 0), 0);

@@ -76,7 +76,7 @@ def formulas_of(name):
 
 
 def stale():
-    """The formulas of the pages that the tree lacks: a line each."""
+    """The formulas on the pages that the tree lacks: a line each."""
     found = []
     for f in formulas():
         found += [f"{f.page}: there is no file {file}" for file in f.files if file not in tree.files()]

@@ -89,7 +89,7 @@ std::string InputFile::read(uint64_t from, uint64_t bytes) const {
 }
 
 void require_file(const std::string& path) {
-  if (path.empty()) bad_input("the name of a file is empty; say which one to read");
+  if (path.empty()) bad_input("the name of a file is empty; name the one to read");
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) {
     if (errno == ENOENT) bad_input("there is no file {}", path);

@@ -202,7 +202,7 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
   }
   if (name == "longrope" && c.number("fraction") == 1) {
     const ModelShape one{1, 1, head_dim};
-    const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
+    const auto factors = [&](int slots) {  // for all pairs, even if a shorter list is stretched over them
       std::vector<double> of = frequencies(head_dim, base);
       const std::vector<double> scaled = chosen->pages.pictures.frequencies(one, c, slots, 0);
       for (size_t m = 0; m < of.size(); ++m) of[m] /= scaled[m];
@@ -269,7 +269,7 @@ std::string for_hf_model(const std::string& encoding, const HfRope& rope, int tr
     return each_part(text, [&](const std::string& one) { return completed(one, model); });
   };
   if (!rope.sliding) return with(encoding, rope.full);
-  const size_t added = encoding.find('&');  // "sincos&rope": the first is of no layer
+  const size_t added = encoding.find('&');  // "sincos&rope": the first belongs to no layer
   const std::string first = added == std::string::npos ? "" : with(encoding.substr(0, added), rope.full) + "&";
   const std::vector<std::string> said = split(added == std::string::npos ? encoding : encoding.substr(added + 1), '|');
   std::vector<std::string> layers;

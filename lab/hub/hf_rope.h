@@ -1,6 +1,6 @@
-// How a checkpoint of the Hugging Face form says its rotary positions: rope_theta, and rope_scaling (or, as
-// transformers writes since version 5, rope_parameters) with one of the types default, linear, dynamic, yarn, longrope
-// and llama3. Each is a scheme here, with pairs of channels half a head apart.
+// The rotary positions of a checkpoint of the Hugging Face form: rope_theta, and rope_scaling (or, as transformers
+// writes since version 5, rope_parameters) with one of the types default, linear, dynamic, yarn, longrope and llama3.
+// Each is a scheme here, with pairs of channels half a head apart.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,16 +27,15 @@ struct HfRope {
 struct HfRopeForm {
   int longest, head_dim;                         // max_position_embeddings; channels
   bool phi = false;                              // Phi-3: heads may turn in part; a scaled rotation is LongRoPE
-  std::vector<bool> slides{};                    // Gemma 3: which layers slide, and turn in a way of their own
+  std::vector<bool> slides{};                    // Gemma 3: layers with a sliding window and their own rotation
 };
-// Throws BadInput for a type or a key that is not known, naming it, and for lists that do not fit heads of so many
-// channels.
+// Throws BadInput for a type or a key that is not known, naming it, and for lists that do not fit heads of that size.
 HfRope hf_rope(Keys& config, const HfRopeForm&);
 
-// The other way: how config.json says a scheme. Throws BadInput, with the reason, for one that the form cannot say.
+// The reverse: a scheme as keys of config.json. Throws BadInput, with the reason, for one that the form cannot express.
 struct HfRopeKeys {
   Keys::json rope_parameters;
-  std::optional<int> longest{};                  // what max_position_embeddings has to be, if that matters
+  std::optional<int> longest{};                  // the required max_position_embeddings, if it matters
   int window = 0;                                // a sliding window, as Mistral has it
 };
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);

@@ -115,7 +115,7 @@ void HfTokenizer::read_added(const json& tokens) {
     AddedTokens& among = normalized ? normalized_added_ : added_;
     if (text.empty() || among.has(text))
       bad_input("{}: its normalizer makes {} of the added token {}, which {}", path_, in_short(text), shown,
-                text.empty() ? "no text can have" : "is another one, too");
+                text.empty() ? "no text can have" : "is also another one");
     among.add({text, number, t.value("single_word", false), t.value("lstrip", false), t.value("rstrip", false)});
     set_text(number, decoder_.bytes(text));
   }

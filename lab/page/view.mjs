@@ -44,7 +44,7 @@ export function viewer(data) {
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
     document.getElementById('link').setAttribute('href', link);
     clearTimeout(writing);
-    writing = setTimeout(() => {  // once all is still: browsers refuse to hear of each frame
+    writing = setTimeout(() => {  // once all is still: browsers limit how often the address changes
       if (location.hash !== address) return;  // changed by hand, and about to be read
       history.replaceState(null, '', link);
       address = location.hash;

@@ -28,7 +28,7 @@ SmallTest small_test(const RunSpec&);
 class SmallTests {
  public:
   SmallTests(const RunFolder&, const Learner&);  // must outlive this object
-  bool due() const;                              // after so many finished steps
+  bool due() const;                              // after this many finished steps
   void test(std::optional<double> seconds);
   void sync();  // writes to disk; called before a checkpoint
   std::string checksum() const { return lines_ ? lines_->checksum() : ""; }  // of its lines; "": it writes none

@@ -12,7 +12,7 @@ namespace poslab {
 void check_memory(const RunSpec&, size_t at_once = 1);
 // Throws BadInput with the figures if such a run takes more than a month, counted from step `done`.
 void check_time(const RunSpec&, int threads, int64_t done = 0);
-// Checks memory and time of trials that run `at_once` at a time, each with so many threads.
+// Checks memory and time of trials that run `at_once` at a time, each with this many threads.
 void check_room(const std::vector<Choices>& trials, size_t at_once, int threads);
 // "about 250,000 parameters and 0.3 GB of memory; on 2 threads training takes about 12:30, testing 1:00"
 std::string estimate(const RunSpec&, int64_t done = 0);  // for the remaining steps

@@ -122,7 +122,7 @@ RunFolder RunFolder::open(const std::string& path) {
     return open(beside.has_parent_path() ? beside.parent_path().string() : ".");
   if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
     return open(folder_of_checkpoint(path));
-  if (path.empty()) bad_input("the name of the run folder is empty; say which run, as in runs/r1");
+  if (path.empty()) bad_input("the name of the run folder is empty; name the run, as in runs/r1");
   if (const fs::path parent = fs::path(path).parent_path();
       fs::is_regular_file(path) && fs::exists(parent / "config.toml"))
     bad_input("{} is a file of the run {}; name that folder", path, parent.empty() ? "." : parent.string());

@@ -3,7 +3,7 @@
     import poslab as pl
     x = pl.Tensor([[1.0, 2.0]], requires_grad=True)
     pl.sum_all(pl.softmax(x) * x).backward()        # x.grad
-    pl.encodings.rerope(window=8).matrix(32)        # what it makes of each pair of slots, without a model
+    pl.encodings.rerope(window=8).matrix(32)        # its value for each pair of slots, without a model
     pl.tasks.reverse_string.batch(8, length=20)     # tokens and targets
     run = pl.train(preset="tiny", task="even_pairs", encoding="rope", out="runs/rope")
 

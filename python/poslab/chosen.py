@@ -142,7 +142,7 @@ class Encoding(Chosen):
         """The scheme's distance for each pair of slots, key minus query: (heads that differ, length, length).
 
         A row is a query, a column a key: keys on the left have negative ones; NaN where the pair is masked. ValueError
-        for an encoding that makes no single distance of a pair. Other arguments as in view()."""
+        for an encoding that has no single distance for a pair. Other arguments as in view()."""
         return self.view("relative", length, **how)["matrices"][0][1]
 
     def matrix(self, length=32, **how):
@@ -158,10 +158,9 @@ class Encoding(Chosen):
 
     def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=None,
               train_length=40, seed=0, temperature="none"):
-        """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
-        .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random
-        samplers draw from and tables have rows for; a ValueError where there is nothing that has one. train_length:
-        what a window of 0.5L is half of."""
+        """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k), .attend(q, k,
+        v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random samplers draw from and
+        tables have rows for; a ValueError where nothing has one. train_length: what a window of 0.5L is half of."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
                                        train_length=train_length, seed=seed),

@@ -111,7 +111,7 @@ class Sampler:
         self.__dict__.update(options)
 
     def draw(self, slots, rng):
-        """The positions of so many slots: (slots,); by default those of sequential."""
+        """The positions of this many slots: (slots,); by default those of sequential."""
         return np.arange(slots)
 
 
@@ -219,8 +219,8 @@ def _check_task(task):
 
 
 def check(thing):
-    """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling; or looks at what a
-    sampler or a task draws: a class written in Python, or an object of pl.samplers or pl.tasks.
+    """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling; or checks the draws
+    of a sampler or a task: a class written in Python, or an object of pl.samplers or pl.tasks.
 
     A list of dicts, one for each law: check, law, passed, failures; of an encoding also worst and bound."""
     for kind, things in ((Sampler, chosen.samplers), (Task, chosen.tasks)):

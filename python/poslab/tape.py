@@ -7,7 +7,7 @@ from .figures.notebook import pyplot
 
 
 class Tape:
-    """What is recorded inside a with-block, op by op.
+    """The record of a with-block, op by op.
 
         x = pl.Tensor([[1.0, 2.0]], requires_grad=True)
         with pl.Tape() as tape:

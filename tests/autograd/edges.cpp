@@ -133,7 +133,7 @@ TEST_CASE("edges: a NaN or an infinity that is no choice of a model is refused")
   refuses([] { pow(one(2), nan); }, "pow: the exponent is nan; give a finite number");
   refuses([] { pow(one(2), -inf); }, "pow: the exponent is -inf; give a finite number");
   refuses([] { clamp(one(2), nan, 1); }, "clamp: low = nan, high = 1; give numbers");
-  refuses([] { clamp(one(2), 3, 1); }, "clamp: low = 3 is above high = 1; exchange them");
+  refuses([] { clamp(one(2), 3, 1); }, "clamp: low = 3 is above high = 1; swap them");
 }
 
 TEST_CASE("edges: values of padding, which may be no numbers, reach no result and no gradient of attention") {

@@ -141,7 +141,7 @@ TEST_CASE("choices: what is refused, with what was meant") {
         "listed: lengths = \"64.5\" is not a whole number; it takes 1 .. 100, one or more as 1/2/4");
   CHECK(refused("rich:symmetric=perhaps") == "rich: symmetric = \"perhaps\" is neither on nor off");
   CHECK(refused("rich:symmetric,symmetric=off") ==
-        "\"rich:symmetric,symmetric=off\" says symmetric twice; say it once");
+        "\"rich:symmetric,symmetric=off\" has symmetric twice; give it once");
   CHECK(refused("rich:") ==
         "\"rich:\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"rich:\"");
   CHECK(refused("rich:symmetric,") ==
@@ -164,7 +164,7 @@ TEST_CASE("choices: options of nothing, as a run's, are named alone") {
   for (const char* text : {"", ":", ":9", "7:", "7:8:9", "7-9"})
     CHECK(says("tested", text) ==
           fmt::format("tested = \"{}\" is not a range of lengths; it takes FROM:TO, both 1 .. 500, as in 1:100", text));
-  CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; say the shorter one first");
+  CHECK(says("tested", "9:7") == "tested = 9:7 is empty, as 7 is less than 9; give the shorter one first");
 }
 
 TEST_CASE("names: nothing is meant by a name of no letters, and no such name is meant") {

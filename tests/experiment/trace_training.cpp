@@ -188,7 +188,7 @@ TEST_CASE("trace: an update of another shape is refused, and what a change throw
   Trace wrong, broken;
   wrong.replace("update.head.b", [](const std::string&, const Tensor&) { return Tensor::full({1}, 0); });
   CHECK_THROWS_WITH_AS(t.step(&wrong),
-                       "trace: update.head.b has shape (2), and what is to take its place (1); give a tensor of shape "
+                       "trace: update.head.b has shape (2), and its replacement (1); give a tensor of shape "
                        "(2) on its device",
                        BadInput);
   broken.replace("update.*", [](const std::string& name, const Tensor& x) {

@@ -171,12 +171,12 @@ TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refu
     m.run(&t);
   };
   CHECK_THROWS_WITH_AS(with("block0.out", Tensor::full({B, T}, 0)),
-                       "trace: block0.out has shape (2, 6, 8), and what is to take its place (2, 6); give a tensor of "
+                       "trace: block0.out has shape (2, 6, 8), and its replacement (2, 6); give a tensor of "
                        "shape (2, 6, 8) on its device", BadInput);
   CHECK_THROWS_AS(with("embedding", Tensor()), BadInput);
   CHECK_THROWS_WITH_AS(with("block0.attention.statistics", Tensor::full({B, H, T, statistics_per_row}, 0)),
-                       "trace: block0.attention.statistics is computed only to be seen, and nothing reads it; replace "
-                       "what comes of it, block0.attention.heads", BadInput);
+                       "trace: block0.attention.statistics is computed only to be shown, and nothing reads it; replace "
+                       "its result, block0.attention.heads", BadInput);
 }
 
 TEST_CASE("trace: heads read values by the weights that a change gives, and its gradients are those of that formula") {

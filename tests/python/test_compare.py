@@ -123,7 +123,7 @@ def test_a_drawing_of_less_leaves_no_table_of_the_drawing_before(plan, tmp_path)
     words = ["--task", "even_pairs", "--encodings", "none", "--size", "example", "--draw"]
     refused = reproduce(out, *words, command="compare")
     assert refused.returncode == 2
-    assert "holds none of the 2 trials asked for, and its page is of others" in refused.stderr
+    assert "holds none of the requested 2 trials, and its page shows others" in refused.stderr
     assert (out / "ranking.csv").exists()
     (out / "kept.jsonl").unlink()
     done = reproduce(out, *words, command="compare")

@@ -196,7 +196,7 @@ def test_a_t5(tmp_path):
     assert said == "" or model.tokens(said) == answer[:len(said.split())]
     pl.sum_all(model(tokens, read=read, gradient=True)).backward()
     assert model.parameters["embedding"].grad.shape == model.parameters["embedding"].shape
-    for how, words in (({}, "say read"), ({"read": [0]}, "read have shape"), ({"read": [[0]] * 2}, "2 sequences"),
+    for how, words in (({}, "give read"), ({"read": [0]}, "read have shape"), ({"read": [[0]] * 2}, "2 sequences"),
                        ({"read": [[-1]]}, "token -1"), ({"read": read, "outputs": 1}, "no outputs")):
         with pytest.raises(ValueError, match=words):
             model(tokens, **how)
@@ -226,7 +226,7 @@ def test_a_model_of_a_task_reads_no_text(model):
 
 @pytest.mark.parametrize("trace, words", [
     ({"block0.out": lambda name, x: x.numpy()[:, 1:]}, "block0.out has shape"),
-    ({"block0.attention.statistics": lambda name, x: x * 2}, "only to be seen"),
+    ({"block0.attention.statistics": lambda name, x: x * 2}, "only to be shown"),
     ({"embedding": lambda name, x: "text"}, "numbers"),
 ])
 def test_replacements_that_do_not_fit(model, trace, words):

@@ -301,7 +301,7 @@ def test_what_cannot_be_done_is_named():
         pt.Attention("rope", 16, 2, causal="yes")
     with pytest.raises(ValueError, match="d_model is 16.0; give a whole number"):
         pt.Attention("rope", 16.0, 2)
-    with pytest.raises(ValueError, match=r"'alibi' is no Scheme; say pt.Scheme\('alibi', d_model, heads\)"):
+    with pytest.raises(ValueError, match=r"'alibi' is no Scheme; write pt.Scheme\('alibi', d_model, heads\)"):
         pt.score_mod("alibi", 6)
     with pytest.raises(ValueError, match="takes a model of transformers.*'llama'"):
         pt.patch("llama", "rope")
@@ -316,7 +316,7 @@ def test_what_cannot_be_done_is_named():
     with pytest.raises(ValueError, match="a cache has no gradients"):
         layer = pt.Attention("rope", 16, 2, causal=True)
         layer(x_of(1, 4, 16), cache=layer.cache(8))
-    with pytest.raises(ValueError, match="say causal=True"):
+    with pytest.raises(ValueError, match="give causal=True"):
         pt.Attention("rope", 16, 2).cache(8)
     with pytest.raises(ValueError, match="give x and x_keys"):
         pt.Scheme("cable", 16, 2, causal=True)(x_of(1, 1, 2, 8), x_of(1, 3, 1, 8), x_of(1, 3, 1, 8))

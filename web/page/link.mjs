@@ -1,6 +1,6 @@
-// The state of the page as a link, and back: the part that is shown, lanes, settings of training and what a part asks
-// are in the fragment, and a link that is wrong in one place is right in all others. What is tried on a model that is
-// there (silenced heads, positions, a temperature) is not.
+// The state of the page as a link, and back: the part that is shown, lanes, settings of training and the questions of a
+// part are in the fragment, and a link that is wrong in one place is right in all others. Experiments on a trained
+// model (silenced heads, positions, a temperature) are not in it.
 import {own_text} from './bias.mjs';
 import {read_expression} from './expression.mjs';
 
@@ -21,7 +21,7 @@ export const FIRST_LANES = [
 ];
 
 let of_runs = {};
-// The page has its own runs: it begins with these, and a link has the differences.
+// A page with runs of its own begins with these, and a link has the differences.
 export function begin_with(settings) { of_runs = settings; }
 
 export function first_state() {

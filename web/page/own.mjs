@@ -24,8 +24,8 @@ const VERDICTS = new Map([
   [null, [{class: 'quiet'}, '–']], [true, [{class: 'good'}, '✓ holds']], [false, [{class: 'bad'}, '✗ broken']]
 ]);
 
-// Its spelling for the program, or why there is none. text: of a bias; sizes: layers, heads and train_length of its
-// model.
+// Its spelling for the program, or the reason why there is none. text: a bias's; sizes: layers, heads and train_length
+// of its model.
 /**
  * @param {string} kind
  * @param {any} read

@@ -12,7 +12,7 @@ export class Matrix {
     this.beside = [];  // others, which show the same cell
   }
   // {size, values: Float32Array (T, T), two_sided, words(i, j, value), title, least, most, names}; the range is that of
-  // the values unless it is given; names: of the slots, written along both sides while there is room.
+  // the values unless it is given; names: the slots', written along both sides while there is room.
   /** @param {any} drawn */
   draw({size, values, two_sided = false, words, title = this.caption.textContent, least, most, names}) {
     const finite = values.filter(Number.isFinite), low = least ?? finite.reduce((a, b) => Math.min(a, b), Infinity);

@@ -22,7 +22,7 @@ const about = () =>
     ({parameters: model.parameters, config: model.config(), command: model.command(), done: model.done});
 
 // Trains to `until` steps, and tests `strings` strings at each of `lengths` on the way and at the end: after `every`
-// steps or a multiple, so that tests take about a fifth of the time. Between two lengths, too, the mail is looked at.
+// steps or a multiple, so that tests take about a fifth of the time. Messages are also read between two lengths.
 async function run({until, every, lengths, strings}) {
   const mine = running = {};
   try {

@@ -14,7 +14,7 @@ struct Look {
 Look read_look(const std::string& text, const RunSpec&);
 std::string words_of(const Look&);   // "layer 2, head 3"
 
-// Throws BadInput if the weights of a string of so many slots would not fit.
+// Throws BadInput if the weights of a string of this many slots would not fit.
 void check_look(int slots);
 // The weights of the answer slots for all slots, by row. (O, T)
 std::vector<double> weights(const Respondent&, const Answer&, const Look&);

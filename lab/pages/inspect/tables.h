@@ -25,7 +25,7 @@ extern const char* const dispersion_csv_header;
 std::string dispersion_csv(const std::string& run, const Dispersed&);
 extern const char* const logits_csv_header;  // run,length,normal,logit: quantiles of the sorted logits of layer 1
 std::string logits_csv(const std::string& run, const Dispersed&);
-extern const char* const biases_csv_header;  // run,head,query,key,bias: of layer 1, for visible keys
+extern const char* const biases_csv_header;  // run,head,query,key,bias: in layer 1, for visible keys
 std::string biases_csv(const std::string& run, const Biases&);
 
 extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,seen_in_training

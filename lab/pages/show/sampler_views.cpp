@@ -79,7 +79,7 @@ std::optional<View> positions_view(const Subject& s) {
           ++count[std::lround(gap)], ++total, sum += gap;
           ++ranges[gap < 1.5 ? 0 : gap < 4.5 ? 1 : gap < 16.5 ? 2 : gap < 64.5 ? 3 : 4];
         }
-    } catch (const BadInput&) { continue; }   // not so many positions
+    } catch (const BadInput&) { continue; }   // too few positions
     if (total == 0) continue;                 // a single slot has no neighbour
     page::Curve curve{fmt::format("{} slots", slots), int(c.curves.size()), {}};
     for (const auto& [gap, times] : count)
@@ -137,7 +137,7 @@ std::optional<View> coverage_view(const Subject& s) {
     try {
       for (int n = 0; n < ((*sampler)->random ? test_draws : 1); ++n)
         count(drawn(s, *sampler, Purpose::test_positions, n, slots), met);
-    } catch (const BadInput&) { continue; }   // not so many positions
+    } catch (const BadInput&) { continue; }   // too few positions
     std::vector<double> shares;
     for (int kind = 0; kind < kinds; ++kind) {
       double known = 0;

@@ -61,7 +61,7 @@ std::optional<double> temperature(const std::vector<LogitRow>& all, double targe
   return (low + high) / 2;
 }
 
-// The propositions from keys_short to so many keys.
+// The propositions from keys_short to this many keys.
 Json row(int keys_long, double variance, double largest) {
   std::vector<LogitRow> few, many;
   for (uint64_t n = 0; n < rows; ++n)

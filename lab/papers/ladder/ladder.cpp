@@ -77,7 +77,7 @@ std::vector<double> means(const Outcomes& outcomes, const std::string& task, con
   return all;
 }
 
-// Null if one of them has no mean. Of equal ones the first counts.
+// Null if one of them has no mean. The first of equal ones counts.
 const Rung* best(const std::vector<Rung>& rungs, const std::vector<double>& means) {
   for (const double x : means)
     if (std::isnan(x)) return nullptr;

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int max_kills =
-    3;  // a trial that is killed so often from outside counts as failed; perhaps it is too large for the memory
+    3;  // a trial that is killed this often from outside counts as failed; perhaps it is too large for the memory
 
 class Journal {
  public:

@@ -93,7 +93,7 @@ def only(figures, names):
 
 
 def labelled(figures, labels, signs):
-    """NAME=TEXT for each name of a curve, title and label of an axis. Of "encoding=rope" the value is a name, too."""
+    """NAME=TEXT for each name of a curve, title and label of an axis. In "encoding=rope" the value is a name, too."""
     places = [(figure, key) for figure in figures for key in ("title", "x", "y", "row", "col") if key in figure]
     places += [(curve, "name") for figure in figures for curve in figure.get("curves", [])]
     names = {}
@@ -126,7 +126,7 @@ def parser():
     made.add_argument("--style", action="append", default=[], metavar="STYLE",
                       help="a style of matplotlib, by its name or file, over poslab's; may be repeated")  # fmt: skip
     made.add_argument("--only", action="append", default=[], metavar="FIGURE", help="only this figure; may be repeated")
-    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="of a file whose name does not say it, as -o -")
+    made.add_argument("--format", metavar="pdf|svg|png|pgf", help="the format of a file whose name lacks one, as -o -")
     return made
 
 

@@ -152,7 +152,7 @@ def _numbers(n):
 
 
 def _words_of(figure):
-    """Columns of words, by their heads: the module where it begins, ops, parameters and the shape of the result."""
+    """Columns of words, by their heads: the module, where one begins, ops, parameters and the shape of the result."""
     nodes = figure["nodes"]
     heads = {"module": "module", "ops": "name", "reads": "reads", "result": "shape"}
     columns = {}
@@ -212,8 +212,8 @@ def kind_of(figure):
 
 
 def rows_of(figures, width):
-    """Figures of a kind stand beside one another as far as the width allows, in rows of about equal number: (figures,
-    columns) for each row."""
+    """Puts figures of a kind side by side as far as the width allows, in rows of about equal number: (figures, columns)
+    for each row."""
     least = {"matrix": 40, "chart": 75, "marks": 75, "tape": math.inf}  # mm
     for kind, of_kind in itertools.groupby(figures, kind_of):
         group = list(of_kind)

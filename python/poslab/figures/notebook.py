@@ -71,7 +71,7 @@ def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=Tr
         matrices = {"": matrices}
     for m in matrices.values():
         if isinstance(m, str) or hasattr(m, "spelled"):
-            raise ValueError(f"plot_matrices: {m!r} is no matrix; say pl.encodings[\"{m}\"].matrix(12)[0]")
+            raise ValueError(f"plot_matrices: {m!r} is no matrix; write pl.encodings[\"{m}\"].matrix(12)[0]")
     matrices = {name: np.asarray(m, dtype=float) for name, m in matrices.items()}
     for name, m in matrices.items():
         if m.ndim != 2:
@@ -106,10 +106,10 @@ def plot_lengths(runs, axes=None):
     dict of name and Run. Dashed: the longest trained input. Dotted: the most frequent symbol of each slot as the
     answer, in the test of the run that reaches furthest."""
     if isinstance(runs, dict) and not runs:
-        raise ValueError("plot_lengths: no runs; say plot_lengths({'plain': pl.Run('runs/plain')})")
+        raise ValueError("plot_lengths: no runs; write plot_lengths({'plain': pl.Run('runs/plain')})")
     for run in runs.values() if isinstance(runs, dict) else [runs]:
         if not hasattr(run, "rows"):
-            raise ValueError(f"plot_lengths: {run!r} is no run; say plot_lengths({{'plain': pl.Run('runs/plain')}})")
+            raise ValueError(f"plot_lengths: {run!r} is no run; write plot_lengths({{'plain': pl.Run('runs/plain')}})")
     if not isinstance(runs, dict):
         runs = {runs.path: runs}
     for run in runs.values():
@@ -117,7 +117,7 @@ def plot_lengths(runs, axes=None):
             raise ValueError(f"plot_lengths: {run!r} is no run of a task of strings, which has an accuracy by length; "
                              "pl.report draws others")
     if hasattr(axes, "rows"):
-        raise ValueError("plot_lengths: axes is a run; say plot_lengths({'one': run, 'other': other}) for several")
+        raise ValueError("plot_lengths: axes is a run; write plot_lengths({'one': run, 'other': other}) for several")
     axes = _axes_for(1, axes, (6.4, 3.6))[0]
 
     def curve(name, run, column, **more):

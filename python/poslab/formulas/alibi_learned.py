@@ -1,4 +1,5 @@
-"""ALiBi with learned slopes exp(a_h), without a mask: the released half is subtracted from what the left costs."""
+"""ALiBi with learned slopes exp(a_h), without a mask: the released half is subtracted from the penalties on the
+left."""
 
 import numpy as np
 

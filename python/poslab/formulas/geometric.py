@@ -24,4 +24,4 @@ def weights(case, w, q, k, positions):
     nearer = (abs(i - k) < abs(i - j)) | ((j < i) & (k - i == i - j))
     a = p * np.where(nearer, 1 - p[:, :, :, None, :], 1).prod(-1)
     total = a.sum(-1, keepdims=True)
-    return a / np.where(total.real > 0, total, 1)  # a query without another key weighs none
+    return a / np.where(total.real > 0, total, 1)  # a query without another key gives no weight

@@ -1,4 +1,4 @@
-"""LongRoPE within the trained length, a list of two numbers drawn out over four pairs."""
+"""LongRoPE within the trained length, a list of two numbers stretched over four pairs."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""NTK by parts, as released before YaRN: linear below 0.75 turns, bloc97's NTK from 1.25 to 2, as it was from 16."""
+"""NTK by parts, as released before YaRN: linear below 0.75 turns, bloc97's NTK from 1.25 to 2, unchanged from 16."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Transformer-XL (Dai et al. 2019): sines of the distance, projected, meet the query; u and v are learned."""
+"""Transformer-XL (Dai et al. 2019): sines of the distance, projected and multiplied by the query; u and v are
+learned."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What schemes of rotated channels have in common: logits of queries and keys whose pairs rotate by given angles."""
+"""The common part of schemes of rotated channels: logits of queries and keys whose pairs rotate by given angles."""
 
 import numpy as np
 

@@ -1,7 +1,6 @@
 """Selective RoPE with all its parts: a convolution over 4 slots, a bias, a gate; angles are sums over slots so far.
 
-The angle between a query and a key is the sum of what the slots between them turn, written out pair by pair.
-"""
+The angle between a query and a key is the sum of the turns of the slots between them, written out pair by pair. """
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def logits(case, w, q, k, positions):
         for j in range(q.shape[1]):
             between = phi[:, j + 1 : i + 1].sum(1) - phi[:, i + 1 : j + 1].sum(1)  # (B, H, D/2)
             c, n = np.cos(scale * between), np.sin(scale * between)
-            a, b = k[:, j, :, :half], k[:, j, :, half:]  # the key rotated back, by what lies between
+            a, b = k[:, j, :, :half], k[:, j, :, half:]  # the key rotated back, by the angles between
             back = np.concatenate([a * c + b * n, b * c - a * n], -1)
             s[:, :, i, j] = (q[:, i] * back).sum(-1)
     return s / np.sqrt(2 * half)

@@ -1,4 +1,4 @@
-"""T5's bias as it stands in T5: causal, 32 buckets for the left alone, logits without 1 / sqrt(D)."""
+"""T5's bias as in T5 itself: causal, 32 buckets for the left alone, logits without 1 / sqrt(D)."""
 
 import numpy as np
 

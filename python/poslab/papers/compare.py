@@ -14,7 +14,7 @@ from .seeds import NAN, difference, interval, mean, number, span
 from .setting import Setting, baselines, strong, tasks, worth
 from .sweep import BASELINES, done, ends, how_many, mean_at, trained_lengths
 
-LEARNED = 0.9  # below it at the trained lengths, accuracy beyond them says little
+LEARNED = 0.9  # below it at the trained lengths, accuracy beyond them means little
 FEW = 5  # curves of a chart
 NAMES = 8  # at most, in a sentence
 

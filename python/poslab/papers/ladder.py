@@ -1,6 +1,7 @@
 """The ladder: encodings that are to be above the best of tables 1 and 5 of Ruoss et al. 2023, at the same budget.
-about["registered"] is lab/papers/ladder/ladder.toml, which says what is tried, how it is chosen and judged, and what
-was expected. `poslab reproduce ladder` trains by it, and about["chosen"] says what it chose after the first stage."""
+about["registered"] is lab/papers/ladder/ladder.toml, which states the candidates, the rules that choose and judge them,
+and the expectations. `poslab reproduce ladder` trains by it, and about["chosen"] says what it chose after the first
+stage."""
 
 import numpy as np
 import pandas as pd

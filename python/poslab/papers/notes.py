@@ -1,5 +1,5 @@
-"""What stands above and below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", and other words
-under names of their own. {places} are filled from data. What several share stands under "# {PLACE}"."""
+"""The texts above and below the tables: notes/SOURCE.txt has the notes of each table under "# TABLE", and other words
+under names of their own. {places} are filled from data. Shared notes are under "# {PLACE}"."""
 
 import functools
 import pathlib

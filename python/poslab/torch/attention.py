@@ -13,13 +13,13 @@ from .bridge import at_one_place, call, of_engine, shared
 class Scheme(nn.Module):
     """An encoding, a sampler and a temperature for `layers` layers: logits, weights and results of queries and keys.
 
-    Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. What they learn
-    are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are resampled by
-    next_pass() while training, so call it before each pass of the model: without it all passes have the same ones, as
-    in evaluation. head_dim: d_model / heads if it is not said.
-    pool: how many positions random samplers draw from and tables have rows for; 2048 if neither it nor the sampler
-    says, and a ValueError where there is nothing that has one. train_length: what a window of 0.5L is half of, and the
-    length that yarn and its like take as the trained one. Positions that the encoding does not read are warned of."""
+    Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. Their learned
+    numbers are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are
+    resampled by next_pass() while training, so call it before each pass of the model: without it all passes have the
+    same ones, as in evaluation. head_dim: d_model / heads if it is not said. pool: how many positions random samplers
+    draw from and tables have rows for; 2048 if neither it nor the sampler says, and a ValueError where there is nothing
+    that has one. train_length: what a window of 0.5L is half of, and the length that yarn and its like take as the
+    trained one. Positions that the encoding does not read are warned of."""
 
     embedded = False                            # whether embed() was called
 
@@ -132,8 +132,8 @@ class Scheme(nn.Module):
         return self._call("embed", {"x": x}, positions=positions) if self.adds_to_embedding else x
 
     def forward(self, q, k, v, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
-        """(B, Tq, H, D): what queries (B, Tq, H, D), the last ones of the slots, read of values (B, Tk, G, D) by keys
-        (B, Tk, G, D).
+        """(B, Tq, H, D): the result of queries (B, Tq, H, D), the last ones of the slots, from values (B, Tk, G, D) by
+        keys (B, Tk, G, D).
 
         x (B, Tq, C), x_keys (B, Tk, C): the states that queries and keys are made from, for encodings that read them.
         positions (Tk,) or (B, Tk): in place of those of the sampler. lengths (B,): how many keys each sequence has; the
@@ -172,11 +172,11 @@ class Attention(nn.Module):
                              "torch.nn.Dropout after the layer")
         self.shares = isinstance(encoding, Scheme)
         if self.shares and options:
-            raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; say it "
-                             "there")
+            raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; give "
+                             "it there")
         if "layers" in options:
-            raise ValueError("poslab.torch: layers belongs to a Scheme that several of them share; say layer, which is "
-                             "the number of this one")
+            raise ValueError("poslab.torch: layers belongs to a Scheme that several of them share; give layer, which "
+                             "is the number of this one")
         self.layer, self.heads = whole("layer", layer, 0), whole("heads", heads, 1)
         self.key_heads = self.heads if key_heads is None else whole("key_heads", key_heads, 1)
         if self.heads % self.key_heads:
@@ -238,7 +238,7 @@ class Attention(nn.Module):
         return self.scheme.weights(q, k, x, layer=self.layer, **how)
 
     def cache(self, capacity, sequences=1):
-        """An empty Cache for decoding up to so many slots."""
+        """An empty Cache for decoding up to this many slots."""
         return Cache(self, capacity, sequences)
 
 
@@ -249,7 +249,7 @@ class Cache:
     def __init__(self, layer, capacity, sequences=1):
         scheme, size = layer.scheme, (whole("sequences", sequences, 1), whole("capacity", capacity, 1))
         if not scheme.how["causal"]:
-            raise ValueError("poslab.torch: only causal attention can go on from a cache; say causal=True")
+            raise ValueError("poslab.torch: only causal attention can go on from a cache; give causal=True")
         self.length, self.capacity, self._layer = 0, size[1], layer
         self._kept = [torch.empty(*size, layer.key_heads, layer.head_dim) for _ in range(2)]
         self._kept.append(torch.empty(*size, scheme.how["d_model"]))

@@ -49,7 +49,7 @@ def _place(table, length, head, query, key):
 def _tables(scheme, length, layer):
     """Gain and bias of a pair: (H, 2 length - 1) by distance, or (H, length, length)."""
     if not isinstance(scheme, Scheme):
-        raise ValueError(f"poslab.torch: {scheme!r} is no Scheme; say pt.Scheme({str(scheme)!r}, d_model, heads)")
+        raise ValueError(f"poslab.torch: {scheme!r} is no Scheme; write pt.Scheme({str(scheme)!r}, d_model, heads)")
     length, heads = whole("length", length, 1, 2**16), scheme.how["heads"]
     size = scheme.how["head_dim"] or scheme.how["d_model"] // heads
 

@@ -21,14 +21,14 @@ def patch(model, encoding, *, temperature="none", positions="sequential", train_
         model = AutoModelForCausalLM.from_pretrained(folder)
         pt.patch(model, "rerope:window=512")
 
-    What the encoding does not say of pairing, base and trained length comes from the checkpoint. train_length, by
-    default its original_max_position_embeddings or else max_position_embeddings, is the trained length of yarn and its
-    like, and what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
-    for models of other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation
-    is scaled, such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ...; position_ids that
-    begin anew at 0 are packed documents, each by itself, where there is no cache and no attention_mask, and others are
-    refused. save_pretrained() writes the encodings that a config.json can express, and refuses others;
-    torch.save() stores any patched model."""
+    Pairing, base and trained length come from the checkpoint unless the encoding states them. train_length, by default
+    its original_max_position_embeddings or else max_position_embeddings, is the trained length of yarn and its like,
+    and what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError for models of
+    other kinds, for encodings that add to the embedding, and for rope where the checkpoint's own rotation is scaled,
+    such as llama3: say that one. Positions are those of the sampler, or 0, 1, 2, ...; position_ids that begin anew at 0
+    are packed documents, each by itself, where there is no cache and no attention_mask, and others are refused.
+    save_pretrained() writes the encodings that a config.json can express, and refuses others; torch.save() stores any
+    patched model."""
     if not hasattr(getattr(model, "config", None), "model_type"):
         raise ValueError(f"poslab.torch: patch() takes a model of transformers, as from_pretrained gives it, and this "
                          f"is {model!r:.60}")
@@ -179,8 +179,8 @@ class _WithStates:
 
 
 def _borders(positions, batch, alone):
-    """Where packed documents begin and end, [[0, 5, 12], ...] for each sequence, of positions (1 or B, T) that begin
-    anew at 0; None where there are none, or transformers would not part them: beside a mask or a cache (not alone)."""
+    """The borders of packed documents, [[0, 5, 12], ...] for each sequence, from positions (1 or B, T) that begin anew
+    at 0; None where there are none, or transformers would not part them: beside a mask or a cache (not alone)."""
     if positions is None or not alone:
         return None
     rows = positions.expand(batch, -1)

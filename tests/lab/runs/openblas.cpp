@@ -94,7 +94,7 @@ TEST_CASE("openblas is refused with the remedy where it is absent, broken, or of
   stand.compile(2, "OpenBLAS 9.9.9");
   refused("libopenblas.so.0: it is the openmp flavour, which starts threads of its own in each of ours");
   stand.compile(1, "OpenBLAS 9.9.9 USE64BITINT");
-  refused("libopenblas.so.0: its whole numbers have 64 bits");
+  refused("libopenblas.so.0: its integers have 64 bits");
   stand.before += " POSLAB_PRODUCTS=blas";
   CHECK(holds(stand.answer("train" + tiny_options({}) + " --out " + (stand.folder / "run")),
               "2: poslab: POSLAB_PRODUCTS is \"blas\"; give own, openblas or naive\n"));
