@@ -370,7 +370,7 @@ std::function<void()> add_explain(CLI::App* explain) {
   const auto words = std::make_shared<std::pair<std::string, std::string>>();
   explain->footer(R"(
 If two lists have a name, as none is an encoding and a temperature, put the kind before it. The code of --numpy
-has the options in its first line: a line on stderr says where you asked for others, which are yours to put in.
+has the options in its first line: a line on stderr names any others, which are yours to put in.
 
 Examples:
   poslab explain rope

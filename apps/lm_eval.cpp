@@ -189,8 +189,8 @@ Tests at the run's lengths or at --times, on texts that are long and on texts th
 commas between, are tested on the same texts: a column each, of loss and perplexity by length and by place.
 
 The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
-eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept if
---name or -o says where. `poslab report` draws what a run has as lines of their own. -o page.html is a page like that of
+eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept
+only with --name or -o. `poslab report` draws the tests of a run as separate lines. -o page.html is a page like that of
 `poslab report`, with page-lengths.csv beside it; .svg, .pdf, .png and .pgf are its first charts, .csv its numbers.
 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and

@@ -129,7 +129,7 @@ Tests at the run's lengths or at --lengths; answers are spread evenly over the c
 
 The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
 eval-NAME.csv, with its options in eval-NAME.json. One of other tasks, or with another encoding or temperature, is
-printed, and kept if --name or -o says where. `poslab report` draws what a run has as lines of their own.
+printed, and kept only with --name or -o. `poslab report` draws the tests of a run as separate lines.
 
 With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
 v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model or tokenizer.json.

@@ -9,7 +9,7 @@ using Strides = std::vector<int64_t>;
 
 Strides dense(const Shape& x);                              // row-major: (4, 5, 6) -> 30, 6, 1
 Strides broadcast_strides(const Shape& x, const Shape& over);  // dense strides of x, 0 where x repeats to fill `over`
-Shape broadcast(const char* op, const Shape& a, const Shape& b);   // the shape that both fill; or BadInput
+Shape broadcast(const char* op, const Shape& a, const Shape& b);   // the shape of both; throws BadInput
 
 // The loop over `size` with these strides of y, a and b. Drops dimensions of size 1 and merges dimensions that are
 // contiguous in all arrays, for long inner runs. Throws BadInput if more than StridedLoop::max_dims remain.

@@ -100,7 +100,7 @@ again in each run of digits, signs and empty slots. Positions that always grow a
     .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
                "n_i: the number of the segment",
     .source = "He et al. 2024", .doors = "1, 2 or 3",
-    .shows = always("How alike the vectors are that the two slots are given for their places in their segments: the "
+    .shows = always("The similarity of the vectors for two slots' places in their segments: the "
                     "cosine between them."),
     .pictures = {.distances = [](const ModelShape&, const Choices&, const Positions& p) {
                    const std::vector<double> at = segments(p);

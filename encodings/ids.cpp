@@ -70,6 +70,6 @@ default, so that no two numbers are alike and only equal ones meet. It reads all
 coupled gives; of other samplers each token has one number.)",
     .formula = "h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )",
     .source = "poslab; after position coupling, Cho et al. 2024", .doors = "1",
-    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
+    .shows = always("The similarity of the vectors of two slots: the cosine between them.")};
 
 }  // namespace poslab

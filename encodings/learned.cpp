@@ -44,6 +44,6 @@ that training has not met has a vector that nobody has trained, and beyond the t
 With randomized positions, drawn per sequence, it is label encoding (Li & McClelland 2022).)",
     .formula = "h_i = x_i + table[p_i - first],   table: max_position rows", .source = "Gehring et al. 2017",
     .doors = "1",
-    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
+    .shows = always("The similarity of the vectors of two slots: the cosine between them.")};
 
 }  // namespace poslab

@@ -50,6 +50,6 @@ const SchemePages learned_fourier_pages = {
 what is added to the embedding. It takes any real positions.)",
     .formula = "h_i = x_i + gelu(r_i w1 + b1) w2 + b2,   r_i = [ cos(p_i f), sin(p_i f) ] / sqrt(F)",
     .source = "Li et al. 2021", .doors = "1",
-    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
+    .shows = always("The similarity of the vectors of two slots: the cosine between them.")};
 
 }  // namespace poslab

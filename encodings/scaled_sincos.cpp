@@ -29,6 +29,6 @@ const SchemePages scaled_sincos_pages = {
 the symbols in a model whose embeddings are small.)",
     .formula = "h_i = x_i + scale [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "x-transformers",
     .doors = "1",
-    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
+    .shows = always("The similarity of the vectors of two slots: the cosine between them.")};
 
 }  // namespace poslab

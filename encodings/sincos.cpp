@@ -31,6 +31,6 @@ embedding of the symbol that stands there. Near positions have similar vectors. 
 strings bring vectors that training has not met.)",
     .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)", .source = "Vaswani et al. 2017",
     .doors = "1",
-    .shows = always("How alike the vectors are that the two slots are given: the cosine between them.")};
+    .shows = always("The similarity of the vectors of two slots: the cosine between them.")};
 
 }  // namespace poslab

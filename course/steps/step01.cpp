@@ -22,7 +22,7 @@ Values steps(const Strides& s) { return {s.begin(), s.end()}; }
 
 CASE("how many values a shape has") {
   const auto hints = [](double sum, double last) {
-    return std::vector<Mistake>{{"the sizes are added; they have to be multiplied", {sum}},
+    return std::vector<Mistake>{{"the sizes are added; they should be multiplied", {sum}},
                                 {"only the last size is used", {last}},
                                 {"the product begins at 0; begin at 1", {0}}};
   };
@@ -82,8 +82,8 @@ CASE("a reshape that does not fit") {
 CASE("steps of a dense tensor") {
   check("steps of (4, 5, 6): 30, 6, 1", steps(dense({4, 5, 6})), {30, 6, 1},
         {{"they are those of the first axis innermost; the last axis has step 1", {1, 4, 20}},
-         {"each step is the size of its own axis; it is the product of all sizes to the right", {4, 5, 6}},
-         {"a step has its own size in it; it is the product of the sizes to the right alone", {120, 30, 6}}});
+         {"each step is the size of its own axis; it should be the product of all sizes to the right", {4, 5, 6}},
+         {"a step includes its own size; it should be the product of the sizes to the right alone", {120, 30, 6}}});
   check("steps of (7): 1", steps(dense({7})), {1});
   check("steps of (2, 60000, 60000): 3.6e9, which no int holds", steps(dense({2, 60000, 60000})), {3.6e9, 60000, 1},
         {{"the step is an int and overflows; make it an int64_t", {double(int32_t(3600000000u)), 60000, 1}}});
@@ -106,8 +106,8 @@ CASE("which shape two shapes broadcast to") {
          {"a size of 1 must give way to the other", {1, 5}},
          {"it is refused, and 1 meets any size, whichever shape it is in", {-1}}});
   check("(2, 3, 5) and (5): (2, 3, 5)", of({2, 3, 5}, {5}), {2, 3, 5},
-        {{"shapes are put together from the left; they are from the right", {5, 3, 5}},
-         {"they are put together from the left, where 5 does not meet 2; they are from the right", {-1}}});
+        {{"shapes are put together from the left; it should be from the right", {5, 3, 5}},
+         {"they are put together from the left, where 5 does not meet 2; it should be from the right", {-1}}});
   check("(5) and (2, 3, 5): (2, 3, 5)", of({5}, {2, 3, 5}), {2, 3, 5});
   check("(3, 1) and (2, 1, 4): (2, 3, 4)", of({3, 1}, {2, 1, 4}), {2, 3, 4});
   check("(2, 3) and (2, 4) are refused, by bad_input", of({2, 3}, {2, 4}), {-1},

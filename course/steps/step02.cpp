@@ -143,7 +143,8 @@ CASE("the gradient of the loss is 1, whatever it was") {
   loss.grad_accumulator().at[0] = 7;
   backward(loss);
   check("d loss / d loss = 1, so d loss / dx = 2", x.grad(), {2},
-        {{"1 is added to what was in the loss's gradient; it is set to 1", {16}}, {"it is left as it was", {14}}});
+        {{"1 is added to what was in the loss's gradient; it should be set to 1", {16}},
+         {"it is left as it was", {14}}});
 }
 
 CASE("what nothing flows into is left out") {
@@ -210,12 +211,12 @@ CASE("a repeated input gets the sum over all its places") {
   check("db_j = sum_i a_ij", b.grad(), {5, 7, 9},
         {{"only the first place counts: b was repeated, and its gradient is the sum over all rows", {1, 2, 3}},
          {"only the last place counts: later ones overwrite earlier ones (= for +=)", {4, 5, 6}},
-         {"it is the mean over the places that b was repeated to, and must be their sum", {2.5, 3.5, 4.5}}});
+         {"it is the mean over the places that b was repeated to; it should be their sum", {2.5, 3.5, 4.5}}});
   check("dc_i = sum_j a_ij", c.grad(), {6, 15},
         {{"the places of c are filled round and round; c_i is repeated along row i", {9, 12}},
          {"only the first place counts: c was repeated, and its gradient is the sum over all columns", {1, 4}},
          {"only the last place counts: later ones overwrite earlier ones (= for +=)", {3, 6}},
-         {"it is the mean over the places that c was repeated to; it is their sum", {2, 5}}});
+         {"it is the mean over the places that c was repeated to; it should be their sum", {2, 5}}});
 }
 
 CASE("the derivative of a product") {
@@ -223,11 +224,11 @@ CASE("the derivative of a product") {
   const Tensor a = leaf({3}, {1, 2, 3}), b = leaf({3}, {-4, 5, 0.5});
   backward(weighed(a * b, {1, 10, 100}));
   check("da = dy b", a.grad(), {-4, 50, 50},
-        {{"da is dy a; it is dy b, the other factor", {1, 20, 300}},
+        {{"da is dy a; it should be dy b, the other factor", {1, 20, 300}},
          {"dy is missing: da = dy b, by the chain rule", {-4, 5, 0.5}},
          {"da is dy alone, as if a were added", {1, 10, 100}}});
   check("db = dy a", b.grad(), {1, 20, 300},
-        {{"db is dy b; it is dy a, the other factor", {-4, 50, 50}},
+        {{"db is dy b; it should be dy a, the other factor", {-4, 50, 50}},
          {"dy is missing: db = dy a, by the chain rule", {1, 2, 3}}});
 }
 
@@ -250,10 +251,11 @@ CASE("the derivative of a quotient") {
   clear_tape();
   const Tensor a = leaf({2}, {6, -3}), b = leaf({2}, {2, 4});
   backward(weighed(a / b, {1, 10}));
-  check("da = dy / b", a.grad(), {0.5, 2.5}, {{"da is dy b; it is dy / b", {2, 40}}, {"dy is missing", {0.5, 0.25}}});
+  check("da = dy / b", a.grad(), {0.5, 2.5},
+        {{"da is dy b; it should be dy / b", {2, 40}}, {"dy is missing", {0.5, 0.25}}});
   check("db = -(dy / b) (a / b)", b.grad(), {-1.5, 1.875},
         {{"the minus is missing: 1 / b falls where b grows", {1.5, -1.875}},
-         {"b is divided by once; it is b^2", {-6 / 2. * 1, 3 / 4. * 10}},
+         {"the divisor is b; it should be b^2", {-6 / 2. * 1, 3 / 4. * 10}},
          {"db is -dy / b^2; the factor a is missing", {-0.25, -0.625}}});
 }
 
@@ -261,7 +263,8 @@ CASE("the derivative of a quotient with a constant") {
   clear_tape();
   const Tensor a = leaf({2}, {6, -3}), b = leaf({2}, {2, 4});
   backward(sum_all(a / Tensor::from<double>({2}, {2, 4})));
-  check("da = dy / b", a.grad(), {0.5, 0.25}, {{"a gets none; it gets its own also where b is a constant", {0, 0}}});
+  check("da = dy / b", a.grad(), {0.5, 0.25},
+        {{"a gets none; it should get its own even where b is a constant", {0, 0}}});
   backward(sum_all(Tensor::from<double>({2}, {6, -3}) / b));
   check("db = -(dy / b) (a / b)", b.grad(), {-1.5, 0.1875});
 }

@@ -55,9 +55,9 @@ CASE("softmax of a row") {
         {{"it is not divided by the sum of its row", e},
          {"it is not divided by the sum of its row",
           each([&](int i, int, int at) { return std::exp(x[size_t(at)] - (i == 0 ? 4 : 0.5)); })},
-         {"the sum runs over the whole tensor; each row has its own",
+         {"the sum runs over the whole tensor; each row should have its own",
           each([&](int, int, int at) { return e[size_t(at)] / all; })},
-         {"the sum runs down the columns; it runs along a row",
+         {"the sum runs down the columns; it should run along a row",
           each([&](int, int j, int at) { return e[size_t(at)] / (e[size_t(j)] + e[size_t(j + n)]); })},
          {"the first row alone is computed right: is the pointer moved by n for each row?",
           each([&](int, int j, int) { return e[size_t(j)] / sum(e, 0, n); })},
@@ -102,7 +102,7 @@ CASE("the derivative of softmax") {
          {"the factor y_ij is missing", each([&](int i, int, int at) { return w[size_t(at)] - dot(i); })},
          {"the sum has no y in it: it is sum_k dy_ik y_ik",
           each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - sum(w, i * n, n)); })},
-         {"the sum goes on from row to row; it begins at 0 in each row",
+         {"the sum goes on from row to row; it should begin at 0 in each row",
           each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(0) - (i ? dot(1) : 0)); })},
          {"it is the sum of the dy_ik y_ik, not their mean",
           each([&](int i, int, int at) { return y[size_t(at)] * (w[size_t(at)] - dot(i) / n); })}});
@@ -135,11 +135,11 @@ CASE("cross-entropy of two rows") {
   const Tensor loss = cross_entropy(Tensor::from(shape, x), targets());
   const double a = loss_of(x, 0, 2), b = loss_of(x, 1, 0);
   check("loss = mean_i (ln sum_j exp(x_ij) - x_i,target)", double(loss.item()), (a + b) / 2,
-        {{"it is the sum over the rows; it is their mean", {a + b}},
-         {"the sum is divided by the number of classes; it is the mean over rows", {(a + b) / n}},
+        {{"it is the sum over the rows; it should be their mean", {a + b}},
+         {"the sum is divided by the number of classes; it should be the mean over rows", {(a + b) / n}},
          {"the sign is turned round: the loss is -ln p", {-(a + b) / 2}},
-         {"the logarithm is to base 2; it is the natural one", {(a + b) / 2 / std::log(2.)}},
-         {"the target is read from the first row; it is that of its own row, x[i n + target_i]",
+         {"the logarithm is to base 2; it should be the natural one", {(a + b) / 2 / std::log(2.)}},
+         {"the target is read from the first row; it should be that of its own row, x[i n + target_i]",
           {(a + b + x[3] - x[0]) / 2}},
          {"it is the last row alone", {b}},
          {"it is the first row alone", {a}},
@@ -181,7 +181,7 @@ CASE("the derivative of cross-entropy") {
             const double top = i == 0 ? 4 : 0.5;
             return 1.5 * (std::exp(x[size_t(at)] - top) - (j == right[i] ? 1 : 0));
           })},
-         {"the target is that of the first row; it is that of its own row, dx[i n + target_i]",
+         {"the target is that of the first row; it should be that of its own row, dx[i n + target_i]",
           each([&](int i, int j, int at) { return 1.5 * (p[size_t(at)] - (i == 0 && j != 1 ? 1 : 0)); })},
          {"the sign is turned round: it is p - 1 at the target", slope(-1.5, true)},
          {"the 1 at the target has to be multiplied by dloss / rows as well",

@@ -33,7 +33,8 @@ CASE("weights") {
          wrong("the product is divided by the scale, and not multiplied by it",
                [](Form& f) { f.scale = std::sqrt(double(D)); }),
          wrong("the scale enters twice", [](Form& f) { f.scale = 1. / D; }),
-         wrong("the sum runs over queries; each query has one over its keys", [](Form& f) { f.by_query = true; }),
+         wrong("the sum runs over queries; each query should have its own over keys",
+               [](Form& f) { f.by_query = true; }),
          wrong("the exponentials are not divided by their sum", [](Form& f) { f.divided = false; }),
          wrong("the exponentials are not divided by their sum", [](Form& f) { f.of_largest = true; }),
          wrong("all keys weigh the same: the logits do not reach the softmax",
@@ -119,7 +120,7 @@ CASE("biases and a temperature") {
         attended(x.q, x.k, x.v, form(2, true, false)).a,
         {{"the bias is missing", attended(x.q, x.k, x.v, form(2, false, false)).a},
          {"the temperature is missing", attended(x.q, x.k, x.v, form(1, true, false)).a},
-         {"the temperature multiplies the product alone; it multiplies the bias, too",
+         {"the temperature multiplies the product alone; it should multiply the bias, too",
           attended(x.q, x.k, x.v, form(2, true, true)).a}});
 }
 

@@ -60,7 +60,7 @@ CASE("LayerNorm") {
         {r.wrong("the mean is not taken off", {.centered = false}),
          r.wrong("it is not divided by std", {.divided = false}),
          r.wrong("it is divided by the variance; std is its root", {.root = false}),
-         r.wrong("mean and std are those of the first row; each row has its own", {.own_row = false}),
+         r.wrong("mean and std are those of the first row; each row should have its own", {.own_row = false}),
          r.wrong("the variance is divided by n - 1; here it is n", {.whole_n = false}),
          r.wrong("the gain is missing", {.by_gain = false}), r.wrong("the bias is missing", {.by_bias = false})},
         1e-5);
@@ -78,7 +78,7 @@ CASE("LayerNorm of a row whose numbers are all alike") {
     return all;
   };
   check("numbers as small as epsilon", norm(Tensor::from({1, n}, small), gain, bias), y(std::sqrt(1e-6 + epsilon)),
-        {{"epsilon is added to the root; it stands below it", y(1e-3 + epsilon)},
+        {{"epsilon is added to the root; it should be inside it", y(1e-3 + epsilon)},
          {"epsilon is missing below the root", y(1e-3)}});
 }
 
@@ -191,7 +191,7 @@ CASE("the block") {
         {{"the sum with x is missing after attention: the residual", built({.first_sum = false})},
          {"the sum with h is missing after the feed-forward network: the residual", built({.second_sum = false})},
          {"the last norm is missing", built({.norm_after = false})},
-         {"the feed-forward network reads x; it reads h", built({.ffn_of_h = false})},
+         {"the feed-forward network reads x; it should read h", built({.ffn_of_h = false})},
          {"w_output is missing: the heads are mixed by it", built({.output = false})},
          {"gain and bias of the two norms are exchanged", built({.norms_in_order = false})}});
 }

@@ -77,9 +77,9 @@ CASE("the sum of squares") {
   const Tensor t = Tensor::from({10001}, x);
   kernels(Device::cpu).squares(&got, t.data(), t.size());
   check("sum_e x_e^2 of 10,001 numbers, in double", got, expected,
-        {{"it is the root of the sum; the sum itself is asked for", {std::sqrt(expected)}},
+        {{"it is the root of the sum; it should be the sum itself", {std::sqrt(expected)}},
          {"the numbers are not squared", {sum}},
-         {"it is the mean; the sum is asked for", {expected / 10001}}});
+         {"it is the mean; it should be the sum", {expected / 10001}}});
   const int many = 100000;
   std::vector<double> apart(size_t(many), 1.);
   apart[0] = 4096;
@@ -108,7 +108,7 @@ CASE("gradients as small as epsilon") {
   const std::vector<Values> tiny = {{2e-8, -1e-8, 3e-8, 1e-8}, {1e-8, -2e-8, 2e-8, 3e-8}};
   const auto by = [&](const Form& f) { return adam_by_hand(s.start, tiny, 0.5, 1, f); };
   check("epsilon = 1e-8 is added to the root of v / correction2", by_kernel(s, tiny, 1, 0.5), by({}),
-        {{"epsilon stands below the root; it is added to it", by({.epsilon_inside = true})}});
+        {{"epsilon is inside the root; it should be added to it", by({.epsilon_inside = true})}});
 }
 
 CASE("a long gradient is clipped") {
@@ -116,7 +116,7 @@ CASE("a long gradient is clipped") {
   const auto by = [&](const Form& f) { return adam_by_hand(s.start, s.large, 0.01, 1, f); };
   check("g <- g min(1, clip / |g|), |g| the length of the whole gradient", by_kernel(s, s.large, 1), by({}),
         {{"nothing is clipped", by({.clipped = false})},
-         {"each number is clipped by itself; the whole gradient is made shorter, and keeps its direction",
+         {"each number is clipped by itself; the whole gradient should become shorter and keep its direction",
           by({.per_element_clip = true})}});
 }
 

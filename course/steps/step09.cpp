@@ -47,9 +47,9 @@ CASE("frequencies") {
   check("f_m = base^(-2m / channels), m = 0 .. channels/2 - 1", frequencies(8, 100), f(2, -1),
         {{"the exponent has the wrong sign: later pairs are slower", f(2, 1)},
          {"the 2 is missing: the last pair is nearly base times slower than the first", f(1, -1)},
-         {"each channel has one; they come in pairs, channels/2 of them",
+         {"each channel has one; there should be one for each pair, channels/2 of them",
           {1, 0.5623413, 0.3162278, 0.1778279, 0.1, 0.05623413, 0.03162278, 0.01778279}},
-         {"base is 10000 always; it is given", {1, 0.1, 0.01, 0.001}}});
+         {"base is always 10000; it should be the argument", {1, 0.1, 0.01, 0.001}}});
   expect_refusal(
       "frequencies of 7 channels", [] { frequencies(7, 100); }, "the last channel has no partner: refuse it");
 }
@@ -77,7 +77,7 @@ CASE("sin/cos is added to the embedding") {
         layer.all.embed(Tensor::from({2, 3, C}, x), Positions::of_tokens(1, at)), sum(x, both),
         {{"the embedding is lost: it is x + ...", both},
          {"nothing is added", x},
-         {"it is multiplied; it is added", product},
+         {"it is multiplied; it should be added", product},
          {"the number of the slot is taken for its position: it is p.tokens(..)", sum(x, by_slot)}});
 }
 

@@ -49,7 +49,7 @@ CASE("pairs of channels are rotated") {
           {wrong("it is rotated the other way round: the sine's sign", {.sign = -1}),
            wrong("the pairs are (m, m + D/2); with `interleaved` they are (2m, 2m + 1)", {.halves = true}),
            wrong("the first channel is overwritten before the second one is computed from it", {.both_old = false}),
-           wrong("the angle is that of the head; it is that of the slot", {.by_head = true})});
+           wrong("the angle is that of the head; it should be that of the slot", {.by_head = true})});
   }
 }
 
@@ -88,7 +88,7 @@ CASE("the gradient is rotated back") {
   };
   const Values back = rotated(w, B, T, H, D, a, 1, {.sign = -1});
   check("(dx, dx') += (dy cos + dy' sin, dy' cos - dy sin)", x.grad(), plus_one(back),
-        {{"it is rotated forward once more; the gradient goes back: the sine's sign",
+        {{"it is rotated forward once more; the gradient should turn back: the sine's sign",
           plus_one(rotated(w, B, T, H, D, a, 1))},
          {"= for +=: what flowed into x before is lost; y is added to unless y.empty", back},
          {"nothing flows back", Values(w.size(), 1.)}});

@@ -40,7 +40,7 @@ CASE("ALiBi's biases") {
         {{"far keys get more than near ones: the minus is missing",
           by([](double d, double m) { return m * (std::abs(d) + (d < 0 ? 0.5 : 0)); })},
          {"the 0.5 that tells left from right is missing", by([](double d, double m) { return -m * std::abs(d); })},
-         {"the 0.5 is on the right side; it is for keys before the query, d < 0",
+         {"the 0.5 is on the right side; it should be for keys before the query, d < 0",
           by([](double d, double m) { return m * (-std::abs(d) + (d > 0 ? 0.5 : 0)); })},
          {"|d| is missing: keys after the query are punished, those before it rewarded",
           by([](double d, double m) { return m * (-d + (d < 0 ? 0.5 : 0)); })},

@@ -80,8 +80,8 @@ CASE("ReRoPE: the window is one of positions, also where they are 2 apart, or fa
     check(step > 0 ? "positions 0, 2, .. 12, w = 3: the first slot distance that is far is 3 / 2, rounded up"
                    : "positions 12, 10, .. 0, w = 3: keys before the query are at larger positions, rho = -w",
           x.logits("rerope:window=3"), by(2),
-          {{"the window is taken for slots; it is one of positions: w / |step|", by(3)},
-           {"w / |step| is rounded down; it is rounded up", by(1)},
+          {{"the window is taken for slots; it should be one of positions: w / |step|", by(3)},
+           {"w / |step| is rounded down; it should be rounded up", by(1)},
            {"positions fall, so q and k of the second and the third piece have to be exchanged", by(2, true)},
            {"the window is taken for slots, and positions fall: exchange the second and the third piece", by(3, true)}},
           1e-3);

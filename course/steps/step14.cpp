@@ -47,9 +47,9 @@ CASE("the items of a grid") {
           each([](int e) { return e % all_threads < per_block ? +blocks : 0; })},
          {"that is one item a thread, and 192 threads for 500 items: go on by all threads of the grid",
           each([](int e) { return e < all_threads ? 1 : 0; })},
-         {"the step is blockDim.x; it is that times gridDim.x",
+         {"the step is blockDim.x; it should be that times gridDim.x",
           each([](int e) { return std::min(e / per_block + 1, +blocks); })},
-         {"the first item is blockIdx.x + threadIdx.x; a block before it has blockDim.x items", each([](int e) {
+         {"the first item is blockIdx.x + threadIdx.x; each earlier block has blockDim.x items", each([](int e) {
             double count = 0;
             for (int b = 0; b < blocks; ++b)
               for (int t = 0; t < per_block; ++t) count += e >= b + t && (e - b - t) % all_threads == 0;

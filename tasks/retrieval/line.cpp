@@ -62,12 +62,12 @@ TextQuestion lines_as_text(const Choices&, int lines, uint64_t seed, Place place
 Retrieval line_retrieval() {
   return {.name = "line",
           .summary = "the number of a name among many  line calm-spoon a7 b2 ... ask line calm-spoon -> a7 b2",
-          .about = R"(The context is a list of lines, each with a name and a number. The question says one
+          .about = R"(The context is a list of lines, each with a name and a number. The question gives one
 of the names, and its number is the answer. The longer the context, the more lines there are that
-look like the one that is asked for, all with names that differ.)",
+look like the right one, all with different names.)",
           .source = "Li et al. 2023 (LongEval); spec C.2",
           .options = {{"digits", 2, {1, 4}, "symbols of a number"},
-                      {"tokens", 3, {3, 13}, "symbols of a line at least, filler after its number included"}},
+                      {"tokens", 3, {3, 13}, "least symbols of a line, with the filler after its number"}},
           .draw = lines_as_symbols,
           .size = "lines",
           .write = lines_as_text,

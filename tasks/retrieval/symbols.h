@@ -9,7 +9,7 @@
 namespace poslab::symbols {
 
 // A name is one symbol of 4096. A number is one to four digits of base 16, and each of its places has digits of its
-// The beginning of a shuffle.
+// own, as "twelve hundred" and "twelve" are different words. Filler says nothing.
 constexpr int base = 16, digits = 4, fillers = 16;
 enum Symbol : int {
   pad, end, ask, record, line, topic, document, passkey,      // `end` ends an answer

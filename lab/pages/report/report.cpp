@@ -86,7 +86,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 
 struct Drawn {
   std::vector<TestedRun> runs;
-  std::vector<Group> groups;  // lines of these runs, to which they point
+  std::vector<Group> groups;  // lines of these runs; they point to them
   std::vector<std::string> passed;
   std::string text;
 };
