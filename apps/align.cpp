@@ -105,7 +105,7 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("run", w->request.run, "the run folder");
   align->add_option("--hf", w->request.hf, "a T5 of the Hugging Face form in place of a run, asked in English")
       ->type_name("FOLDER");
-  align->add_option("--task", w->request.task, "with --hf: the task, in whose sizes lengths are counted")
+  align->add_option("--task", w->request.task, "with --hf: the task; lengths count in its unit")
       ->type_name("passkey | line | topic | documents");
   align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
       ->type_name("FILE");
@@ -118,7 +118,7 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name(fmt::format("{}  (model)", fmt::join(align_groups(), " | ")));
   add_number(align, "samples", w->request.samples, "strings, texts or questions at each length", {1, 8000}, "16");
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
-  align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
+  align->add_option("--tasks", w->request.tasks, "for a run of a T5: other tasks (its own)")->type_name("NAME");
   add_number(align, "threads", w->threads, "0: one for each core; never changes a result", {0, 256}, "0");
   add_device(align, w->request.device);
   add_force(align, w->request.force);

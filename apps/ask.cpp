@@ -122,7 +122,7 @@ void run(const AskWords& w) {
   }
   if (w.page.empty()) return;
   if (!session.asked())
-    bad_input("-o {}: no string was asked about, so there is no page; type one, or give it as an argument", w.page);
+    bad_input("-o {}: there was no string, so there is no page; type one, or give it as an argument", w.page);
   session.write_page(w.page);
   if (!w.options.json) print(w.page + "\n");
 }
@@ -142,7 +142,7 @@ Examples:
 std::function<void()> add_ask(CLI::App* ask) {
   const auto words = std::make_shared<AskWords>();
   ask->footer(ask_footer);
-  ask->add_option("run", words->run, "the run folder, of a task of strings: of `train` or `decoder train`")->required();
+  ask->add_option("run", words->run, "the folder of a run of `train` or `decoder train`")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
   ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
       ->type_name("FILE");

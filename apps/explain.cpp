@@ -161,7 +161,7 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) 
   const std::vector<real> m = position_matrices(u.layers, u.shape, sample)[0].values();
   std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}{}\n",
                                  u.learns() ? "; before training" : "",
-                                 shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
+                                 shares ? fmt::format("; with a trained length of {}: {}", T, s.spelled()) : "");
   for (int e = 0; e < T * T; ++e)  // each row begins with 8 spaces
     text += fmt::format("{:>{}.3g}{}", double(m[size_t(e)]) + 0., e % T ? 10 : 18, (e + 1) % T ? "" : "\n");
   for (const auto& line : wrapped(s->pages.shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
@@ -383,7 +383,7 @@ Examples:
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "its name, as in `poslab list tasks`; a name alone is enough");
   const auto numpy = std::make_shared<bool>(false);
-  explain->add_flag("--numpy", *numpy, "of an encoding: its formula as NumPy that runs alone, from poslab.formulas");
+  explain->add_flag("--numpy", *numpy, "for an encoding: its formula in NumPy, which runs alone, from poslab.formulas");
   return [=] {
     const auto& [kind, name] = *words;
     if (*numpy) {

@@ -42,11 +42,11 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("runs", words->runs, "run folders or checkpoints")->required();
   inspect
       ->add_option("--lengths", words->lengths,
-                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of "
+                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; for "
                    "a language model twice it)")
       ->type_name("N,N,...");
   add_number(inspect, "samples", words->samples, "strings or texts at each length for the components (30)", {1, 8000});
-  inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
+  inspect->add_option("--text", words->text, "for language models: the text whose attention is shown")
       ->type_name("TEXT");
   add_device(inspect, words->device);
   add_force(inspect, words->force);

@@ -146,7 +146,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
     const std::vector<const CLI::Option*> all = std::as_const(*c).get_options();
     for (const CLI::Option* o : all)
       if (w->request.what.empty() && o->count())
-        bad_input("which tables and figures? {} alone says nothing of them; name them, as in `poslab reproduce "
+        bad_input("which tables and figures? {} alone chooses none; name them, as in `poslab reproduce "
                   "ruoss2023 --out FOLDER`; `poslab reproduce` alone lists them", o->get_name());
     make_artifacts(*w);
   };

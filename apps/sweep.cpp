@@ -293,7 +293,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
   all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each length")
       ->type_name("FILE");
-  all->add_option("--kept", words->kept, "add what is done to a file from which a sweep goes on without its folders")
+  all->add_option("--kept", words->kept, "add finished trials to a file: a sweep goes on from it without its folders")
       ->type_name("FILE");
 
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);

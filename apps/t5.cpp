@@ -59,7 +59,8 @@ void ask_external(const T5Words& w) {
     if (name == "threads") threads = value;
     if (name == "device") where = value;
   }
-  if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
+  if (!keep.name.empty())
+    bad_input("--name {} goes with a run; for a checkpoint, -o FILE keeps the figures", keep.name);
   if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty())

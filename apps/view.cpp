@@ -43,7 +43,7 @@ std::function<void()> add_view(CLI::App* view) {
   add_number(view, "length", w->options.length,
              "input length, or tokens; at most 4096 slots (the longest of training)", {1, view::most_slots});
   add_number(view, "sample", w->options.sample, "which string, text or question of the test (1)", {1, 16384});
-  view->add_option("--text", w->options.text, "of language models: a text in place of the test's")->type_name("TEXT");
+  view->add_option("--text", w->options.text, "for language models: a text in place of the test's")->type_name("TEXT");
   view->add_option("--layers", w->layers, "only these")->type_name("N,N,...");
   view->add_option("--heads", w->heads, "only these")->type_name("N,N,...");
   view->add_option("--steps", w->steps, "only the checkpoints of these steps (all that there are)")

@@ -57,8 +57,8 @@ def tokens_of(model, work):
 
 def main():
     words = parser(__doc__)
-    words.add_argument("--turns", type=int, default=7, help="how often each side comes; default: 7")
-    words.add_argument("--threads", type=int, help="of PyTorch and of poslab; default: all cores")
+    words.add_argument("--turns", type=int, default=7, help="turns of each side; default: 7")
+    words.add_argument("--threads", type=int, help="those of PyTorch and of poslab; default: all cores")
     options = words.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)

@@ -66,7 +66,7 @@ int main(int count, char** words) {
   each->add_option("filter", filter, "only schemes whose name contains this");
   CLI::App* products = app.add_subcommand("products", "a training step by each engine of products");
   int turns = 15;
-  products->add_option("--turns", turns, "of own and openblas (15)")->check(CLI::PositiveNumber);
+  products->add_option("--turns", turns, "turns of own and openblas (15)")->check(CLI::PositiveNumber);
   CLI::App* rungs_of_cpu = app.add_subcommand("ladder", "one product, from a dot product to tiles of pairs");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);

@@ -244,7 +244,7 @@ Settings Choices::set(const std::string& option, const std::string& text) {
               owner_, option, options_->front().name, option);
   const size_t colon = option.find(':');
   if (colon != option.npos && has(option.substr(0, colon)))
-    bad_input("{}: \"{}\": a value stands after =, as in {}={}", owner_, option, option.substr(0, colon),
+    bad_input("{}: \"{}\": a value goes after =, as in {}={}", owner_, option, option.substr(0, colon),
               option.substr(colon + 1));
   raise<BadInput>(unknown(owner_.empty() ? "option" : owner_ + " option", option, names_of(*options_)));
 }

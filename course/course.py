@@ -224,7 +224,7 @@ def arguments():
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
     one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="those of another step")
     one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the result there, too")
-    one = which.add_parser("curve", help="your length curve beside the project's, of steps 9 to 13: a page")
+    one = which.add_parser("curve", help="a page with your length curve beside the project's, for steps 9 to 13")
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
     one.add_argument("--step", type=int, choices=list(curve.plans), help="that of another step")
     one.add_argument("--encoding", metavar="E", help="one more curve: rope:base=100, window:window=4")

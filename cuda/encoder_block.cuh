@@ -49,7 +49,7 @@ struct BlockFrame {
   int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
-// Parameters follow each other in one buffer, so one of odd size puts those after it where no Four may begin.
+// Parameters follow each other in one buffer, so after one of odd size the next begin where no Four may.
 inline bool whole_parameters(const BlockArgs& x) {
   for (const real* at : {x.query, x.key, x.value, x.output, x.gain1, x.bias1, x.gain2, x.bias2, x.w1, x.b1, x.w2, x.b2,
                          x.attention.q_bias, x.attention.q_rel_bias})

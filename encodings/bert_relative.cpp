@@ -42,8 +42,8 @@ the key as well. It is the form that BERT models offer. Unlike in `shaw` there i
 distances look alike: those that training has not met have vectors that nobody has trained.)",
     .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
     .source = "Shaw et al. 2018; Huang et al. 2020", .doors = "3",
-    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
-                    "constant."),
+    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+                    ""),
     .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }}};
 

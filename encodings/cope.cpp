@@ -47,8 +47,8 @@ number of counted tokens from there to the query, so a query can ask for the thi
 far away that is. With signed=on a gate can also count down, as opening and closing brackets do.)",
     .formula = "s_ij = z_ij + q_i . e[min(sum of sigmoid(z_it) over t = j .. i, N - 1)],   z_ij = q_i . k_j / sqrt(D)",
     .source = "Golovneva et al. 2024", .doors = "3",
-    .shows = always("What is added to the logits of queries and keys that are 1 in every channel: nothing before "
-                    "training."),
+    .shows = always("The term added to the logits of queries and keys with 1 in every channel: none before training."
+                    ""),
     .pictures = {.matrix = always(PairPicture{Quantity::unit_contents, [](auto& e, auto& m, auto& p) {
       const Heads in = all_alike(m, p.time(), 1);
       return (as<CoPE>(e).pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});

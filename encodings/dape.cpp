@@ -100,7 +100,7 @@ what all heads think of it by content and by distance, and adds a correction. Ve
 the neighbouring keys too.)",
     .formula = "s = A + B + f([A; B]),   A = q . k / sqrt(D), B: a bias by distance, f: 2H -> width -> H",
     .source = "Zheng et al. 2024", .doors = "3",
-    .shows = always("What is added to the logit of a pair whose content is 0."),
+    .shows = always("The term added to the logit of a pair whose content is 0."),
     .cost = {.matrices = [](const ModelShape& m, const Choices& c) { return 8 + 6. * c.whole("width") / m.heads; },
              .live = [](const ModelShape& m, const Choices& c) { return 5 + 4. * c.whole("width") / m.heads; }}};
 

@@ -66,8 +66,8 @@ vector, from which two projections make what the queries and what the keys meet.
     .formula = "s_ij = ( q_i . k_j + q_i . W_K E[t(p_i - p_j)] + k_j . W_Q E[t(p_j - p_i)] ) / sqrt(3 D),   "
                "t(d) = clip(d + k, 0, 2k - 1)",
     .source = "He et al. 2021", .doors = "3",
-    .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the distance, and a "
-                    "constant."),
+    .shows = always("The logits of queries and keys with 1 in every channel: the term of the distance, and a constant."
+                    ""),
     .pictures = {.matrix = unit_contents},
     .cost = {.matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; },
              .live = [](const ModelShape& m, const Choices& c) { return c.on("p2c") ? 3 + 2. * m.head_dim() : 0.; }}};

@@ -61,7 +61,7 @@ extern const SchemePages entmax_pages;
 Scheme entmax() {
   return {.name = "entmax",
           .options = {{"alpha", {"1.5", "2"}, "how sparse: 1 would be the softmax, 2 is sparsemax"},
-                      {"base", {"none", "alibi", "rope", "relative", "nape"}, "the scheme whose logits they are"}},
+                      {"base", {"none", "alibi", "rope", "relative", "nape"}, "the scheme of the logits"}},
           .reads = [](const Choices& c) { return reads(base(c)); },
           .check = [](const ModelShape& m, const Choices& c) {
             if (const Chosen<Scheme> s = base(c); s->check) s->check(m, s.choices);

@@ -48,9 +48,9 @@ Scheme geometric() {
 // -- for pages
 static std::string shows(const ModelShape& m, const Choices&) {
   if (m.causal)
-    return "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is "
-           "asked, nor itself (0). Positions are not read.";
-  return "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the "
+    return "The order in which a query visits keys: its left neighbour is 1, the next on the left 2; never those on "
+           "the right, nor itself (0). Positions are not read.";
+  return "The order in which a query visits keys: its right neighbour is 1, the left one 2, the next on the "
          "right 3; where one side ends the other goes on. Positions are not read.";
 }
 

@@ -94,7 +94,7 @@ extern const SchemePages grape_pages;
 Scheme grape() {
   return {.name = "grape",
           .options = {{"form", {"m", "a", "ap"}, "rotations, a gated bias, or one summed along the path"},
-                      {"turns", {"keys", "both"}, "for ap: released: keys alone, so that absolute positions leak in"},
+                      {"turns", {"keys", "both"}, "ap: keys alone, as released, so that absolute positions leak in"},
                       {"pairs", 4, {1, 512}, "for ap: pairs of channels that a head compares"}},
           .reads = [](const Choices& c) {
             return c["form"] == "ap" ? Reads::positions | Reads::slots : Reads::positions;
@@ -127,7 +127,7 @@ form=ap adds up a penalty for each slot from key to query, which the query and t
     .source = "Zhang et al. 2026", .doors = "2 or 3",
     .shows = [](const ModelShape&, const Choices& c) -> std::string {
       if (c["form"] == "m") return "The mean cosine of the angles between the rotations of two slots.";
-      return "What is added to the logit of a pair, where all contents are 0.";
+      return "The term added to the logit of a pair, where all contents are 0.";
     },
     .pictures = {.matrix = [](auto& m, auto& c) {
       return c["form"] == "m" ? equal_contents(m, c) : zero_contents(m, c);

@@ -36,7 +36,7 @@ Scheme learned() {
 
 // -- for pages
 const SchemePages learned_pages = {
-    .summary = "a learned vector for each position, added; randomized per_sequence it is label encoding (Li & "
+    .summary = "a learned vector for each position, added; with positions per sequence, label encoding (Li & "
                "McClelland 2022)",
     .about = R"(Each position has a vector of its own, which is learned and added to the embedding of the symbol
 that stands there; a position between two whole ones has their mean, by its distance from each. One

@@ -90,7 +90,7 @@ Scheme relative() {
 static const OtherNames words_for_relative("relative", {"transformer-xl"});
 
 const SchemePages relative_pages = {
-    .summary = "a learned projection of sin and cos of the distance, met by the query",
+    .summary = "a learned projection of sin and cos of the distance, times the query",
     .about = R"(The query is compared with two things: with the key, and with the distance of the two, which is a
 vector of sines and cosines that a learned matrix projects. All pairs of slots that are equally far
 apart are treated alike, wherever they stand.)",

@@ -89,7 +89,7 @@ Scheme selective_rope() {
 
 // -- for pages
 const SchemePages selective_rope_pages = {
-    .summary = "angles that are sums of what each token so far has to add",
+    .summary = "angles that are sums over the tokens so far",
     .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
 query and a key is the sum over the tokens between them. One that flips a state adds half a turn.)",
     .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",

@@ -158,7 +158,7 @@ uses it together with its stretched rotations.)",
              return by_keys(c, [scale = c.number("scale")](double) { return std::pow(0.1 * std::log(scale) + 1, 2); });
            }},
       {.name = "aligned",
-       .summary = "what `poslab align` measured: attention as peaked at long lengths as at short ones",
+       .summary = "the numbers of `poslab align`: attention as peaked at long lengths as at short ones",
        .about = R"(Numbers for one trained model, from a file that `poslab align` writes. At each of its lengths
 attention is as peaked, or has the same entropy, as on strings of the length that the model was
 trained on. Between two lengths the temperature is linear in the logarithm of the number of keys;

@@ -36,7 +36,7 @@ the layers between. The window counts slots: samplers change the rotations and n
     .source = "Beltagy et al. 2020; Jiang et al. 2023",
     .shows = [](const ModelShape&, const Choices& c) {
       return c.on("rope") ? cosines_seen_shown
-                          : "1 for pairs within the window; what is not seen is drawn as -1.";
+                          : "1 for pairs within the window; hidden pairs are drawn as -1.";
     },
     .unreached = until_slot("window")};
 

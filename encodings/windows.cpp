@@ -145,7 +145,7 @@ Tensor effective_distances(const Bands& bands, int time) {
 const std::string cosines_shown =
     "How alike two equal contents look after their rotations: the mean cosine of the angles between them";
 const std::string cosines_seen_shown =
-    "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
+    "The mean cosine of the angles between two slots; hidden pairs are drawn as -1.";
 
 Option window_option(const std::string& name, const std::string& standard, const std::string& help, Range range) {
   return Option::length(name, standard, range, help);

@@ -88,7 +88,7 @@ batch, half the training length. Figures of this size are not the paper's.)"},
 40 symbols, tested on lengths 1 to 100. Dropout is on at test, because the released code has no
 switch for it.)"},
       {"released",
-       "example with what the released code does to randomized relative: its clamped table, positions drawn in every "
+       "example with the released code's randomized relative: its clamped table, positions drawn in every "
        "layer",
        {{"encoding", "relative:mode=released"},
         {"positions", "randomized"},

@@ -22,8 +22,7 @@ def check(answer):
         except Exception as error:
             if isinstance(answer, type) or getattr(error, "of_answer", False):  # so that its own line is seen
                 raise
-            print(f"Not yet: the answer is not what the check asks for, which stops with {type(error).__name__}: "
-                  f"{error}")
+            print(f"Not yet: the check does not accept the answer, and stops with {type(error).__name__}: {error}")
     return run
 
 

@@ -54,7 +54,7 @@ def main(words):
             new[page] = between(new[page], name, lines())
     old = [page for page, text in new.items() if (ROOT / page).read_text() != text]
     if words == ["--check"]:
-        sys.exit(f"{', '.join(old)}: not what the data says; results/readme.py --write puts that there" if old else 0)
+        sys.exit(f"{', '.join(old)}: differs from the data; results/readme.py --write renews it" if old else 0)
     for page in old if words == ["--write"] else []:
         (ROOT / page).write_text(new[page])
     if not words:

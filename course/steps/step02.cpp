@@ -55,17 +55,17 @@ CASE("what is recorded") {
   clear_tape();
   const Tensor c = constant * x;
   check("one input that wants a gradient is enough", double(tape_length()), 1,
-        {{"all inputs are asked to want a gradient; any one of them is enough", {0}}});
+        {{"all inputs must want a gradient here; any one of them is enough", {0}}});
   clear_tape();
   const Tensor d = x * constant;
   check("whichever it is", double(tape_length()), 1,
-        {{"the last input alone is asked to want a gradient; any one of them is enough", {0}}});
+        {{"only the last input is tested for a gradient; any one of them is enough", {0}}});
   clear_tape();
   {
     const NoGrad looking;
     twice(x, called, 3);
     check("nothing is recorded while a NoGrad lives", double(tape_length()), 0,
-          {{"no_grad is not asked: while it is above 0 nothing is recorded", {1}}});
+          {{"no_grad is not read: while it is above 0 nothing is recorded", {1}}});
     const NoGrad inner;
     twice(x, called, 4);
   }
@@ -92,7 +92,7 @@ CASE("an op with several results") {
       [&](std::span<const real* const> dy) { ++called, x.grad_accumulator().at[0] = dy[1] ? *dy[1] : real(-1); });
   backward(weighed(y[1], {5}));
   check("its function is called if any of its results was reached, here the second", double(called), 1,
-        {{"the first result alone is asked, step.y; ask step.results, too", {0}}});
+        {{"only the first result is tested, step.y; test step.results, too", {0}}});
   check("and x gets what flowed into that one", x.grad(), {5});
 }
 
@@ -147,7 +147,7 @@ CASE("the gradient of the loss is 1, whatever it was") {
          {"it is left as it was", {14}}});
 }
 
-CASE("what nothing flows into is left out") {
+CASE("an op that nothing flows into is left out") {
   clear_tape();
   std::vector<int> called;
   const Tensor x = leaf({1}, {5}), unused = twice(x, called, 1), loss = twice(x, called, 2);
@@ -182,8 +182,8 @@ CASE("a gradient that was cleared begins anew") {
   backward(sum_all(x + Tensor::full({2}, 1)));
   check(
       "d (x + 1) / dx = 1", x.grad(), {1, 1},
-      {{"what was there before is added to, though the accumulator is `empty`: ask for it once, as the second time it "
-        "says that it is not",
+      {{"an old gradient is added to, though the accumulator is `empty`: read `empty` once, as it is false the second "
+        "time",
         {101, 101}}});
 }
 
@@ -274,6 +274,6 @@ CASE("two uses of one result") {
   const Tensor x = leaf({1}, {3}), y = x * x;
   backward(y * y + y);
   check("d (x^4 + x^2) / dx = 4 x^3 + 2 x", x.grad(), {114},
-        {{"the gradient of x^4 alone: that of the second use is lost", {108}},
+        {{"the gradient of x^4 alone: the second use's is lost", {108}},
          {"the gradient of the first use is lost: = in place of +=", {6}}});
 }

@@ -118,7 +118,7 @@ CASE("the derivative of softmax is added to what is there") {
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
   check("dx += ...; only where dx.empty it is =", in.grad(), both,
-        {{"= for +=: what had flowed into x before is overwritten", only}});
+        {{"= in place of +=: what had flowed into x before is overwritten", only}});
 }
 
 namespace {
@@ -197,5 +197,5 @@ CASE("the derivative of cross-entropy is added to what is there") {
   Values both = values(alone.grad()), only = both;
   for (double& v : both) v += 1;
   check("dx += ...; only where dx.empty it is =", in.grad(), both,
-        {{"= for +=: what had flowed into x before is overwritten", only}});
+        {{"= in place of +=: what had flowed into x before is overwritten", only}});
 }

@@ -152,7 +152,7 @@ CASE("blocks where b is stored transposed") {
   const Tensor c = matmul(left, right);
   backward(sum_all(c * Tensor::from({columns, rows}, a)));
   compare("da = dc b^T", left.grad(), product(columns, inner, rows, a, transposed(inner, rows, b)),
-          {{"b is read as if it was not stored transposed: p.b_transposed is not asked",
+          {{"b is read as if it was not stored transposed: p.b_transposed is not read",
             product(columns, inner, rows, a, b)}});
 }
 

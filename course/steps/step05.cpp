@@ -60,7 +60,7 @@ CASE("a causal mask") {
   };
   check("a_ij = 0 for keys after the query, j > i", attention_weights(x.scores(), {.causal = true}),
         attended(x.q, x.k, x.v, with([](Form& f) { f.causal = true; })).a,
-        {{"nothing is masked: x.causal is not asked", attended(x.q, x.k, x.v).a},
+        {{"nothing is masked: x.causal is not read", attended(x.q, x.k, x.v).a},
          wrong("a query does not see its own key: off by one", [](Form& f) { f.strict = true; }),
          wrong("the keys before the query are masked, not those after it", [](Form& f) { f.turned = true; }),
          wrong("masked logits are 0, and exp(0) is 1: take -INFINITY, or leave them out",
@@ -85,7 +85,7 @@ CASE("pieces") {
         {{"query 0 sees no key, and 0 / 0 is no number: its weights are 0", not_finite}});
   s.pieces.push_back({x.tq, x.tk, 0, far});
   check("a_ij = softmax_j(q_i . k_j / sqrt(D)), whichever piece holds the pair", attention_weights(s, {}),
-        attended(x.q, x.k, x.v).a, {{"the first piece alone is asked; there are x.pieces", before}});
+        attended(x.q, x.k, x.v).a, {{"only the first piece is searched; there are x.pieces", before}});
 }
 
 CASE("keys beyond the end of a string") {
@@ -95,7 +95,7 @@ CASE("keys beyond the end of a string") {
     return attended(x.q, x.k, x.v, with([=](Form& f) { f.lengths[0] = first, f.lengths[1] = second; })).a;
   };
   check("a_bij = 0 where j >= key_lengths[b]", attention_weights(x.scores(), {.key_lengths = lengths}), of(2, 3),
-        {{"key_lengths is not asked", of(Tk, Tk)},
+        {{"key_lengths is not read", of(Tk, Tk)},
          {"one key too many is seen: it is j < key_lengths[b]", of(3, 4)},
          {"all sequences have the length of the first one: it is key_lengths[b]", of(2, 2)}});
 }

@@ -140,7 +140,8 @@ CASE("gradients are added to what is there") {
   backward(sum_all((o + o) * Tensor::from({B, Tq, H, D}, w)) + sum_all(x.tv));
   Values expected = slopes(x, w).v, only = expected;
   for (size_t n = 0; n < expected.size(); ++n) only[n] = 2 * expected[n], expected[n] = 2 * expected[n] + 1;
-  check("dv += sum_i a_ij do_i", x.tv.grad(), expected, {{"= for +=: what flowed into v elsewhere is lost", only}});
+  check("dv += sum_i a_ij do_i", x.tv.grad(), expected,
+        {{"= in place of +=: what flowed into v elsewhere is lost", only}});
 }
 
 CASE("central differences") {

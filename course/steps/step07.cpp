@@ -69,7 +69,7 @@ CASE("LayerNorm") {
 CASE("LayerNorm of a row whose numbers are all alike") {
   const Tensor x = Tensor::full({1, n}, 7), gain = Tensor::full({n}, 2), bias = Tensor::full({n}, 3);
   check("y = bias, as std = sqrt(0 + 1e-5)", norm(x, gain, bias), Values(n, 3.),
-        {{"0 / 0: epsilon is missing below the root", not_finite}});
+        {{"0 / 0: epsilon is missing inside the root", not_finite}});
   Values small(n);
   for (int j = 0; j < n; ++j) small[size_t(j)] = j % 2 ? 1e-3 : -1e-3;
   const auto y = [&](double std) {
@@ -79,7 +79,7 @@ CASE("LayerNorm of a row whose numbers are all alike") {
   };
   check("numbers as small as epsilon", norm(Tensor::from({1, n}, small), gain, bias), y(std::sqrt(1e-6 + epsilon)),
         {{"epsilon is added to the root; it should be inside it", y(1e-3 + epsilon)},
-         {"epsilon is missing below the root", y(1e-3)}});
+         {"epsilon is missing inside the root", y(1e-3)}});
 }
 
 CASE("RMSNorm") {

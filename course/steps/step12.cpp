@@ -46,7 +46,7 @@ CASE("a subset is sorted, or in any order") {
     wrong("sorted: in increasing order", "", "increasing", "not so",
           "it is not sorted: then positions say nothing of the order of tokens");
   if (std::is_sorted(q.begin(), q.end()))
-    wrong("not sorted: in random order", "", "any order", "increasing", "`sorted` is not asked");
+    wrong("not sorted: in random order", "", "any order", "increasing", "`sorted` is not read");
 }
 
 CASE("every order is equally likely") {
@@ -117,7 +117,7 @@ CASE("the sampler `randomized`") {
   Rng third = rng_of(3);
   const std::vector<double> q = any->draw(any.choices, {1, 20, {}}, third).tokens("test");
   if (std::is_sorted(q.begin(), q.end()))
-    wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not asked");
+    wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not read");
 }
 
 CASE("random offsets, for schemes that read distances alone") {
@@ -164,6 +164,6 @@ CASE("random offsets, for schemes that read distances alone") {
     if (right[0] == right[1])
       wrong("each sequence has a row of its own", "", "different ones", "the same", "draw anew for each sequence");
     if (!sorted && std::is_sorted(right[0].begin(), right[0].end()))
-      wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not asked");
+      wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not read");
   }
 }

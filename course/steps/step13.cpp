@@ -103,7 +103,7 @@ CASE("Leaky ReRoPE: far distances grow more slowly") {
           by([&](double r) { return std::abs(r) < w ? r : mirrored(r, w + std::abs(r) / k); })},
          {"it is multiplied by k, and not divided",
           by([&](double r) { return std::abs(r) < w ? r : mirrored(r, w + (std::abs(r) - w) * k); })},
-         {"far distances end at w: leaky is not asked", by([&](double r) { return leaky(r, w, 0); })}},
+         {"far distances end at w: leaky is not read", by([&](double r) { return leaky(r, w, 0); })}},
         1e-3);
 }
 

@@ -89,5 +89,5 @@ def stale():
                 if file not in f.files:
                     found.append(f"{f.page}: {quote.line!r} is quoted from {file}, which its heading does not link to")
                 elif file in tree.files() and not says((tree.ROOT / file).read_text(), quote.line):
-                    found.append(f"{f.page}: {file} does not say {quote.line!r} any more; write formula and line anew")
+                    found.append(f"{f.page}: {file} lacks {quote.line!r}; write formula and line anew")
     return found

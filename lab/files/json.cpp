@@ -39,7 +39,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     open_.pop_back();
     std::sort(keys_.begin(), keys_.end());
     const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
-    if (twice != keys_.end()) wrong = fmt::format("it says \"{}\" twice in one object", twice->substr(0, 80));
+    if (twice != keys_.end()) wrong = fmt::format("it has \"{}\" twice in one object", twice->substr(0, 80));
     return wrong.empty();
   }
   bool parse_error(size_t at, const std::string&, const nlohmann::detail::exception&) override {

@@ -24,7 +24,7 @@ Task duplicate_string() {
           .summary = "the input twice  1 0 1 -> 1 0 1 1 0 1",
           .about = R"(The model reads bits and writes them twice, one copy after the other (or `copies` times).
 Each answer slot looks at one place of the input, at a distance that depends on the copy.)",
-          .options = {{"copies", 2, {1, 64}, "how often the input is said"}},
+          .options = {{"copies", 2, {1, 64}, "how often the input is repeated"}},
           .with = duplicating};
 }
 

@@ -60,7 +60,7 @@ bool is_twice_with_hole(const Tokens& x) {
 Task missing_duplicate_string() {
   return {.name = "missing_duplicate_string",
           .level = "context_sensitive",
-          .summary = "the symbol hidden in a string said twice  0 1 1 0 ? 1 -> 1",
+          .summary = "the symbol hidden in a string written twice  0 1 1 0 ? 1 -> 1",
           .about = R"(A string of bits is written twice, and one bit of either copy is hidden behind a ?.
 The model answers with that bit, which stands at the same place of the other copy. If the length is
 odd, a _ at the end fills the place that is left over.)",

@@ -23,8 +23,8 @@ def twice(x):
                                            (lambda x: ..., "Not answered yet"),
                                            (lambda x: None, "Not yet: it gives None; is there a return?"),
                                            ({}, "Not yet: it should be 6"),
-                                           (lambda x: np.ones(2), "Not yet: the answer is not what the check asks "
-                                                                  "for, which stops with ValueError: The truth")])
+                                           (lambda x: np.ones(2), "Not yet: the check does not accept the answer, and "
+                                                                  "stops with ValueError: The truth")])
 def test_answers_are_checked(answer, words, capsys):
     exercise.check(answer)(twice)
     assert capsys.readouterr().out.startswith(words)

@@ -509,7 +509,7 @@ half_a_page() { ! no_room && [[ ! -e seen && ! -e seen.partial ]] && "$program" 
 check 'a page that had no room is made again' half_a_page
 printf '0110\0\n' > nul
 check 'a symbol that ends a string of C' refuses 2 'line 1: "0110\x00": a NUL' "$program" ask twenty --json < nul
-check 'a page without a question' refuses 2 'no string was asked about, so there is no page' \
+check 'a page without a question' refuses 2 'there was no string, so there is no page' \
   "$program" ask twenty -o asked.html < /dev/null
 damaged() {
   cp -r twenty hurt && echo '{' > hurt/result.json && refuses 1 'test hurt again, by' \

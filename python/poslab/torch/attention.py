@@ -47,8 +47,8 @@ class Scheme(nn.Module):
         self._random = engine._inside.draws_at_random(self.how["positions"])
 
     def _built_with(self, parameters):
-        """The engine's part with these values. Values of others than the module, as from functional_call, get a
-        separate one: the module keeps its own, and each graph those of its computation."""
+        """The engine's part with these values. Values from elsewhere, as from functional_call, get a separate one:
+        the module keeps its own, and each graph those of its computation."""
         if all(at_one_place(own, parameters[name]) for name, own in self._built.parameters.items()):
             return self._built
         built = engine._inside.Built(**self.how)

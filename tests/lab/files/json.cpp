@@ -44,7 +44,7 @@ TEST_CASE("JSON: what is nested too deeply, says a thing twice or is none is ref
     CHECK(holds(says(text), file));
     CHECK(try_json(text).is_discarded());
   }
-  CHECK(says(R"({"a": 1, "b": {"c": 2, "d": 3, "c": 2}})") == file + "it says \"c\" twice in one object" + remedy);
+  CHECK(says(R"({"a": 1, "b": {"c": 2, "d": 3, "c": 2}})") == file + "it has \"c\" twice in one object" + remedy);
   CHECK(says("{\"a\": 1") == file + "it goes wrong at byte 8" + remedy);
   CHECK(says("1e999") == file + "it goes wrong at byte 5" + remedy);
   CHECK(says("") == file + "it goes wrong at byte 1" + remedy);

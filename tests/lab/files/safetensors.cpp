@@ -68,7 +68,7 @@ TEST_CASE("safetensors: overlaps, holes, sizes that overflow, fractions and doub
   CHECK(said_of(tensor("3", "[4]", "[8, 24]")) == damage("has numbers of the kind 3, which is not known"));
   CHECK(said_of("\"b\": 3") == damage("has numbers of the kind null, which is not known"));
   CHECK(said_of(tensor(f32, "[4]", "[8, 24]") + "," + tensor(f32, "[4]", "[8, 24]")) ==
-        "2: the header of F is not valid JSON: it says \"b\" twice in one object; save or fetch it again");
+        "2: the header of F is not valid JSON: it has \"b\" twice in one object; save or fetch it again");
   CHECK(holds(said_of(tensor(f32, "[4]", "[8, 24]") + R"(, "__metadata__": {"format": 3})"),
               "1: F is damaged: its __metadata__ is {\"format\":3}, not strings by name"));
   CHECK(said_of(tensor(f32, "[4]", "[8, 24]") +
@@ -134,7 +134,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   };
   CHECK(says("seed", "seed") == "");
   CHECK(says("\"adam.v\":{\"dtype\":", "\"adam.m\":{\"dtype\":") ==
-        "2: the header of run/checkpoint is not valid JSON: it says \"adam.m\" twice in one object; save or "
+        "2: the header of run/checkpoint is not valid JSON: it has \"adam.m\" twice in one object; save or "
         "fetch it again");
   CHECK(holds(says("\"step\":\"0\"", "\"step\":\"x\""), "2: run/checkpoint: step = \"x\" is not a whole number"));
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
