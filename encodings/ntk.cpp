@@ -74,7 +74,7 @@ Scheme dynamic_ntk() {
 
 // -- for pages
 const SchemePages pi_pages = {
-    .summary = "RoPE at positions divided by how much longer inputs are than in training",
+    .summary = "RoPE at positions divided by the ratio of input length to trained length",
     .about = R"(Position interpolation: positions are divided by a factor, so that long inputs lie in the range of
 positions that training has seen. Neighbours move closer together by the same factor. With
 `dynamic` the factor is slots / length, and inputs up to the trained length are as in RoPE.)",

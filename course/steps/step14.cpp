@@ -142,7 +142,7 @@ void compare_sums() {
     mistakes.push_back({"each warp has its own sum: those of the 8 warps have to be added", among(32)});
     Values twice = among(team), own = among(32);
     for (size_t t = 0; t < own.size(); ++t) twice[t] += own[t];
-    mistakes.push_back({"each warp counts its own sum twice: x = 0 before those of the warps are added", twice});
+    mistakes.push_back({"each warp counts its own sum twice: set x = 0 before the sums of the warps are added", twice});
   }
   check(fmt::format("every thread of a team of {} gets sum_t x_t of its team", team), sums<team>(x), among(team),
         mistakes);

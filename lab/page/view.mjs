@@ -77,7 +77,7 @@ export function viewer(data) {
       Math.min(state.query, Math.max(state.y, state.query + size - height)));
     show();
   }
-  const of_browser = event => event.ctrlKey || event.metaKey || event.altKey;  // as Ctrl and + are
+  const of_browser = event => event.ctrlKey || event.metaKey || event.altKey;  // like Ctrl and +
   function attach(canvas) {
     const slot_at = event => {
       const box = canvas.getBoundingClientRect(), from = maps.margin, scale = zoom();

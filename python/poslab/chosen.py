@@ -160,7 +160,7 @@ class Encoding(Chosen):
               train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k), .attend(q, k,
         v) and .embed(x), with gradients, and .weights(q, k). pool: how many positions random samplers draw from and
-        tables have rows for; a ValueError where nothing has one. train_length: what a window of 0.5L is half of."""
+        tables have rows for; a ValueError where nothing has one. train_length: a window of 0.5L is half of it."""
         return _inside.Built(self.spelled, **spelling(positions=positions, temperature=temperature),
                              **numbers(layers=layers, heads=heads, d_model=d_model, causal=causal,
                                        train_length=train_length, seed=seed),

@@ -180,7 +180,7 @@ export function status_of(lane, edge = 0) {
   if (lane.replayed !== null) return `replay: after ${steps(lane.test.step)}`;
   if (status === 'training')
     return `step ${last.step}${loss}, ${speed.toFixed(0)} a second` + (left > 0 ? `, ${Math.ceil(left)} s left` : '');
-  if (lane.set_anew) return `trained as ${lane.name}; press Train for what is set now`;
+  if (lane.set_anew) return `trained as ${lane.name}; press Train for the present settings`;
   const done = status === 'done';
   return `${done ? 'trained' : 'paused after'} ${steps(last.step || lane.test.step)}${loss}` +
       (done ? not_learned(lane, edge) : '');
