@@ -182,7 +182,7 @@ as it is. Both numbers are read from the token's state, for each head.)",
                    {"range", 2., {0, 8}, "the largest power of the logarithm; minus this is the smallest"},
                    {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, and of 2 at least"},
                    {"heads", {"all", "second_half"},
-                    "whose logits: all heads', or of the half that nape leaves without positions"}},
+                    "the scaled heads: all, or those that nape leaves without positions"}},
        .learned = true, .make = asentmax},
       {.name = "uniform_scale", .summary = "one factor for all queries of all heads: above 1 it sharpens",
        .about = R"(All logits are multiplied by one number. A model without positions that was trained on short strings

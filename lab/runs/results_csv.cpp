@@ -166,7 +166,7 @@ void check_test(const RecordedTest& t, const Choices& tested, const std::string&
   };
   if (const RunRecord& r = t.record; r.seconds && r.steps && r.steps_per_second)
     if (const double rate = double(*r.steps) / *r.seconds; !(std::abs(*r.steps_per_second / rate - 1) < 1e-6))
-      failure("the steps_per_second of {} is {:.6g}, and its steps in its seconds are {:.6g}", json,
+      failure("the steps_per_second of {} is {:.6g}, but its steps by its seconds give {:.6g}", json,
               *r.steps_per_second, rate);
   check("paper_score", t.record.paper_score), check("released_score", t.record.released_score);
   if (const auto& b = t.record.baselines)

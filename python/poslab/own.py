@@ -120,7 +120,7 @@ class Task:
     `name`; pl.train takes the class, and pl.check(it) looks at its strings and answers.
 
         class Majority(pl.Task):
-            symbols_in = 3                               # symbols are 0, 1, 2; of answers 0, 1, as symbols_out says
+            symbols_in = 3                               # inputs have 0, 1, 2; answers 0, 1 (symbols_out)
 
             def output_length(self, length):             # slots of the answer to an input of that length
                 return 1
@@ -128,10 +128,10 @@ class Task:
             def answer(self, x):                         # x (length,) of NumPy
                 return [2 * (x == 1).sum() > len(x)]
 
-    Inputs are independent uniform symbols, unless `input` draws others. `options` as an encoding has them; symbols_in
-    and symbols_out may be properties that depend on them. alphabet: how symbols of inputs are written, ["a", "b"]; the
-    digits, if it is None. The same input has the same answer, always, and all randomness comes from rng, so that a run
-    has the same bits when it is done again.
+    Inputs are independent uniform symbols, unless `input` draws others. `options` as for an encoding; symbols_in and
+    symbols_out may be properties that depend on them. alphabet: the spelling of inputs' symbols, ["a", "b"]; digits if
+    it is None. Equal inputs must have equal answers, and all randomness must come from rng, so that a repeated run has
+    the same bits.
     """
 
     name = None

@@ -164,8 +164,7 @@ def comparison_grid(all, caption):
 
 
 def readings(all, winner, loser, sign=1):
-    """Sentences on the verdicts of comparisons with the winner ahead in the source; sign=-1: the second of each
-    pair."""
+    """Sentences on the verdicts of comparisons in which the source has the winner ahead; with sign=-1, the loser."""
     claimed = [c for c in all if sign * c.paper >= SEEN]
     count = [c.verdict for c in claimed].count
     firm, only, unlearned, incomplete = map(count, ("agrees", "agrees in sign", "not learned", "incomplete"))
