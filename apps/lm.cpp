@@ -149,7 +149,7 @@ Examples:
 
 const char* export_footer = R"(
 Writes config.json, model.safetensors and tokenizer.json into a new folder. transformers reads it as a
-LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot say is refused,
+LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot express is refused,
 with the reason.
 
 Example:

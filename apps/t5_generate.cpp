@@ -154,7 +154,7 @@ Examples:
 
 const char* export_footer_of_t5 = R"(
 Writes config.json and model.safetensors into a new folder. transformers reads it as a T5ForConditionalGeneration. A
-model that this form cannot say is refused, with the reason: it has the encoding t5:unscaled and no temperature.
+model that this form cannot express is refused, with the reason: it has the encoding t5:unscaled and no temperature.
 
 Example:
   poslab t5 export runs/t5 --to t5-hf)";
