@@ -137,11 +137,11 @@ Examples:
 const char* help_of_report =
     R"(
 Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
-seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. A folder
-that is no run, or of a run that is not finished, is passed over as long as another one can be drawn. What `poslab eval`
-kept of a run under other options is a line of its own, which has these options in brackets. Language models
-(`poslab lm`) have a page of their own, and NAME-lengths.csv beside it; of a checkpoint of the Hugging Face form it has
-the tests that `poslab lm eval --hf FOLDER --name NAME` kept.
+seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. Folders
+that are no runs, and unfinished runs, are skipped as long as another run can be drawn. A test that `poslab eval` kept
+under other options is a separate line, with these options in brackets. Language models (`poslab lm`) have a page of
+their own, and NAME-lengths.csv beside it; for a checkpoint of the Hugging Face form it has the tests that
+`poslab lm eval --hf FOLDER --name NAME` kept.
 
 Examples:
   poslab report runs/r1 runs/r2 -o report.html

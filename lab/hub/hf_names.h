@@ -19,7 +19,7 @@ struct HfPlace {
 struct HfForm {
   bool fused = false;         // queries, keys and values in one tensor, gate and up in another
   bool gains_less_1 = false;  // a gain is 1 + the stored number
-  double query_factor = 1;    // of the gain of the queries' norm
+  double query_factor = 1;    // name of the gain of the queries' norm
 };
 
 // "block3.attention.query" is "model.layers.3.self_attn.q_proj.weight".

@@ -16,7 +16,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--figures", default="", metavar="svg,pdf,png,pgf,csv")
     parser.add_argument("--width", type=float, default=84, metavar="MM")
-    parser.add_argument("--made", default="", metavar="TEXT", help="by what it is drawn, for the page")
+    parser.add_argument("--made", default="", metavar="TEXT", help="the program that draws, for the page")
     words = parser.parse_args()
     trials = Trials.read(words.folder)
     sections = {}

@@ -96,9 +96,9 @@ def worth(trials):
     if these["lr"].nunique() < 2:
         return text
     return (
-        f"{text} Of several learning rates, means, differences and tests have the one whose mean is best on these "
-        "tested lengths, for each setting by itself, as table 4 of Ruoss et al. (2023) has it. So means are on the "
-        "high side, and intervals and p do not know of the choice."
+        f"{text} Means, differences and tests are at the learning rate whose mean is best on these tested lengths, "
+        "chosen for each setting separately, as in table 4 of Ruoss et al. (2023). So means are on the high side, and "
+        "intervals and p ignore this choice."
     )
 
 
