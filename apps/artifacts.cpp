@@ -37,7 +37,7 @@ ValueLists setting(const std::string& text) {
           "--set {}: tables and figures set it themselves; choose with --size, --tasks or --encodings", text);
   if (value.find('[') != std::string::npos && key != "lr" && key != "seed")
     bad_input(
-        "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
+        "--set {}: only lr and seed may be lists, whose values share a row of the tables; use `poslab sweep` for "
         "others",
         text);
   if (o && (o->kind == Option::Kind::word || o->kind == Option::Kind::lengths) &&
@@ -168,7 +168,7 @@ void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce:
   restored();
   if (m.only_draw && !std::filesystem::is_directory(runs.path()))
     bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
-  const auto second_stages = [&] {  // of the finished first stages
+  const auto second_stages = [&] {  // trials that follow from the finished first stages
     if (!reproduce::add_second_stages(planned, request, runs)) return false;
     trials = reproduce::all_trials(planned);
     restored();

@@ -149,8 +149,8 @@ Examples:
 
 const char* export_footer = R"(
 Writes config.json, model.safetensors and tokenizer.json into a new folder. transformers reads it as a
-LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot express is refused,
-with the reason.
+LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot express is
+refused, with the reason.
 
 Example:
   poslab lm export runs/lm --to lm-hf)";

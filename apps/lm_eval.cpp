@@ -64,7 +64,7 @@ Model model_of(const LmEvalWords& w, Settings asked, const std::string& device) 
 }
 
 struct Tests {
-  std::vector<std::string> names;  // of the encodings, as typed; "": the model's own
+  std::vector<std::string> names;  // the encodings, as typed; "": the model's own
   std::vector<RunSpec> tested;
   std::vector<Results> results;
   Values repeats;                  // repeats of samples, by the name of their part

@@ -75,7 +75,7 @@ struct Step {
   }
 
   void run() {
-    KeyValueCache cache = full;   // so that each turn has the same length; the numbers are shared
+    KeyValueCache cache = full;   // a copy, for turns of equal length; the numbers are shared
     net.decode(Ids({1, 1}, {7}), 1, {positions, {}}, cache);
   }
 };

@@ -26,7 +26,7 @@ PRECISIONS = {
     "tf32": ({"JAX_DEFAULT_MATMUL_PRECISION": "tensorfloat32", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}, 1e-2),
     "bf16": (FULL, 5e-2),
 }
-SHARE_OF_MEMORY = ".2"  # of the GPU's, for JAX, which takes three quarters by default
+SHARE_OF_MEMORY = ".2"  # share of the GPU's memory for JAX, whose default is three quarters
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
 COMPILED = ROOT / "build/torch_compiled"
 CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides

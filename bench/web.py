@@ -60,7 +60,7 @@ def program_seconds():
 
 def page_seconds(page):
     """Processor time of the browser's processes that show pages."""
-    session, page._session = page._session, None            # of the browser, not of the page
+    session, page._session = page._session, None            # the browser's session, not the page's
     processes = page.call("SystemInfo.getProcessInfo")["processInfo"]
     page._session = session
     return sum(one["cpuTime"] for one in processes if one["type"] == "renderer")

@@ -41,7 +41,7 @@ struct BlockFrame {
   int query_rows = 0, key_rows = 0;        // rounded up to whole tiles
   int rows = 0;                            // of a matrix
   int table_rows = 0;                      // rows of r and of biases; zeros at the end, which no query sees
-  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // first Fours; of all
+  int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // where each begins, in Fours; their sum
   bool whole = false;                      // parameters begin where Fours may
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
          whole)

@@ -31,7 +31,7 @@ struct ModelShape {
   int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
   int all_heads = 0;             // heads of the layer, where `heads` are a group of them (encodings/compose.h)
   int layer = 0;                 // the layer of a picture, where layers differ; from 0
-  int head_width = 0;            // of a head, if it is not d_model / heads
+  int head_width = 0;            // width of a head, if it is not d_model / heads
   int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };
 

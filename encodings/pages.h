@@ -36,7 +36,7 @@ PairPicture zero_contents(const ModelShape&, const Choices&), equal_contents(con
     unit_contents(const ModelShape&, const Choices&), cosines(const ModelShape&, const Choices&);
 
 struct SchemePictures {
-  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // of ModelShape::layer
+  std::function<PairPicture(const ModelShape&, const Choices&)> matrix = zero_contents;  // ModelShape::layer's
   // For a scheme that rotates queries and keys: radians per position for each pair of channels of `head`, in `slots`
   // slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};

@@ -14,7 +14,7 @@ class Phased : public Encoding {
   Scores scores(const Heads&, const Positions&) const override;
 
  protected:
-  virtual Tensor angles(const Heads&, const Positions&) const = 0;   // of the keys: (1 or B, Tk, 1 or H, D/2)
+  virtual Tensor angles(const Heads&, const Positions&) const = 0;   // the keys' angles: (1 or B, Tk, 1 or H, D/2)
 };
 
 // x, (B, T, H, D), rotated by angles (1 or B, T, 1 or H, D/2)

@@ -17,7 +17,7 @@ struct Distances {
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1
   // (1 or B, queries, T): the rows of the last queries only, for cached decoding. Absent if `pairs` is.
   Ids last_rows(int queries) const;
-  int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
+  int row(int sequence, int i, int j, int time) const;   // the row of query i and key j, in either form
   // `value`, for a table on that device. The number of rows changes from step to step; a GPU, which records steps by
   // their shapes, gets a multiple of 256 rows, the last ones unused.
   std::vector<double> rows(Device) const;

@@ -15,7 +15,7 @@ struct Sandwich : ByDistance {
   Sandwich(const ModelShape& m, const Choices& c) : heads(m.heads), frequencies(c.whole("frequencies")) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
-    double sum = 0;                                // of the distance d, for all its columns
+    double sum = 0;                                // the bias at distance d, for all its columns
     s.bias = distance_table(p, fmt::format("sandwich {} {}", frequencies, heads), device, heads, [&](double d, int h) {
       if (h == 0) sum = 0;
       for (int m = 1; h == 0 && m <= frequencies; ++m)

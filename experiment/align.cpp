@@ -182,7 +182,7 @@ void check(const Probed& model, const Aligning& how) {
 Alignment align(const Probed& model, const Aligning& asked, const std::function<void(int, int, int)>& step) {
   check(model, asked);
   Aligning how = asked;
-  std::sort(how.grid.rbegin(), how.grid.rend());  // of two equally near ones, the larger
+  std::sort(how.grid.rbegin(), how.grid.rend());  // largest first: it wins over an equally near one
   const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round(how));
   int done = 0, length = how.shortest;
   const std::function<void()> pass = [&] {

@@ -90,7 +90,7 @@ std::pair<double, double> least_and_most(const Chosen<Sampler>&, int slots);
 int rows_for(const Chosen<Sampler>&, int slots);
 // Throws BadInput for a sampler that reads classes of tokens, in runs on texts.
 void refuse_class_readers(const Chosen<Sampler>&);
-Settings kept(const ChoiceTable&, const Choices&);   // of the options that are kept, in the order of the table
+Settings kept(const ChoiceTable&, const Choices&);   // the kept options, in the order of the table
 
 // Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite. length: common to the
 // step's strings, for the message.

@@ -17,7 +17,7 @@ namespace poslab {
 struct Look {
   int length = 0;                                          // length of the input, or of the text in tokens
   std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: the model's own
-  std::vector<std::string> names{};                        // of activations, patterns of a Trace
+  std::vector<std::string> names{};                        // names of activations, patterns of a Trace
   int samples = 0;                                         // 0: the model's own number
   bool one_by_one = false;                                 // only one sequence in a pass
   int queries = 0;  // the number of last queries with logits
@@ -42,7 +42,7 @@ Probed probed(const State&, int samples);
 // Means over rows of weights. The means of logits are NaN for a scheme without logits.
 struct RowMeans {
   double largest_weight = 0, entropy = 0;            // entropy in nats
-  double largest_logit = 0, mean = 0, variance = 0;  // of the row's logits
+  double largest_logit = 0, mean = 0, variance = 0;  // statistics of the row's logits
   double rows = 0;                                   // how many
   void add(const RowMeans&);
 };
@@ -51,7 +51,7 @@ struct RowMeans {
 // without keys are left out.
 struct Dispersion {
   int layers = 0, heads = 0, keys = 0;
-  std::vector<RowMeans> all;  // of layer 0's heads, then of layer 1's, ...
+  std::vector<RowMeans> all;  // layer 0's heads, then layer 1's, ...
   const RowMeans& of(int layer, int head) const { return all[size_t(layer * heads + head)]; }
   RowMeans of_layer(int layer) const;
   RowMeans of_model() const;

@@ -31,7 +31,7 @@ struct Forward {
   double bytes = 0;   // bytes of all at once
   double flops = 0;   // FLOPs of one
   double logits = 0;  // FLOPs of its logits alone, which statistics of attention compute again
-  double rows = 0;    // of its weights, in all layers and heads
+  double rows = 0;    // rows of its weights, in all layers and heads
   double layers = 0, heads = 0, d_model = 0;
   Taken of(double all) const { return {bytes, all * flops}; }  // all: number of inputs, in turn or at once
   Taken seen(double all) const;  // the same, with statistics of attention (experiment/dispersion.h)

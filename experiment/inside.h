@@ -8,7 +8,7 @@
 namespace poslab {
 
 struct SampleOptions {
-  int length = 0;          // of the input, or tokens; 0: the longest trained length
+  int length = 0;          // length of the input, or tokens; 0: the longest trained length
   int number = 1;          // index of the string, text or question of the test, from 1
   std::string text = {};   // for kinds that read texts: in place of the test's
 };
@@ -16,7 +16,7 @@ struct Sample {
   std::string of = {};                     // its task, if a run learns several; else ""
   int layers = 0, heads = 0;
   double matrices = 0;                     // the most tensors of (H, T, T) numbers that exist besides the weights
-  std::vector<std::string> symbols = {};   // of each slot, in readable form
+  std::vector<std::string> symbols = {};   // one for each slot, in readable form
   int outputs = 0;                         // the number of last slots that are answer slots
   std::string block = "block";             // prefix of the names of activations, before the number of the layer
   std::string slots = {};                  // a page's description of the slots

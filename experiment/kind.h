@@ -26,7 +26,7 @@ struct Kind {
   Choices (*configure)(const Settings&);   // throws BadInput
   void (*check)(const RunSpec&);           // throws BadInput if the choices do not fit together
   int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
-  std::vector<int> (*tested_lengths)(const Choices&);   // of the rows of a test, in order
+  std::vector<int> (*tested_lengths)(const Choices&);   // lengths of a test's rows, in order
   // text: for runs whose options name one; absent for others
   std::unique_ptr<Learner> (*make)(const RunSpec&, std::shared_ptr<const language::Source> text);
 

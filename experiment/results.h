@@ -17,7 +17,7 @@ struct Column {
   const char* format = "{}";                     // of a number: "{:.6f}", or the shortest text that reads back the same
 
   static Column word(std::string name) { return {std::move(name), Type::word, true}; }
-  static Column length() { return {"length", Type::whole, true}; }             // of the input, at least 1
+  static Column length() { return {"length", Type::whole, true}; }             // length of the input, at least 1
   static Column count(std::string name) { return {std::move(name), Type::whole}; }   // at least 1
   static Column number(std::string name, const char* format = "{}") {
     return {std::move(name), Type::number, false, false, format};

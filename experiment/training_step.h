@@ -24,7 +24,7 @@ struct StepPlan {
 struct StepOutcome {
   int64_t done;            // number of steps, with this one
   double loss, grad_norm;
-  std::vector<real> shown;  // of the parts, in turn
+  std::vector<real> shown;  // results of the parts, in turn
 };
 
 // A started step. Its results arrive while later steps run, if the device computes asynchronously.
@@ -56,7 +56,7 @@ struct Cut {
   Ids of(const Ids&) const;  // their rows
 };
 std::vector<Cut> cuts(const Choices&, int sequences);
-int most_at_once(const Choices&, int sequences);  // of this many in a step
+int most_at_once(const Choices&, int sequences);  // the most of a step's sequences at once
 
 Tensor most_probable(const Tensor& logits);   // the first of the largest, on the same device          (..., V) -> (...)
 Ids most_probable_ids(const Tensor& logits);  // the same for the host

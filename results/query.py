@@ -13,7 +13,7 @@ ROOT = HERE.parent
 NAMES = {"none": "none", "sincos": "sin/cos", "relative": "relative", "alibi": "ALiBi", "rope": "RoPE",
          "learned": "learned"}  # fmt: skip
 ENCODINGS = [e for e in NAMES if e != "none"]
-TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")  # what finding 1 shows
+TASKS = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")  # the tasks of finding 1
 HASHES = ("id", "commit", "numerics")  # some of them look like numbers
 
 

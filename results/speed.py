@@ -251,7 +251,7 @@ def web():
         "",
         *markdown(head, cells),
         "",
-        f"Medians of {len(turns)} turns of each side, one after the other; the share is the median of the turns' own.",
+        f"Medians of {len(turns)} turns of each side, one after the other; the share is the median over turns.",
     ]
 
 

@@ -51,7 +51,7 @@ class Scheme(nn.Module):
     """No positions at all."""
 
     layer = Layer
-    forms = ("sdpa", "plain")  # of attention; sdpa is scaled_dot_product_attention, which supports only a bias
+    forms = ("sdpa", "plain")  # forms of attention; sdpa (scaled_dot_product_attention) supports only a bias
 
     def __init__(self, options):
         super().__init__()

@@ -18,7 +18,7 @@ namespace poslab::language {
 struct Window {
   std::vector<int> read, expected, bytes;        // bytes of text of the expected tokens
   std::vector<int> documents;                    // the number of tokens of each that are read
-  void add(const TokenizedText& document);       // of two tokens or more
+  void add(const TokenizedText& document);       // adds a document of two tokens or more
 };
 
 // The source of tokens: a text, or the made-up language.
@@ -77,7 +77,7 @@ struct State {
 
 struct Batch {
   Ids read, expected;                            // (B, T) twice: tokens, and the token after each
-  PositionSample::Documents documents{};         // of each packed window
+  PositionSample::Documents documents{};         // documents of each packed window
 };
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
 Batch draw_batch(const RunSpec&, const Source&, int64_t step);
@@ -86,7 +86,7 @@ Batch draw_batch(const RunSpec&, const Source&, int64_t step);
 PositionSample training_positions(const RunSpec&, int64_t step, const PositionSample::Documents& = {});
 PositionSample test_positions(const RunSpec&, int length, const PositionSample::Documents& = {});
 
-StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
+StepPlan plan(const State&, const Batch&);  // the plan of step state.adam.step
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;
 // Throws BadInput unless the text has windows of every length.

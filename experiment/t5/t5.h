@@ -27,7 +27,7 @@ int longest(const Choices&, int64_t step);       // tokens of the longest contex
 // A function of seed and step alone: the tasks in turn, at one length of shortest .. longest.
 Batch draw_batch(const RunSpec&, int64_t step);
 
-StepPlan plan(const State&, const Batch&);  // of step number state.adam.step
+StepPlan plan(const State&, const Batch&);  // the plan of step state.adam.step
 // accuracy: the share of answers that are right as a whole
 StepResult result(const State&, const Batch&, const StepOutcome&);
 using poslab::train_step;

@@ -67,7 +67,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   std::vector<Json*> open_;             // open objects and lists, the outermost first
   Json* next_ = nullptr;                // the value after the last key
-  std::vector<std::string_view> keys_;  // of the object that ends here
+  std::vector<std::string_view> keys_;  // keys of the object that ends here
   size_t values_ = 0;
 };
 

@@ -20,8 +20,8 @@ struct HfRotation {
 struct HfRope {
   HfRotation full{};
   std::optional<HfRotation> sliding{};
-  std::vector<bool> slides{};                    // of each layer, where `sliding` is
-  std::string encoding() const;                  // of the whole model, layers in turn
+  std::vector<bool> slides{};                    // one for each layer, where `sliding` is
+  std::string encoding() const;                  // the whole model's encoding, layers in turn
 };
 // The rotations that a family's config.json may describe.
 struct HfRopeForm {

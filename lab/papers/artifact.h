@@ -39,7 +39,7 @@ struct Artifact {
   const char* record = nullptr;  // the file in run folders with its measurements (measured.h), if it keeps them
 };
 const std::vector<Artifact>& all_artifacts();
-std::string source_title(const Artifact&);  // of the paper or experiment
+std::string source_title(const Artifact&);  // title of the paper or experiment
 // The artifacts that `words` name: ruoss2023:table1, or ruoss2023 or ruoss2023:all for a whole source. In the order of
 // the list, without repeats. Throws BadInput with did-you-mean.
 std::vector<const Artifact*> artifacts(const std::vector<std::string>& words);

@@ -43,7 +43,7 @@ class Outcomes {
   // The runs of a setting by rising seed, at the learning rate that tables show (python/poslab/papers/setting.py): the
   // one with the highest mean score, among those with the most finished seeds.
   std::vector<const Outcome*> by_seed(const Which&) const;
-  std::vector<std::string> tasks() const;  // of the plan, in its order
+  std::vector<std::string> tasks() const;  // the plan's tasks, in its order
 
  private:
   const Plan& plan_;

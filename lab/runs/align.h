@@ -23,7 +23,7 @@ struct AlignRequest {
   std::string tasks = {};   // tasks of a T5 run, in place of its own
   std::string device = {};  // "": the run's device
   bool force = false;       // even if memory or time seem too large
-  std::string task = {}, questions = {};  // of a checkpoint; see lab/runs/t5/questions.h
+  std::string task = {}, questions = {};  // for a checkpoint; see lab/runs/t5/questions.h
 };
 // The seed of the questions for alignment of a checkpoint; `poslab t5 eval --hf` asks questions of other seeds.
 constexpr uint64_t align_seed = uint64_t(1) << 32;

@@ -31,7 +31,7 @@ class Naming {
   const Kind* kind_;
   std::vector<std::string> differing_;
   std::set<std::string> parted_;           // an option and the values before it, where runs differ in the option
-  std::map<std::string, Values> presets_;  // of the runs, with all their values
+  std::map<std::string, Values> presets_;  // presets of the runs, with all their values
 };
 
 }  // namespace poslab

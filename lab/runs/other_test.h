@@ -17,7 +17,7 @@ namespace poslab {
 
 struct OtherTest {
   std::string name;  // NAME as the user gives it; "": made from the options
-  Values options;    // those of test_options() that differ
+  Values options;    // options of test_options() that differ
   std::string text = {};  // for a checkpoint's test, the checksum of its inputs (lab/runs/text_source.h)
 };
 

@@ -24,7 +24,7 @@ struct Use {
   std::string what;       // "testing"
   Taken takes;            // besides the model
   std::string with;       // the options that determine its size, for messages
-  double parameters = 0;  // of the model, with gradients and moments; 0 if weights stay in their files
+  double parameters = 0;  // parameters of the model, with gradients and moments; 0 if weights stay in their files
   Device device = Device::cpu;
 };
 Use use_of(const Learner&, const std::string& what, const Taken& = {}, const std::string& with = "");

@@ -1,10 +1,10 @@
 // The text of a run, for kinds whose options name one. Unless the text is a grammar, the run folder has
 //
-//   vocabulary.json       the tokens (lab/files/corpus.h); of a run that began with a checkpoint of Hugging Face's form
-//                         that one's tokenizer.json, or its tokenizer.model and tokenizer_config.json
+//   vocabulary.json       the tokens (lab/files/corpus.h); if the run began with a checkpoint of Hugging Face's form,
+//                         that checkpoint's tokenizer.json, or its tokenizer.model and tokenizer_config.json
 //   text.json             {"text", "files": [{"path", "bytes", "checksum"}, ...], "vocabulary"}, by which another text
 //                         and other tokens are refused; "vocabulary" is the checksum of their file, and "begin" and
-//                         "ends" are the tokens that begin and end a text, where a checkpoint says them
+//                         "ends" are the tokens that begin and end a text, where a checkpoint has them
 #pragma once
 #include "experiment/language/language.h"
 #include "lab/runs/run_folder.h"

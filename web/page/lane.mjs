@@ -91,7 +91,7 @@ export class Lane {
   about = null;
   engine = null;
   twin = false;
-  run;              // which `poslab web` put into the page
+  run;              // put into the page by `poslab web`
   plan;
   made = null;      // the spec of the model and the current curves, while `spec` may have changed
   replayed = null;  // index into tests, while an earlier one is shown

@@ -112,7 +112,7 @@ Graph of_run(const std::string& path, bool force) {
 Graph by_module(const Graph& tape) {
   Graph made{tape.title, {}};
   std::vector<size_t> row;                                    // of each op
-  std::vector<std::vector<std::pair<std::string, int>>> ops;  // of each row, with counts
+  std::vector<std::vector<std::pair<std::string, int>>> ops;  // ops of each row, with counts
   for (const Node& n : tape.nodes) {
     if (made.nodes.empty() || made.nodes.back().module != n.module)
       made.nodes.push_back({.module = n.module}), ops.emplace_back();

@@ -31,7 +31,7 @@ struct Group {       // the lines of one task or text, which share charts
   bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
-std::vector<Group> by_task(const std::vector<TestedRun>&);  // of one kind; the runs must outlive the lines
+std::vector<Group> by_task(const std::vector<TestedRun>&);  // runs of one kind; they must outlive the lines
 
 bool same_tokens(const Line&, const Line&);                 // of language models: otherwise bits per byte alone compare
 

@@ -30,7 +30,7 @@ struct TestedRun {
   std::string other_test;  // the difference between a further test and the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
   Results all;        // rows of eval.csv for the task
-  Results tested;     // of these the curve of accuracy, by rising length; for a text, without repeats
+  Results tested;     // rows for the curve of accuracy, by rising length; for a text, without repeats
   std::string text;   // for a language model: a description of its text, as prose
   std::string checksum;  // checksum of that text (lab/runs/text_source.h); "" for older tests, and without a text
   RunRecord record;

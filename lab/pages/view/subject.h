@@ -12,7 +12,7 @@ namespace poslab::view {
 
 // The request. Numbers count from 1.
 struct Options {
-  int length = 0;         // of the input, or tokens; 0: the trained length
+  int length = 0;         // length of the input, or tokens; 0: the trained length
   int sample = 1;         // index of the string, text or question of the test
   std::string text = {};  // for kinds that read texts: in place of the test's
   std::vector<int> layers = {}, heads = {};

@@ -170,7 +170,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Options& options
 
 struct Drawn {
   Written written;
-  Folder::Clearest opens;  // those of the first run's newest checkpoint
+  Folder::Clearest opens;  // the head shown first, from the first run's newest checkpoint
 };
 
 Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, const std::string& folder) {

@@ -39,7 +39,7 @@ ModelSource source(const ModelRequest&);  // throws as setup()
 // Accuracy of random answers: any in the context or, if that has one, any of its form.
 double guess(const std::string& task, int length);
 Json biases(const T5&);
-Json logits(t5::State&);  // of each of its tasks; the state keeps only the last
+Json logits(t5::State&);  // logits for each of its tasks; the state keeps only the last
 // Propositions 1 and 2 beside rows of logits from N(0, variance) with one largest logit: for each variance, largest
 // logit and number of keys the predicted and the actual values; null if no temperature gives them.
 Json propositions();

@@ -77,7 +77,7 @@ Json row(int keys_long, double variance, double largest) {
   // sigma / tau is below half of sqrt(2 ln L), where the largest of the logits is.
   const double deviation = std::sqrt(variance), tail = std::sqrt(2 * std::log(keys_long));
   const double weight_at_two =
-      std::exp(largest / two - variance / (2 * two * two)) / keys_long;  // of the largest logit
+      std::exp(largest / two - variance / (2 * two * two)) / keys_long;  // weight of the largest logit
   const bool one_holds = one.reachable && largest > deviation * tail && deviation / one.tau < within * tail,
              two_holds = weight_at_two < 0.1 && deviation / two < within * tail;
   const auto known = [](const std::optional<double>& x) { return x ? Json(*x) : Json(); };

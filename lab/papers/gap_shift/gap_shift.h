@@ -25,7 +25,7 @@ struct Setting {
   Training training;
   std::vector<const Outcome*> models;
 };
-std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // of the plan, in the order of tables
+std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // the plan's settings, in the order of tables
 Choices on_task(Choices defaults, const std::string& task);
 
 std::vector<int> lengths(const Choices&);  // all tested lengths: half the longest trained one, that one, twice it, ...

@@ -30,7 +30,7 @@ class Board {
   std::vector<TrialState> states_;
   int64_t before_;  // steps of trials that were done at the start
   bool terminal_;
-  size_t lines_ = 0;  // of the table on the terminal
+  size_t lines_ = 0;  // lines of the table on the terminal
   Clock::time_point start_ = Clock::now(), next_ = start_;
 };
 

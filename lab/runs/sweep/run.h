@@ -9,7 +9,7 @@ namespace poslab::sweep {
 struct Work {
   Shard shard;
   int jobs = 1;
-  int threads = 0;     // of each trial; 0: the cores divided by the number of simultaneous trials
+  int threads = 0;     // threads of each trial; 0: the cores divided by the number of simultaneous trials
   bool retry = false;  // run failed trials again
   bool force = false;  // even trials whose memory or time seem too large
   int population = 0;  // trials in one process, of `poslab train`; 0: a process for each

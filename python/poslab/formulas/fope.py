@@ -4,7 +4,7 @@ import numpy as np
 from . import rotary
 
 CASE = {"encoding": "fope:length=512", "positions": "randomized"}
-KEPT = 2  # of the wavelengths 6.28, 62.8, 628 and 6283
+KEPT = 2  # two of the wavelengths 6.28, 62.8, 628 and 6283
 
 
 def shapes(case):

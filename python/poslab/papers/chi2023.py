@@ -67,7 +67,7 @@ def largest_logits(trials, artifact):
     return section
 
 
-CLOSE = 1e-9  # of temperatures, which are multiples of a twentieth
+CLOSE = 1e-9  # tolerance for temperatures, which are multiples of a twentieth
 
 
 def order(trials, task, mode, means):

@@ -168,7 +168,7 @@ def grid(trials, artifact):
 
 # -- which comes first, the gap or the length? -------------------------------------------------------------------------
 
-LEARNED = 0.25  # of the way from majority to all right: below that there is little to lose
+LEARNED = 0.25  # share of the way from majority to all right: below that there is little to lose
 CHANGES = {
     "with uniform sampling": ("gap", "length"),
     "with the gap all the way down to 1": ("gap to 1", "length at gap 1"),

@@ -26,7 +26,7 @@ class Cell:
 class Grid:
     caption: str
     head: list
-    rows: list  # of cells; the first names the row
+    rows: list  # lists of cells; the first names the row
 
     def mark_best(self, ranks):
         """The highest of each column; `ranks` has a number for each cell."""
