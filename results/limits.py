@@ -135,7 +135,7 @@ def cut():
          2 * 8 * 3 * eleven, 8 * 3 * eleven * tiny * (10000 + 30000) / 3000),
         ("Table 1 at the paper's two other learning rates", 2 * 495, 2 * total["table1-tiny"]),
         ("Finding 2 for the four other encodings, ten seeds", 2 * 4 * 10 * 4, 2 * 4 * 10 * four),
-        ("Finding 3 with 200 questions a cell, and temperatures from others than those, below 0.5 too", 15,
+        ("Finding 3 with 200 questions a cell, and temperatures from other questions, also below 0.5", 15,
          3 * seconds_of(*RETRIEVAL, tests=200 / 32)),
         ("Finding 4 with ReRoPE in training, four windows", 4 * 3, 4 * 3 * seconds_of(*REROPE) / 5),
         ("Finding 5, its first five schemes on ten fresh seeds", 5 * 3 * 10, 5 * 3 * 10 * seconds("every-scheme")),

@@ -63,7 +63,7 @@ def matmul_lines():
             cells.append("–" if matmul == "fp32" else f"{mean:+.1f} ± {half:.1f}")
             apart += [] if matmul == "fp32" else [abs(mean) > half]
         lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, "", f"Of the intervals of {len(apart)} differences, {sum(apart)} leave out zero."]
+    return [*lines, "", f"Of the intervals of {len(apart)} differences, {sum(apart)} exclude zero."]
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def bf16():
         "",
         *(f"- {program}" for program in programs),
         "",
-        "Before anything is timed, all sides' bf16 is held to poslab's fp32 at equal weights. In training and",
+        "Before anything is timed, all sides' bf16 is compared with poslab's fp32 at equal weights. In training and",
         f"evaluation the first loss is off by at most {off['loss']:.1e} of itself, logits by {off['logits']:.1e} of",
         f"their norm, and the worst gradient by {off['worst']:.1e} of its.",
         "",

@@ -46,7 +46,7 @@ def bundled(entry):
     modules_of(entry.resolve(), order)
     name = {path: f"${path.stem}" for path in order}
     if len(set(name.values())) < len(name):
-        stop(f"two of the modules of {entry.name} have one name")
+        stop(f"two modules of {entry.name} have the same name")
     made = ["'use strict';\n"]
     exported = {path: {m[1] for m in EXPORT.findall(text)} for path, text in order.items()}
     for path, text in order.items():

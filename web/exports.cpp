@@ -85,7 +85,7 @@ __attribute__((export_name("call"))) const Reply* call() {
 }  // extern "C"
 
 const std::string& Request::next() {
-  if (!more()) failure("\"{}\" got {} arguments, which are too few", words_[0], words_.size() - 1);
+  if (!more()) failure("\"{}\" got only {} arguments", words_[0], words_.size() - 1);
   return words_[at_++];
 }
 int Request::whole(const std::string& name, int least, int most) {

@@ -14,15 +14,15 @@ namespace {
 
 const std::vector<Option>& options() {
   static const std::vector<Option> all = {
-      {"heads", 8, {1, 256}, "of the model that it is drawn in"},
+      {"heads", 8, {1, 256}, "heads of the model in the picture"},
       {"d_model", 64, {1, 4096}, "its width"},
       {"causal", false, "keys after the query are masked"},
-      {"layer", 0, {0, 99}, "which one is drawn, from 0"},
+      {"layer", 0, {0, 99}, "the layer in the picture, from 0"},
       {"head", 0, {0, 255}, "likewise"},
       Option::text("positions", "sequential", "the sampler that draws positions"),
       Option::text("at", "", "positions themselves, one for each slot"),
-      {"train_length", 40, {1, 100000}, "the slots that lengths such as 0.5L are shares of"},
-      {"seed", 0, {0, 999999999}, "of positions and parameters"}};
+      {"train_length", 40, {1, 100000}, "slots; lengths such as 0.5L are shares of it"},
+      {"seed", 0, {0, 999999999}, "seed of positions and parameters"}};
   return all;
 }
 

@@ -47,8 +47,8 @@ class Run:
     def result(self):
         """Scores, baselines, configuration and speed: a dict."""
         if not os.path.exists(self.file("result.json")):
-            raise ValueError(f"{self.path} has no result yet: its training has not come to the end; pl.resume goes on, "
-                             "and `metrics` is there meanwhile")
+            raise ValueError(f"{self.path} has no result yet: its training has not ended; pl.resume continues it, and"
+                             " `metrics` is there meanwhile")
         result = _parsed(Path(self.file("result.json")).read_text(encoding="utf-8"), self.file("result.json"),
                          "pl.evaluate tests the run again, and writes it")
         if os.path.exists(self.file("eval.csv")):

@@ -129,7 +129,7 @@ def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1,
     shows as its page."""
     words = [spelled_value(w) for w in what]
     if not words:
-        raise ValueError('reproduce what? Say for example pl.reproduce("ruoss2023:table1", out="runs/table1")')
+        raise ValueError('reproduce what? Give a name, as in pl.reproduce("ruoss2023:table1", out="runs/table1")')
     settings = [f"--set={name}={json.dumps(v) if isinstance(v, (list, tuple)) else spelled_value(v)}"
                 for name, v in (set or {}).items()]
     how = program.words_of({"size": size, "tasks": ",".join(map(spelled_value, tasks)),

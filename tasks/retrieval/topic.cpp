@@ -73,7 +73,7 @@ Retrieval topic_retrieval() {
 first of them was. The number of topics stays as it is when the context grows: what grows is how
 much is said about each. The answer always stands at the beginning.)",
       .source = "Li et al. 2023 (LongEval); spec C.2",
-      .options = {{"topics", 5, {1, topics}, "topics of a conversation, fewer where they have no room"},
+      .options = {{"topics", 5, {1, topics}, "topics of a conversation; fewer if there is no room"},
                   {"turns", 8, {1, 64}, "in English: questions and answers about a topic"}},
       .placed = false,
       .draw = topics_as_symbols,

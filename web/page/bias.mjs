@@ -17,7 +17,7 @@ export function calibrated_bias(text, {layers, heads, train_length}) {
     for (let d = -reach; d <= reach; ++d) {
       const b = at(d, h, 0, 2 * reach);
       if (Number.isNaN(b) || b > MOST)
-        throw new ExpressionError(`The bias is ${b} at distance ${d}, head ${h}; to race it takes at most ${MOST}.`);
+        throw new ExpressionError(`The bias is ${b} at distance ${d}, head ${h}; in a race it is at most ${MOST}.`);
       for (const other of [at(d, h, 1, 2 * reach), at(d, h, 17, 2 * reach), at(d, h, 0, 4 * reach)])
         if (!near(b, other))
           throw new ExpressionError(

@@ -263,7 +263,8 @@ class Cache:
     def with_newest(self, layer, *newest):
         """All keys, values and states, the newest (B, T, ...) after the `length` slots that it has."""
         if layer is not self._layer:
-            raise ValueError("poslab.torch: this cache is of another layer; each has one of its own, of layer.cache()")
+            raise ValueError("poslab.torch: this cache belongs to another layer; each needs its own, from "
+                             "layer.cache()")
         until = whole("length", self.length, 0) + newest[0].shape[1]
         if until > self.capacity or newest[0].shape[0] != len(self._kept[0]):
             raise ValueError(f"poslab.torch: this cache is for {len(self._kept[0])} sequences of {self.capacity} "

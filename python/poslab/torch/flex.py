@@ -88,8 +88,8 @@ def _tables(scheme, length, layer):
 
     with torch.no_grad():
         if scheme.adds_to_embedding or not fits(min(length, 24)):
-            raise ValueError(f"poslab.torch: {scheme.how['encoding']} is no score_mod: it does more than to scale a "
-                             "logit, to add to it and to mask it; use the Scheme itself")
+            raise ValueError(f"poslab.torch: {scheme.how['encoding']} is no score_mod: it does more than "
+                             "scale, shift and mask a logit; use the Scheme itself")
         tables, fewer, slot = parts(other, length), (length + 1) // 2, torch.arange(length)
         if not all(same(t[:, :fewer, :fewer], first) for t, first in zip(tables, parts(other, fewer))):
             raise ValueError(f"poslab.torch: {scheme.how['encoding']} with positions {scheme.how['positions']} and "

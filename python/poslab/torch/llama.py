@@ -75,7 +75,7 @@ def _with_usual(encoding, config, size, trained):
     if name == "rope" and rope.get("rope_type", "default") != "default":
         own = engine._inside.hf_rope(json.dumps({"rope_parameters": rope}), config.max_position_embeddings, size)
         raise ValueError(f"poslab.torch: this checkpoint's rotation is {rope['rope_type']}, which rope would drop; "
-                         f"say {own!r}, which is its own, or first set model.config.rope_parameters[\"rope_type\"] = "
+                         f"use {own!r}, which is its own, or first set model.config.rope_parameters[\"rope_type\"] = "
                          '"default", if that is meant')
     options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
     usual = {"pairing": "half", "base": repr(float(rope["rope_theta"])).replace("+", ""), "length": str(trained)}
@@ -235,7 +235,7 @@ def _refuse_other_attention(module, dropout, scaling, size, kwargs):
                          "before the model is made")
     if abs(scaling * size ** 0.5 - 1) > 1e-6:
         raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by 1 / sqrt({size}); "
-                         "patch() does not fit it")
+                         "patch() does not suit it")
 
 
 def _lengths(mask, queries, slots):
