@@ -109,7 +109,7 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name("passkey | line | topic | documents");
   align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
       ->type_name("FILE");
-  align->add_option("--mode", w->mode, "what is kept, or the rule")
+  align->add_option("--mode", w->mode, "what stays equal, or the rule")
       ->type_name(fmt::format("{}  (pmax)", fmt::join(align_modes(), " | ")));
   add_number(align, "short", w->request.how.shortest, "input length of the target, one of training", {1, 1 << 24})
       ->required();

@@ -74,7 +74,7 @@ struct Machine {
   int now = 0;                     // thread that is running
   Thread* running = nullptr;       // the fiber of that thread; null: the loop over rounds
   const std::vector<int>* order = nullptr;           // the order of the threads in this round
-  size_t turn = 0;                 // how many of them have had theirs
+  size_t turn = 0;                 // how many of them have had their turn
   Thread* from = nullptr;          // the thread that handed over; null: the loop over rounds
   int shared_bytes = 0;            // of this launch
   const Launch* launch = nullptr;  // that is running

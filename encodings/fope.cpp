@@ -89,7 +89,7 @@ little of all others that come round in the trained length. Pairs that do not co
 position. Logits depend on positions themselves, no longer on distances alone.)",
     .formula = "[x1, x2] -> [C x1 - S x2, C x2 + S x1], C_m(p) = cos(p f_m) + sum_k a_km cos(p f_k), S: sines",
     .source = "Hua et al. 2025", .doors = "2",
-    .shows = always("How alike two equal contents look after their series, with the weights as they are now."),
+    .shows = always("The similarity of two equal contents after their series, with the present weights."),
     .pictures = {.matrix = equal_contents,
                  .frequencies = [](const ModelShape& m, const Choices& c, int, int) {
                    std::vector<double> f = kept(m, c);

@@ -39,7 +39,7 @@ const SchemePages lerope_pages = {
 channels finds the speed at which it turns, in every layer for itself.)",
     .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)",
     .source = "Karypis et al. 2026", .doors = "2",
-    .shows = always("How alike two equal contents look after their rotations: the mean cosine of the angles between "
+    .shows = always("The similarity of two equal contents after their rotations: the mean cosine of the angles between "
                     "them, 1 at the same position."),
     .pictures = {.matrix = equal_contents}};
 

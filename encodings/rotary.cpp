@@ -179,8 +179,9 @@ SchemePages rotary_pages(const std::string& name, SchemePages s, const Frequency
   s.doors = std::string(1, '2');
   s.shows = [law](const ModelShape& m, const Choices& c) {
     const double factor = law({m.head_dim(), m.heads, 0, 1}, c).factor;
-    return "How alike two equal contents look after their rotations: the mean cosine of the angles between them, 1 at "
-           "the same position" + (factor == 1 ? "." : fmt::format(", times {:.4g}, the factor on all logits.", factor));
+    return "The similarity of two equal contents after their rotations: the mean cosine of the angles between them, 1 "
+           "at the same position" +
+           (factor == 1 ? "." : fmt::format(", times {:.4g}, the factor on all logits.", factor));
   };
   s.pictures.matrix = [law](const ModelShape& m, const Choices& c) {
     return groups_by(law, m, c, 1).size() == 1 ? cosines(m, c) : equal_contents(m, c);

@@ -143,7 +143,7 @@ Tensor effective_distances(const Bands& bands, int time) {
 }
 
 const std::string cosines_shown =
-    "How alike two equal contents look after their rotations: the mean cosine of the angles between them";
+    "The similarity of two equal contents after their rotations: the mean cosine of the angles between them";
 const std::string cosines_seen_shown =
     "The mean cosine of the angles between two slots; hidden pairs are drawn as -1.";
 

@@ -74,8 +74,8 @@ has met. It works to the left only: to the right the products would grow.)",
     .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
                "z_m = (2m + 0.4 D) / 1.4 D",
     .source = "Sun et al. 2022",
-    .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a mask is, "
-                    "they grow."),
+    .shows = always("The similarity of two equal contents after their rotations and decay; to the right, where a mask "
+                    "is, it grows."),
     .pictures = {.matrix = cosines}};
 
 }  // namespace poslab

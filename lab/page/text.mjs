@@ -8,7 +8,7 @@ export function escape(text) {
 }
 
 // **bold**, *italic*, `code`, [name]{c1}: a run's name in its color; a backslash keeps the character after it, and at
-// the end of a line breaks that.
+// the end of a line breaks the line.
 export function prose(text) {
   const tags = {'**': 'b', '*': 'i', '`': 'code'}, open = {};
   const token = /\\([^])|\*\*|[*`]|\[((?:\\[^]|[^\]\\])*)\]\{([\w ]*)\}|[^]/gu;
