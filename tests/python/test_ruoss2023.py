@@ -126,7 +126,7 @@ def test_best_best_learning_rate_and_pairs_of_seeds():
     assert plain.mean == pytest.approx(0.6) and plain.deviation == pytest.approx(0.1) and len(plain.at_lr) == 3
     pair = Comparison("even_pairs", "", 0.5, random, plain)
     assert pair.seeds == 3 and pair.mean == pytest.approx(0.2) and pair.interval[0] == pytest.approx(0.2)
-    assert "Of several learning rates, means, differences and tests have the one" in drawn("table1", all)[1]
+    assert "Means, differences and tests are at the learning rate" in drawn("table1", all)[1]
 
 
 def test_what_is_done_in_part_is_marked_and_not_judged():
