@@ -263,7 +263,7 @@ def test_paths_may_be_bytes(tmp_path):
 
 def test_a_run_without_a_result_says_so(tmp_path):
     (tmp_path / "config.toml").touch()
-    with pytest.raises(ValueError, match="has no result yet.*pl.resume goes on"):
+    with pytest.raises(ValueError, match="has no result yet.*pl.resume continues it"):
         pl.Run(tmp_path).result
     (tmp_path / "eval.csv").write_text("length,set,loss\n32,plain,5.5\n")
     with pytest.raises(ValueError, match="no run of a task of strings"):

@@ -91,7 +91,7 @@ TEST_CASE("compare: what is asked for wrongly is refused with a remedy") {
   CHECK(holds(said({{}, {"rope"}, "tinny"}), "did you mean \"tiny\""));
   CHECK(holds(said({{}, {"rope"}, "tiny", "randomised"}), "did you mean \"randomized\""));
   CHECK(holds(said({{}, {"rope"}, "tiny", "sequential", false, 0, {{"eval_lengths", {"41:100"}}}}),
-              "2: eval_lengths = 41:100 with train_length = 20: what is compared"));
+              "2: eval_lengths = 41:100 with train_length = 20: the tables compare"));
   CHECK(holds(said({{}, {"none*3+alibi*3"}}), "2: none of these can be trained; the first, none*3+alibi*3: "));
 }
 

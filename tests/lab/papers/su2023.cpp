@@ -68,11 +68,11 @@ TEST_CASE("su2023: settings that do not fit are refused") {
   const auto said = [](const std::vector<std::string>& sets) { return refusal([&] { su2023::setup("tiny", sets); }); };
   CHECK(said({"steps=5", "seeds=2"}) == "");
   CHECK(holds(said({"steps"}), "2: --set steps is not KEY=VALUE"));
-  CHECK(holds(said({"encoding=alibi"}), "each table says for itself which"));
+  CHECK(holds(said({"encoding=alibi"}), "each table sets it itself"));
   CHECK(holds(said({"stepps=3"}), "did you mean \"steps\""));
   CHECK(holds(said({"train_length=8"}), "take 16 or more"));
   CHECK(holds(refusal([] { su2023::setup("tinny", {}); }), "did you mean \"tiny\""));
-  CHECK(holds(refusal([] { plan({{"su2023:main"}, "tiny", {}, {}, {}}); }), "ask for it apart from those that are"));
+  CHECK(holds(refusal([] { plan({{"su2023:main"}, "tiny", {}, {}, {}}); }), "request it in a separate command"));
 }
 
 TEST_CASE("su2023: trials are kept with their tests, and as done as they were") {
