@@ -71,8 +71,8 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of,
 
 void refuse_device_of_checkpoint(const std::string& device, const std::string& folder) {
   if (!device.empty() && device != "cpu")
-    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and this command reads it on the cpu; lm eval, lm "
-              "generate, t5 eval and t5 generate take it to a GPU", device, folder);
+    bad_input("--device {}: {} is a checkpoint of Hugging Face's form, and this command reads it on the cpu; lm eval, "
+              "lm generate, t5 eval and t5 generate take it to a GPU", device, folder);
 }
 
 Opened open_model(const std::string& folder, const std::string& device, const std::optional<std::string>& text) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Is no line of ours wider than 120 columns, no subject of a commit that main does not have longer than 72, and have the
-# pages of docs/ at most 40,000 words by hand?
+# pages of docs/ at most 37,000 words by hand?
 # usage: tests/tools/lines.sh [columns | subjects | words]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -20,13 +20,14 @@ subjects() {   # where there is no history there are none
   return 1
 }
 
-words() {   # a page with a template counts as that, and tables between marks do not count
+words() {   # but results' pages, which are of papers/. A page with a template counts as that, tables between marks not
   local page count
   count=$(for page in docs/*.md; do
+            [[ $page != docs/results* ]] || continue
             [[ ! -e $page.in ]] || page+=.in
             sed -E '/^<!-- [a-z]+: /,/^<!-- (end of [a-z]+|[a-z]+ end) -->/d' "$page"
           done | wc -w)
-  ((count <= 40000)) || { echo "docs/*.md have $count words by hand, above 40,000: shorten a page" >&2; return 1; }
+  ((count <= 37000)) || { echo "docs/*.md have $count words by hand, above 37,000: shorten a page" >&2; return 1; }
 }
 
 case ${1:-} in
