@@ -93,10 +93,11 @@ Scheme bipe() {
 // -- for pages
 const SchemePages bipe_pages = {
     .summary = "a learned vector for the place in a segment, and rotations or a penalty by the segment",
-    .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and RoPE
-or ALiBi acts on the number of segments between two tokens. Longer strings have more segments rather than
-longer ones. A segment begins where positions do not grow: use --positions restart, which begins
-again in each run of digits, signs and empty slots. Positions that always grow are one segment.)",
+    .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and RoPE or
+ALiBi acts on the number of segments between two tokens. Longer strings have more segments
+rather than longer ones. A segment begins where positions do not grow: use --positions restart,
+which begins again in each run of digits, signs and empty slots. Positions that always grow are
+one segment.)",
     .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
                "n_i: the number of the segment",
     .source = "He et al. 2024", .doors = "1, 2 or 3",

@@ -65,9 +65,9 @@ the string begins is random, so that a model cannot rely on absolute positions. 
        .options = {pool, first, {"max_shift", 1 << 24, {0, 1 << 24}, "largest start, if the pool has room for more"}},
        .random = true, .even = true, .shifts = true, .draw = contiguous},
       {.name = "pose", .summary = "two runs of neighbouring positions with one random skip between them",
-       .about = R"(The string in two runs: the first, of at most half the slots rounded up, counts from 0; the second
-counts on after one random skip into the target length. So short strings meet the positions of long ones,
-and each run looks like a plain count. The pool is the target length.)",
+       .about = R"(The string in two runs: the first, of at most half the slots rounded up, counts from 0; the
+second counts on after one random skip into the target length. So short strings meet the
+positions of long ones, and each run looks like a plain count. The pool is the target length.)",
        .source = "Zhu et al. 2024",
        .options = {pool, first, {"shifted", false, "the first run starts at random too, as the code once had it"}},
        .random = true, .draw = pose},
