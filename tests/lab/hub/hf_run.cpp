@@ -113,7 +113,8 @@ TEST_CASE("lm eval and lm generate: what changes nothing of a checkpoint is refu
   const std::string write = fmt::format("lm generate --hf {} --prompt the --count 2 ", qwen);
   refused_as(test_of_qwen("'rope|alibi|none'", ""), "changes nothing: layers take its 3 parts in turn");
   refused_as(test_of_qwen("none,'rope|alibi|none'", ""), "changes nothing: layers take its 3 parts in turn");
-  refused_as(test_of_qwen("none", "--positions 'sequential|evenly_spread|sequential'"), "changes nothing: layers take its 3 parts");
+  refused_as(test_of_qwen("none", "--positions 'sequential|evenly_spread|sequential'"),
+             "changes nothing: layers take its 3 parts");
   refused_as(write + "--encoding 'rope|alibi|none'", "changes nothing: layers take its 3 parts in turn");
   refused_as(write + "--length 16", "--length 16 changes nothing: the model's own encoding and counted positions read");
   told_by(folder, write + "--length 16 --encoding rerope");
