@@ -41,7 +41,9 @@ const Text& Source::documents(bool of_test, const std::string& separator) const 
                 "the separator of its documents", whole.files[0].path);
     return whole;
   }
+#ifndef __wasm__
   const std::lock_guard only(parted->mutex);
+#endif
   Text& made = parted->texts[{separator, of_test}];
   if (!made.files.empty()) return made;
   std::string read;

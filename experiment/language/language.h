@@ -34,7 +34,9 @@ struct Source {
   // Throws BadInput for a missing or changed text; absent: it is unchanged. Writing needs only its tokens.
   std::function<void()> check_text{};
   struct Parted {  // into documents, once for each separator and side
+#ifndef __wasm__     // a page has one thread
     std::mutex mutex;
+#endif
     std::map<std::pair<std::string, bool>, Text> texts;
   };
   std::shared_ptr<Parted> parted = std::make_shared<Parted>();

@@ -12,7 +12,7 @@ inline const bool cuda_is_there = (add_backend(Device::cuda, cuda::as_backend())
 #ifdef POSLAB_EMULATE
 using Quick = cuda::DeviceMemoryOpen;
 #else
-struct Quick {};
+struct [[maybe_unused]] Quick {};
 #endif
 
 // Results are sums in another order, of other products than the CPU's: close, not equal.
