@@ -17,8 +17,8 @@ void refuse_empty(const CLI::App& command, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. Throws BadInput for an unknown command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
-// Translates option names in messages of lower layers, which are those of files and Python, to those of the command
-// line: "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position, for options of `command`.
+// Respells options in messages of lower layers, which have the names of files and Python, as the command line has
+// them: "key_heads = 8 ..." becomes "--key-heads 8 ...", and max_position --max-position, for options of `command`.
 // Messages about a line of a file stay.
 std::string as_options(const std::string& message, const CLI::App& command);
 

@@ -15,7 +15,7 @@ class ParameterLimit {
   ~ParameterLimit();
   ParameterLimit(const ParameterLimit&) = delete;
   ParameterLimit& operator=(const ParameterLimit&) = delete;
-  // Throws Failure if `count` parameters exceed this thread's limit. name, shape: those of the newest parameter.
+  // Throws Failure if `count` parameters exceed this thread's limit. name, shape: of the newest parameter.
   static void check(int64_t count, const std::string& name, const Shape&);
 
  private:

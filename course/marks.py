@@ -15,7 +15,7 @@ begins = re.compile(r"^( *)// course (\d+): ([a-z_0-9 ]+)$")
 ends = re.compile(r"^ *// course end$")
 empty = re.compile(r"^ *hole\(\"(\d+ [a-z_0-9 ]+)\"\);")
 
-# The files of steps 9 to 14 besides those of docs/spine.md; their includes are added without being named.
+# The files that steps 9 to 14 need beyond the list of docs/spine.md; marks.py adds their includes.
 beside_the_spine = """encodings/sincos.cpp encodings/learned.cpp encodings/rows_at.cpp encodings/alibi.cpp
 encodings/by_distance.cpp encodings/relative.cpp encodings/distances.cpp encodings/samplers_subset.cpp
 encodings/rerope.cpp encodings/windows.cpp encodings/explicit_weights.cpp encodings/window.cpp nn/transformer_copies.cpp

@@ -47,7 +47,7 @@ __device__ inline KeyRange keys_of_queries(const AttentionArgs& x, int p, int b,
   if (i >= end) return {0, 0};
   return {keys_of<false>(x, p, b, i).first, keys_of<false>(x, p, b, end - 1).end};
 }
-// The keys of piece p that a block's own queries, from i0 on, see: all of them, those of a warp, and a lane's two rows.
+// The ranges of keys in piece p for a block's queries, from i0 on: of the block, of a warp, of a lane's two rows.
 struct SeenKeys {
   KeyRange of_block, of_warp, of_row[2];
   __device__ SeenKeys(const AttentionArgs& x, int p, int b, int i0, const OwnRows& me) {

@@ -45,7 +45,7 @@ struct Given {
   int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
   int64_t held = 0;                                  // bytes of the device and pinned ones
 };
-Given given();                 // launches since the start, those of replayed steps one by one
+Given given();                 // launches since the start; each launch of a replayed step counts
 #endif
 
 }  // namespace poslab::cuda

@@ -67,7 +67,7 @@ void whole_warp(unsigned mask, Site);   // Failure unless the mask names all 32 
 // All lanes of the warp hand in 8 bytes and get the 8 bytes of lane `from`.
 uint64_t exchange(uint64_t mine, unsigned from, Site);
 unsigned lane();
-// Hands in six floats; each lane gets those of all 32. For the joint operations of a tensor core.
+// Takes six floats of each lane and gives each lane all 32 times six. For the joint operations of a tensor core.
 struct Fragment { float at[6]; };
 const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 

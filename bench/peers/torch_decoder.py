@@ -104,7 +104,7 @@ class Decoder(nn.Module):
 
 class Peer(torch_base.Peer):
     def __init__(self, options):
-        self.ready = {}  # by the number of slots: cos, sin, and of ReRoPE also those of far pairs, and its attention
+        self.ready = {}  # for each number of slots: cos, sin, for ReRoPE also of far pairs, and its attention
         super().__init__(options, Decoder().to(options.device))
 
     def rotations(self, slots):

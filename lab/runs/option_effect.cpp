@@ -101,18 +101,16 @@ std::string spelled(const RunSpec& c, const std::string& subject) {
 std::vector<std::string> lines_of(const RunSpec& c, const std::string& subject) {
   std::vector<std::string> lines;
   const int slots = kind_of(c).longest(c);
-  try {
-    const Spelling all = read_spelling(c[subject]);
-    for (const auto& [name, value] : all.settings) {
-      const RunSpec other = c.with({{subject, without(all, name)}});
-      if (spelled(c, subject) == spelled(other, subject)) continue;
-      const double change = distance(c, other, slots);
-      if (change > rounding) continue;
-      lines.push_back(fmt::format("{} = {}: {} = {} changes nothing here{}: without it, the logits of {} slots are the "
-                                  "same", subject, spelled(c, subject), name, value, change ? " but rounding" : "",
-                                  slots));
-    }
-  } catch (const BadInput&) {}              // groups of heads, or an option that the others need
+  const Spelling all = read_spelling(c[subject]);
+  for (const auto& [name, value] : all.settings) try {
+    const RunSpec other = c.with({{subject, without(all, name)}});
+    if (spelled(c, subject) == spelled(other, subject)) continue;
+    const double change = distance(c, other, slots);
+    if (change > rounding) continue;
+    lines.push_back(fmt::format("{} = {}: {} = {} changes nothing here{}: without it, the logits of {} slots are the "
+                                "same", subject, spelled(c, subject), name, value, change ? " but rounding" : "",
+                                slots));
+  } catch (const BadInput&) {}              // the other options need this one
   return lines;
 }
 
@@ -123,7 +121,7 @@ std::vector<std::string> options_without_effect(const RunSpec& c) {
   std::string key;
   for (const char* option : {"encoding", "positions", "temperature", "test_positions", "test_temperature", "task",
                              "heads", "layers", "decoder_layers", "d_model", "unit", "causal", "max_position",
-                             "first_position"})
+                             "first_position", "train_length"})
     if (c.has(option)) key += c[option] + "\n";
   const auto [at, is_new] = known.try_emplace(key + fmt::format("{}", kind_of(c).longest(c)));
   if (!is_new) return at->second;

@@ -94,7 +94,7 @@ struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
   int pieces = 0, piece[max_pieces] = {};
-  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: those of any piece
+  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: the columns of any piece
   bool cut = false;                                        // some pair is in no piece, or there are several pieces
 
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {

@@ -44,6 +44,11 @@ TEST_CASE("option_effect: no line for an option that changes logits, is the defa
   }
 }
 
+TEST_CASE("option_effect: trials of a sweep that differ in the trained length have lines of their own") {
+  for (const auto& [length, lines] : {std::pair{"10", 0}, {"20", 1}, {"10", 0}})  // 1L: 20 slots
+    CHECK(of_run({{"encoding", "pi:length=20"}, {"train_length", length}}).size() == size_t(lines));
+}
+
 TEST_CASE("option_effect: language models, T5 in both directions, and a model that is too large for a try") {
   const std::string spelled = "pi:length=4";
   CHECK(of_run({{"encoding", spelled}, {"text", "copy_grammar"}}, language_kind()).size() == 1);
