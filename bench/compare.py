@@ -270,8 +270,8 @@ def parse():
         options.peers = [name for name in known if name != "jax" or not options.schemes]
     if options.precision == "tf32" and options.device == "cpu":
         parser.error("--precision tf32: processors have no such products; it needs --device cuda, or say fp32 or bf16")
-    if unknown := set(options.what) - {"train", "eval"}:
-        parser.error(f"--what {', '.join(unknown)}: it takes train, eval or both")
+    if others := set(options.what) - {"train", "eval"}:
+        parser.error(f"--what {', '.join(others)}: it takes train, eval or both")
     command.check(parser, options, known, "run bench/venv.sh")
     if options.scaling:
         options.what, options.peers = ["train"], []

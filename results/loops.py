@@ -64,4 +64,5 @@ if __name__ == "__main__":
         sys.exit("results/loops.py: no finished trial in the folder given; name that of loops.toml")
     with (HERE / FILE).open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader(), writer.writerows(rows)
+        writer.writeheader()
+        writer.writerows(rows)

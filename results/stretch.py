@@ -70,4 +70,5 @@ if __name__ == "__main__":
                  "stretch.toml")  # fmt: skip
     with (HERE / FILE).open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader(), writer.writerows(rows)
+        writer.writeheader()
+        writer.writerows(rows)

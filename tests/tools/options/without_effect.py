@@ -169,7 +169,7 @@ def cases(bench, pool, only):
     for kind, option, beside in (("encoding", "encoding", []), ("sampler", "positions", ["--encoding", "sincos"]),
                                  ("temperature", "temperature", ["--encoding", "alibi"])):  # fmt: skip
         all = [name for name in names(bench, kind + "s") if only in f"{kind} {name} "]
-        tables = pool.map(lambda name: options_of(bench, kind, name), all)  # noqa: B023
+        tables = pool.map(lambda name: options_of(bench, kind, name), all)
         for name, table in zip(all, list(tables)):
             base = replaced(plain, option)
             if beside:
