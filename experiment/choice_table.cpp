@@ -43,7 +43,8 @@ Option warmup_option(int standard) {
   return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
 }
 Option cooling_option(double standard) {
-  return {"cooling", standard, {0, 1}, "share of the steps, the last ones, in which the rate falls; 0: constant"};
+  return {"cooling", standard, {0, 1},
+          "share of the steps, the last ones, in which the rate falls; 0: constant, 1: after the warm-up"};
 }
 double learning_rate(const Choices& c, int64_t step) {
   const double steps = double(c.count("steps")), warmup = double(c.count("warmup")), floor = c.number("lr_floor");

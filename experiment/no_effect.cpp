@@ -21,7 +21,12 @@ std::string parts_beyond(int layers, int parts) {
                      "least layers = {0}", parts, layers);
 }
 
-// Why an option changes nothing, and a remedy; "" if it changes something.
+void refuse_option(const std::string& option, const std::string& value, const std::string& why) {
+  if (!why.empty()) bad_input("{} = {} changes nothing: {}, or leave it out", option, value, why);
+}
+
+}  // namespace
+
 std::string no_effect(const RunSpec& c, const std::string& option) {
   const auto is = [&](const char* name) { return option == name; };
   if (is("resample") && !sampler(c)->random && !test_sampler(c)->random)
@@ -61,12 +66,6 @@ std::string no_effect(const RunSpec& c, const std::string& option) {
                        "share", c["steps"]);
   return "";
 }
-
-void refuse_option(const std::string& option, const std::string& value, const std::string& why) {
-  if (!why.empty()) bad_input("{} = {} changes nothing: {}, or leave it out", option, value, why);
-}
-
-}  // namespace
 
 int deepest_stack(const Choices& c) {
   return std::max(c.whole("layers"), c.has("decoder_layers") ? c.whole("decoder_layers") : 0);

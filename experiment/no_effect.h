@@ -12,6 +12,9 @@ namespace poslab {
 // consistent choices. typed: the user's options for this run, without presets and files.
 void refuse_without_effect(const RunSpec&, const Settings& typed);
 
+// Why an option changes nothing in such a run, with a remedy; "" if it has an effect.
+std::string no_effect(const RunSpec&, const std::string& option);
+
 int deepest_stack(const Choices&);          // layers of the deepest stack
 
 // Whether all logits stay the same, to the bit, if every position grows by one.

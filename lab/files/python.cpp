@@ -99,6 +99,8 @@ std::string python_with(std::vector<std::string> packages) {
   return python;
 }
 
+void check_installed(const std::string& module) { command("", module, {}); }
+
 int run_python(const std::string& python, const std::string& module, const std::vector<std::string>& words) {
   return status_of(command(python, module, words), {-1, -1, -1});
 }

@@ -8,6 +8,8 @@ namespace poslab {
 // python3 beside this program, or the first on the PATH, if it has these packages; "" if neither has.
 std::string python_with(std::vector<std::string> packages);
 
+// Throws Failure if the module is not installed, before there is anything to draw.
+void check_installed(const std::string& module);
 // Runs python/poslab/MODULE as a program and returns its exit status, or 128 + the signal that ended it. Signals to
 // this program are passed on. Throws Failure if the module is not installed.
 int run_python(const std::string& python, const std::string& module, const std::vector<std::string>& words);

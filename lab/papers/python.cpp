@@ -16,6 +16,7 @@ std::string python_for_papers() {
     bad_input("the tables are drawn in Python, and there is no python3 with pandas, SciPy, statsmodels and matplotlib; "
               "run `python3 -m venv ENV && ENV/bin/pip install pandas scipy statsmodels matplotlib`, and put ENV/bin "
               "first on the PATH");
+  check_installed("papers");
   return python;
 }
 

@@ -36,7 +36,7 @@ Run create_run(const RunSpec& c, std::optional<Origin> origin) {
   const RunFolder folder = RunFolder::create(c["out"], c, checkpoint_bytes(*learner), text.files,
                                              learner->adam().step);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(c);
+  tell_unreached(c, origin ? origin->settings : Settings{});
   tell_example(c.scheme, sampler(c));
   if (!text.summary.empty()) tell(stderr, "{}{} parameters\n", text.summary, learner->params().count());
   return {folder, std::move(learner)};

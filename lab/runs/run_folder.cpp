@@ -120,8 +120,13 @@ RunFolder RunFolder::open(const std::string& path) {
   if (const fs::path beside = fs::path(path).replace_filename("config.toml");
       fs::path(path).filename() == "checkpoint.safetensors" && fs::exists(beside))
     return open(beside.has_parent_path() ? beside.parent_path().string() : ".");
-  if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
+  if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors") {
+    const fs::path kept = fs::absolute(path).parent_path(), run = kept.parent_path();
+    if (kept.filename() == "checkpoints" && fs::exists(run / "config.toml"))
+      bad_input("{} is a kept checkpoint of the run {}; name that folder, or copy the file elsewhere, where it becomes "
+                "a run of its own", path, fs::proximate(run).string());
     return open(folder_of_checkpoint(path));
+  }
   if (path.empty()) bad_input("the name of the run folder is empty; name the run, as in runs/r1");
   if (const fs::path parent = fs::path(path).parent_path();
       fs::is_regular_file(path) && fs::exists(parent / "config.toml"))

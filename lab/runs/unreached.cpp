@@ -83,6 +83,10 @@ Lines of_schedule(const RunSpec& c) {
   if (share * steps > 1 && steps - warmup <= 1)
     return {fmt::format("cooling = {} changes nothing here: steps = {} and warmup = {} leave no step "
                         "in which the learning rate could fall", c["cooling"], c["steps"], c["warmup"])};
+  if (share < 1 && share * steps > steps - warmup)      // 1 means all of them after the warm-up
+    return {fmt::format("cooling = {} is cut: warmup = {} of steps = {} leaves {} of them, a share of {:.3g}, in which "
+                        "the learning rate falls", c["cooling"], c["warmup"], c["steps"], steps - warmup,
+                        1 - warmup / steps)};
   return {};
 }
 
@@ -92,23 +96,38 @@ bool has_pool(const Chosen<Sampler>& s) {
          (s->parts && std::any_of(s->parts->begin(), s->parts->end(), pools));
 }
 
-// Notes on the pool of positions, which is an option apart from the sampler, if it differs from the preset's.
-Lines of_pool(const RunSpec& c) {
-  if (!c.has("max_position")) return {};
+// Whether an option differs from its preset and from the run that this one begins with.
+bool own(const RunSpec& c, const std::string& option, const Settings& inherited) {
+  const auto is = [&](const auto& s) { return s.first == option; };
   const Settings& preset = find("preset", kind_of(c).table().presets, c["preset"]).settings;
-  const auto own = [&](const char* option) {
-    const auto at = std::find_if(preset.begin(), preset.end(), [&](const auto& s) { return s.first == option; });
-    return c[option] != (at == preset.end() ? kind_of(c).table().standard[option] : at->second);
-  };
+  for (const Settings* settings : {&inherited, &preset})
+    if (const auto at = std::find_if(settings->begin(), settings->end(), is); at != settings->end())
+      return c[option] != at->second;
+  return c[option] != kind_of(c).table().standard[option];
+}
+
+// Notes on the pool of positions, which is an option apart from the sampler.
+Lines of_pool(const RunSpec& c, const Settings& inherited) {
+  if (!c.has("max_position")) return {};
   Lines lines;
   const bool table = finite(c.scheme) || c.scheme.spelled().find("mode=released") != std::string::npos;
-  if (own("max_position") && !table && !has_pool(sampler(c)) && !has_pool(test_sampler(c)))
+  if (own(c, "max_position", inherited) && !table && !has_pool(sampler(c)) && !has_pool(test_sampler(c)))
     lines.push_back(fmt::format("max_position = {} changes nothing here: neither {} nor positions = {} has a pool; a "
                                 "later test may, as with --test-positions randomized",
                                 c["max_position"], c.scheme.spelled(), c.positions.spelled()));
-  if (own("first_position") && !c.scheme->embed && c.scheme->laws(transformer_spec(c).shape(), c.scheme.choices).shift)
+  if (own(c, "first_position", inherited) && no_effect(c, "first_position").empty() && !c.scheme->embed &&
+      c.scheme->laws(transformer_spec(c).shape(), c.scheme.choices).shift)
     lines.push_back(fmt::format("first_position = {} changes nothing here but rounding: {} reads how far apart two "
                                 "positions are", c["first_position"], c.scheme.spelled()));
+  return lines;
+}
+
+// Notes on options that the command line refuses, but that files and grids of a sweep may have.
+Lines of_options(const RunSpec& c, const Settings& inherited) {
+  Lines lines;
+  for (const Option& o : kept_options(kind_of(c)))
+    if (const std::string why = no_effect(c, o.name); !why.empty() && own(c, o.name, inherited))
+      lines.push_back(fmt::format("{} = {} changes nothing: {}", o.name, c[o.name], why));
   return lines;
 }
 
@@ -125,12 +144,12 @@ std::vector<std::string> unreached(const AtWork& w) {
   return lines;
 }
 
-std::vector<std::string> unreached(const RunSpec& c) {
+std::vector<std::string> unreached(const RunSpec& c, const Settings& inherited) {
   const int slots = kind_of(c).longest(c), layers = deepest_stack(c);
   Lines lines = unreached(AtWork{c.scheme, sampler(c), slots, c.temperature, layers});
   add(lines, of_draws({c.scheme, test_sampler(c), slots, c.test_temperature, layers}), "at test ");
   if (lines.empty()) lines = options_without_effect(c);           // else what a note names has to be settled first
-  add(lines, of_schedule(c)), add(lines, of_pool(c));
+  add(lines, of_options(c, inherited)), add(lines, of_schedule(c)), add(lines, of_pool(c, inherited));
   if (c.has("tokens") && c.whole("tokens") < c.whole("shortest"))
     lines.push_back(fmt::format("tokens = {} is less than one question of shortest = {}: a step reads one, and so "
                                 "more tokens than that", c["tokens"], c["shortest"]));
@@ -148,8 +167,8 @@ void tell_lines(const std::vector<std::string>& lines) {
 void tell_unreached(const AtWork& w) {
   if (Progress::shown) tell_lines(unreached(w));
 }
-void tell_unreached(const RunSpec& c) {
-  if (Progress::shown) tell_lines(unreached(c));
+void tell_unreached(const RunSpec& c, const Settings& inherited) {
+  if (Progress::shown) tell_lines(unreached(c, inherited));
 }
 
 void tell_example(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {

@@ -1,6 +1,6 @@
 // Notes for users on settings without effect: a window longer than any string, random positions for a scheme that reads
 // none, a shift of all positions for one that reads distances, a scheme for layers that the model lacks, an unused
-// pool, a learning rate that has no steps to rise or fall.
+// pool, a learning rate that has no steps to rise or fall, a schedule without cooling.
 #pragma once
 #include <limits>
 #include <string>
@@ -25,10 +25,11 @@ struct AtWork {
 std::string unread_positions(const Chosen<Scheme>&, const Chosen<Sampler>&);
 // A line for each setting of scheme, sampler and temperature without effect.
 std::vector<std::string> unreached(const AtWork&);
-std::vector<std::string> unreached(const RunSpec&);      // notes on a training and its test
+// Notes on a training and its test. inherited: the options of the run that it begins with, on which there are none.
+std::vector<std::string> unreached(const RunSpec&, const Settings& inherited = {});
 // Writes the lines to the log of this thread: stderr, except in a sweep's worker.
 void tell_unreached(const AtWork&);
-void tell_unreached(const RunSpec&);
+void tell_unreached(const RunSpec&, const Settings& inherited);
 // Prints a note if numbers that a user has to give, such as those of `poslab calibrate`, are the defaults of an
 // example.
 void tell_example(const Chosen<Scheme>&, const Chosen<Sampler>&);

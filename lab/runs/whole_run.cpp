@@ -153,7 +153,7 @@ std::string resume_run(const std::string& path, const Settings& settings, bool f
       done == c.count("steps") && missing_of_test(run.folder.path(), kind).empty())
     return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_path(path));
-  check_writable(path);
+  check_writable(run.folder.path());
   if (!force) check_time(c, threads(), run.learner->adam().step);
   if (Progress::shown) tell(log_of_thread(), "{}\n", estimate(c, run.learner->adam().step));
   return train_and_test(std::move(run), trace);

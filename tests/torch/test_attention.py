@@ -193,6 +193,17 @@ def test_a_cache_gives_what_one_pass_gives(encoding, positions, sequences):
         layer(x[:, :1], cache=cache)
 
 
+def test_a_cache_with_given_positions_takes_no_call_without():
+    layer, x, places = pt.Attention("rope", 32, 4, causal=True).eval(), x_of(1, 6, 32), torch.arange(6.0) * 3
+    with torch.no_grad():
+        cache = layer.cache(6)
+        layer(x[:, :4], positions=places[:4], cache=cache)
+        with pytest.raises(ValueError, match="give those of all 5 slots again"):
+            layer(x[:, 4:5], cache=cache)
+        newest = layer(x[:, 4:], positions=places, cache=cache)
+        assert torch.allclose(newest, layer(x, positions=places)[:, 4:], atol=2e-5)
+
+
 def test_random_positions_are_drawn_anew_while_training_alone():
     layer, x = pt.Attention("rope", 32, 4, positions="randomized:max_position=99"), x_of(1, 12, 32)
     assert not torch.equal(layer(x), layer(x))

@@ -93,17 +93,23 @@ std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {
   return kept;
 }
 
-std::vector<Point> smooth(const std::vector<Point>& all, size_t window, size_t count) {
+std::vector<Point> smooth(const std::vector<Point>& all, size_t window) {
+  const size_t count = std::min(all.size(), window / 2 * 2 + 1);
+  std::vector<double> sums = {0};
+  for (const Point p : all) sums.push_back(sums.back() + p.y);
   std::vector<Point> made;
-  const size_t places = std::min(count, all.size());
-  for (size_t i = 0; i < places; ++i) {
-    const size_t at = places > 1 ? i * (all.size() - 1) / (places - 1) : 0;
-    const size_t reach = std::min({window / 2, at, all.size() - 1 - at});  // symmetric, so that the ends are not tilted
-    double sum = 0;
-    for (size_t j = at - reach; j <= at + reach; ++j) sum += all[j].y;
-    made.push_back({all[at].x, sum / double(2 * reach + 1)});
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t from = std::min(i - std::min(i, count / 2), all.size() - count);
+    made.push_back({all[i].x, (sums[from + count] - sums[from]) / double(count)});
   }
   return made;
+}
+
+std::vector<Point> some_of(const std::vector<Point>& all, size_t count) {
+  if (all.size() <= count) return all;
+  std::vector<Point> some;
+  for (size_t i = 0; i < count; ++i) some.push_back(all[i * (all.size() - 1) / (count - 1)]);
+  return some;
 }
 
 }  // namespace poslab::page

@@ -48,7 +48,8 @@ void fit(Chart&, double room);
 
 // The lowest and highest point in each of `bins` intervals: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);
-// Centered moving mean over `window` neighbours, read at up to `count` places.
-std::vector<Point> smooth(const std::vector<Point>&, size_t window, size_t count);
+// At each point the mean over the `window` nearest ones, an odd number: at an end, the first or last ones.
+std::vector<Point> smooth(const std::vector<Point>&, size_t window);
+std::vector<Point> some_of(const std::vector<Point>&, size_t count);  // evenly, the first and the last among them
 
 }  // namespace poslab::page

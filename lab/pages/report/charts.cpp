@@ -69,8 +69,9 @@ std::vector<Curve> baseline_curves(const Results& tested) {
   return curves;
 }
 
-// The curves of a line's seeds: each smoothed, and their mean where they log the same steps.
+// The curves of a line's seeds: each smoothed, and their mean at the steps that all of them log.
 Curve training_curve(const Line& line, double TrainStep::*what) {
+  constexpr size_t places = 240;
   Curve curve{line.name, line.color, {}, {}};
   std::vector<std::vector<Point>> seeds;
   for (const TestedRun* run : line.runs) {
@@ -78,21 +79,20 @@ Curve training_curve(const Line& line, double TrainStep::*what) {
     for (const TrainStep& s : run->training)
       if (std::isfinite(s.*what)) raw.push_back({s.step, s.*what});
     if (raw.empty()) continue;
-    seeds.push_back(smooth(raw, raw.size() / 25, 240));
-    if (line.runs.size() == 1) return curve.points = seeds[0], curve.behind = outline(raw, 240), curve;
+    seeds.push_back(smooth(raw, raw.size() / 25));
+    if (line.runs.size() == 1)
+      return curve.points = some_of(seeds[0], places), curve.behind = outline(raw, places), curve;
   }
+  std::map<double, std::vector<double>> logged;
   for (const std::vector<Point>& seed : seeds) {
-    curve.behind.insert(curve.behind.end(), seed.begin(), seed.end());
+    for (const Point p : seed) logged[p.x].push_back(p.y);
+    const std::vector<Point> some = some_of(seed, places);
+    curve.behind.insert(curve.behind.end(), some.begin(), some.end());
     curve.behind.push_back({0, std::nan("")});
-    if (seed.size() > curve.points.size()) curve.points = seed;
   }
-  for (Point& p : curve.points) {
-    std::vector<double> here;
-    for (const std::vector<Point>& seed : seeds)
-      for (const Point& other : seed)
-        if (other.x == p.x) here.push_back(other.y);
-    p.y = mean(here);
-  }
+  for (const auto& [step, values] : logged)
+    if (values.size() == seeds.size()) curve.points.push_back({step, mean(values)});
+  curve.points = some_of(curve.points, places);
   return curve;
 }
 
@@ -169,7 +169,7 @@ Chart loss_chart(const Group& g, const std::string& id) {
   double lowest = 1e30;
   for (const Line& line : g.lines) {
     const Curve curve = training_curve(line, &TrainStep::loss);
-    if (curve.points.empty()) continue;
+    if (curve.behind.empty()) continue;
     for (const Point p : curve.behind) {
       if (!std::isfinite(p.y)) continue;
       if (p.y > 0) lowest = std::min(lowest, p.y);
@@ -188,19 +188,23 @@ Chart training_accuracy_chart(const Group& g, const std::string& id) {
   c.x_low = 0, c.x_high = 1, c.y_low = 0, c.y_high = 1, c.percent = true, c.unit = "step";
   for (const Line& line : g.lines) {
     const Curve curve = training_curve(line, &TrainStep::accuracy);
-    if (curve.points.empty()) continue;
-    c.x_high = std::max(c.x_high, curve.points.back().x);
+    if (curve.behind.empty()) continue;
+    for (const Point p : curve.behind) c.x_high = std::max(c.x_high, p.x);
     c.curves.push_back(curve);
   }
   return c;
 }
 
+std::string smoothing_caption(const Group& g, const char* single) {
+  constexpr const char* window = "the mean over the nearest 4\u202f% of";
+  return g.has_seeds() ? fmt::format("Faint: each seed, as {} its run. Strong: the mean over seeds, at the steps that "
+                                     "all of them log.", window)
+                       : fmt::format("Faint: single {}. Strong: {} the run.", single, window);
+}
+
 std::string loss_caption(const Group& g) {
   return fmt::format("**{}.** Mean cross-entropy of a training batch. {}", heading(g),
-                     g.has_seeds() ? "Faint: each seed, as the mean over the nearest 4\u202f% of its run. Strong: "
-                                     "the mean over seeds."
-                                   : "Faint: single batches, whose lengths vary. Strong: the mean over the nearest "
-                                     "4\u202f% of the run.");
+                     smoothing_caption(g, "batches, whose lengths vary"));
 }
 
 }  // namespace poslab::report

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "experiment/language/options.h"
-#include "lab/pages/report/sections.h"
+#include "lab/pages/report/language.h"
 
 namespace poslab::report {
 namespace {
@@ -72,7 +72,7 @@ page::json compared_tables(const std::vector<Group>& groups) {
       losses.push_back(column(line.name.c_str(), 4));
       losses.back()["color"] = page::color_class(line.color);
     }
-    const Compared c = compared(tests, std::stoi(g.lines.front().first().config.at("eval_tail")));
+    const Compared c = compared(tests, tail_of(g.lines.front()));
     for (const auto& [title, rows] : {std::pair{std::string("tokens"), &c.lengths},
                                       {fmt::format("tokens of the windows of {}", c.longest), &c.places}}) {
       json columns = {column(title.c_str()), column("set", nullptr, "text")}, body = json::array();

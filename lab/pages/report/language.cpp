@@ -148,6 +148,7 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
         g.has_seeds() ? " Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
                         "highest."
                       : "";
+    const std::string counted = counted_tokens(g);
     lead.push_back(paragraph(language_reading(g), "reading"));
     text.push_back(fmt::format("**{}**: {}.", heading(g), literal(g.lines.front().first().text)));
     const bool has_repeated = std::any_of(g.lines.begin(), g.lines.end(), [](const Line& line) {
@@ -158,20 +159,20 @@ json language_document(const std::vector<Group>& groups, const std::string& out)
       for (const bool repeated : sets) {
         const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
         against.push_back(captioned(against_length(g, m, repeated, id),
-                                    "The mean over all tokens of the windows of each length." + seeds));
+                                    fmt::format("The mean over {} of the windows of each length.{}", counted, seeds)));
       }
     for (const Measure& m : {measures[0], measures[1]})
       for (const bool repeated : sets) {
         const std::string id = fmt::format("position{}-{}-{}", i, m.column, int(repeated));
-        position.push_back(captioned(by_position(g, m, repeated, id), "A point is an eighth of the window." + seeds));
+        const std::string whole = counted == "all tokens" ? "the window" : counted;
+        position.push_back(captioned(by_position(g, m, repeated, id),
+                                     fmt::format("A point is an eighth of {}.{}", whole, seeds)));
       }
     for (const Line& line : g.lines) runs += line.runs.size(), trainings += !line.first().training.empty();
     if (!trainings) continue;
     Chart loss = loss_chart(g, fmt::format("loss{}", i));
-    loss.caption = fmt::format(
-        "**{}.** Mean cross-entropy of a training batch. Faint: single batches{}. Strong: the mean over "
-        "the nearest 4\u202f% of the run.",
-        heading(g), g.has_seeds() ? " or seeds" : "");
+    loss.caption = fmt::format("**{}.** Mean cross-entropy of a training batch. {}", heading(g),
+                               smoothing_caption(g, "batches"));
     trained.push_back(chart_json(loss));
     trained.push_back(captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
                                 "The share of a training batch's tokens that were the most probable one."));

@@ -18,6 +18,8 @@ bool repeats(const Row&);                                 // a text that repeats
 page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
 // At each line's longest length; for the first two measures.
 page::Chart by_position(const Group&, const Measure&, bool repeated, const std::string& id);
+int tail_of(const Line&);                                 // the last tokens that its test counts; 0: all
+std::string counted_tokens(const Group&);                 // "the last 16 tokens"
 json language_document(const std::vector<Group>&, const std::string& out);
 json t5_document(const std::vector<Group>&, const std::string& out);
 // text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.

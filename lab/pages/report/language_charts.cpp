@@ -33,9 +33,7 @@ std::vector<Point> positions_of(const Line& line, const Results& all, const Meas
   std::vector<Point> points;
   const Row* at = longest_of(all, repeated);
   if (!at) return points;
-  const auto said = line.first().config.find("eval_tail");
-  const int tail = said == line.first().config.end() ? 0 : std::stoi(said->second),
-            counted = tail ? tail : at->length();
+  const int tail = tail_of(line), counted = tail ? tail : at->length();
   for (int p = 0; p < language::parts; ++p)
     points.push_back(
         {at->length() - counted + counted * (p + .5) / language::parts, (*at)[fmt::format("{}_{}", m.column, p + 1)]});
@@ -67,6 +65,18 @@ std::string titled(std::string what, const Group& g, bool repeated) {
 }
 
 }  // namespace
+
+int tail_of(const Line& line) {
+  const auto at = line.first().config.find("eval_tail");
+  return at == line.first().config.end() ? 0 : std::stoi(at->second);
+}
+
+std::string counted_tokens(const Group& g) {
+  std::set<int> tails;
+  for (const Line& line : g.lines) tails.insert(tail_of(line));
+  if (tails == std::set{0}) return "all tokens";
+  return tails.size() == 1 ? fmt::format("the last {} tokens", *tails.begin()) : "the tokens that its test counts";
+}
 
 bool repeats(const Row& at) { return at.has("set") && at.word("set") == "repeated"; }
 

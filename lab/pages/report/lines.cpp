@@ -50,6 +50,20 @@ bool seeds_of_one(const std::vector<const TestedRun*>& runs) {
   return seeds.size() == runs.size() && !mean_of(runs, &TestedRun::tested).empty();
 }
 
+// Lines without a common seed differ in more than the options that their names tell.
+void name_seeds(std::vector<Line>& lines) {
+  const auto apart = [](const Line& a, const Line& b) {
+    return std::none_of(a.runs.begin(), a.runs.end(), [&](auto* one) {
+      return std::any_of(b.runs.begin(), b.runs.end(), [&](auto* other) { return one->seed == other->seed; });
+    });
+  };
+  const bool any = std::any_of(lines.begin(), lines.end(), [&](auto& a) {
+    return std::any_of(lines.begin(), lines.end(), [&](auto& b) { return apart(a, b); });
+  });
+  for (Line& line : lines)
+    if (any) line.name += ", " + line.seeds();
+}
+
 int options_apart(const Line& a, const Line& b) {
   std::set<std::string> names;
   for (const Line* line : {&a, &b})
@@ -126,6 +140,7 @@ std::vector<Group> by_task(const std::vector<TestedRun>& runs) {
         add(group, name(*members[0]), members);
       else
         for (const TestedRun* run : members) add(group, fmt::format("{}, {}", name(*run), run->place()), {run});
+    name_seeds(group.lines);
   }
   return groups;
 }

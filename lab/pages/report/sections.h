@@ -31,6 +31,7 @@ std::string accuracy_caption(const Group&);
 json paired_differences(const std::vector<Group>&);  // a section; null if no two lines have several seeds in common
 page::Chart loss_chart(const Group&, const std::string& id);
 std::string loss_caption(const Group&);
+std::string smoothing_caption(const Group&, const char* single);  // the meaning of faint and strong curves
 page::Chart training_accuracy_chart(const Group&, const std::string& id);
 json configuration(const std::vector<Group>&, const std::string& out);  // a section
 

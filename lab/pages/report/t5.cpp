@@ -67,10 +67,8 @@ json t5_document(const std::vector<Group>& groups, const std::string& out) {
   }
   const Group& any = groups.front();  // a run learns all its tasks in one training
   Chart loss = loss_chart(any, "loss");
-  loss.caption = fmt::format(
-      "Mean cross-entropy of a training step, whose contexts grow at first. Faint: single steps{}. Strong: "
-      "the mean over the nearest 4\u202f% of the run.",
-      any.has_seeds() ? " or seeds" : "");
+  loss.caption = "Mean cross-entropy of a training step, whose contexts grow at first. " +
+                 smoothing_caption(any, "steps");
   const json accuracy =
       captioned(training_accuracy_chart(any, "training"), "The share of a step's answers that were right.");
   return document_of(groups, out, title(groups), lead, t5_txt,

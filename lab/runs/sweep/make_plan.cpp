@@ -1,7 +1,9 @@
 // From lists of values to trials.
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/error.h"
+#include "lab/files/progress.h"
 #include "lab/runs/origin.h"
 #include "lab/runs/sweep/plan.h"
 
@@ -37,12 +39,14 @@ class Collector {
     for (auto& [option, list] : lists) trials *= double(list.size());
     if (trials > double(max_trials) - double(plan.size()))
       bad_input("{}: more than {} trials; divide it into several plans", source_, max_trials);
+    const size_t before = plan.size();
+    int64_t repeats = 0;
     std::vector<size_t> at(lists.size(), 0);  // an odometer; the last wheel is the fastest
     for (bool more = true; more;) {
       Settings settings;
       size_t wheel = 0;
       for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
-      add(prefix_errors(source_, [&] { return kind_->configure(with_origin(settings)); }));
+      repeats += add(prefix_errors(source_, [&] { return kind_->configure(with_origin(settings)); }), before);
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];
@@ -50,6 +54,10 @@ class Collector {
         if (!more) value = 0;
       }
     }
+    if (repeats && Progress::shown)
+      tell(log_of_thread(), "{}: {} of {:.0f} trials {}, and each is trained once\n", source_, repeats, trials,
+           repeats == 1 ? "is another one with its options spelled otherwise"
+                        : "are others with their options spelled otherwise");
   }
 
  private:
@@ -64,12 +72,16 @@ class Collector {
     return settings;
   }
 
-  void add(const Choices& c) {
+  // Whether the product that begins in the plan at `from` has the trial already.
+  bool add(const Choices& c, size_t from) {
     Trial t{trial_id(c), c, refusal(c)};
     const std::string all = config_json(c).dump();
     const auto [old, fresh] = seen_.emplace(t.id, all);
     if (!fresh && old->second != all) failure("two configurations have the id {}; change a seed", t.id);
-    if (fresh) plan.push_back(std::move(t));
+    const auto same = [&](const Trial& other) { return other.id == t.id; };
+    if (!fresh) return std::any_of(plan.begin() + ptrdiff_t(from), plan.end(), same);
+    plan.push_back(std::move(t));
+    return false;
   }
 
   std::string source_;

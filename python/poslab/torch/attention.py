@@ -216,15 +216,15 @@ class Attention(nn.Module):
                           "was not called: its positions change nothing; give the first layer layer.embed(x)",
                           stacklevel=2)
         q, k, v = self._of(x)
-        x_keys = x
+        x_keys, given = x, positions is not None
         if cache is not None:
             if torch.is_grad_enabled() and q.requires_grad:
                 raise ValueError("poslab.torch: a cache has no gradients; decode under torch.no_grad()")
             k, v, x_keys = cache.with_newest(self, k, v, x)
-            positions = cache.positions(k.shape[1]) if positions is None else positions
+            positions = cache.positions_of(k.shape[1], positions)
         read = self.scheme(q, k, v, x, x_keys, layer=self.layer, positions=positions, lengths=lengths)
         if cache is not None:
-            cache.length = k.shape[1]               # a refused call does not count
+            cache.length, cache.given = k.shape[1], given         # a refused call does not count
         return self.output(read.flatten(-2))
 
     def logits(self, x, **how):
@@ -253,7 +253,7 @@ class Cache:
         self.length, self.capacity, self._layer = 0, size[1], layer
         self._kept = [torch.empty(*size, layer.key_heads, layer.head_dim) for _ in range(2)]
         self._kept.append(torch.empty(*size, scheme.how["d_model"]))
-        self._positions = None
+        self._positions, self.given = None, False        # given: whether the last call gave positions
         if scheme.how["positions"] != "sequential":
             self._positions = samplers[scheme.how["positions"]].draw(capacity, seed=scheme.how["seed"])
             if self._positions.shape != (1, capacity):
@@ -273,6 +273,13 @@ class Cache:
         for kept, new in zip(self._kept, newest):
             kept[:, self.length:until] = new
         return [kept[:, :until] for kept in self._kept]
+
+    def positions_of(self, slots, given):
+        """Positions of the first slots in a call that gives these, or None."""
+        if given is None and self.given and self.length:
+            raise ValueError(f"poslab.torch: an earlier call with this cache gave positions; give those of all {slots} "
+                             "slots again, as it keeps none")
+        return self.positions(slots) if given is None else given
 
     def positions(self, slots=None):
         """Positions of the first slots, or of all in the cache; None for the sampler's own."""

@@ -408,11 +408,32 @@ TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
   CHECK(kept.size() == 100);
   CHECK(std::count_if(kept.begin(), kept.end(), [](auto p) { return p.y == 9; }) == 1);
   CHECK(std::is_sorted(kept.begin(), kept.end(), [](auto a, auto b) { return a.x < b.x; }));
-  const auto mean = page::smooth({{0, 1}, {1, 2}, {2, 6}, {3, 4}, {4, 5}}, 2, 5);
+  const std::vector<page::Point> five = {{0, 1}, {1, 2}, {2, 6}, {3, 4}, {4, 5}};
+  const auto mean = page::smooth(five, 2);
   CHECK(mean.size() == 5);
-  CHECK(mean[0].y == 1);
+  CHECK(mean[0].y == doctest::Approx(3));
   CHECK(mean[1].y == doctest::Approx(3));
-  CHECK(mean[4].y == 5);
+  CHECK(mean[3].y == doctest::Approx(5));
+  CHECK(mean[4].y == doctest::Approx(5));
+  CHECK(page::smooth(five, 0)[4].y == 5);
+  CHECK(page::smooth(five, 9)[0].y == doctest::Approx(3.6));
+  const auto some = page::some_of(five, 3);
+  CHECK(some.size() == 3);
+  CHECK(some[1].x == 2);
+  CHECK(some[2].x == 4);
+}
+
+TEST_CASE("report: the mean over seeds is that of the steps that all of them log") {
+  const Folder folder;
+  const std::string a = make_run(folder, "a", "sequential", .75),
+                    b = make_run(folder, "b", "sequential", .75, "seed = 1\n");
+  write(fs::path(a) / "metrics.jsonl",
+        "{\"step\":10,\"loss\":1}\n{\"step\":20,\"loss\":2}\n{\"step\":50,\"loss\":3}\n");
+  write(fs::path(b) / "metrics.jsonl", "{\"step\":15,\"loss\":7}\n{\"step\":50,\"loss\":5}\n");
+  const auto curves = test::parts_in(test::document_in(page_of(folder, {a, b})), "id", "loss0")[0]["curves"];
+  CHECK(curves.size() == 1);
+  CHECK(curves[0]["points"].dump() == "[[50.0,4.0]]");
+  CHECK(curves[0]["behind"].size() == 7);
 }
 
 TEST_CASE("report: a diverged loss leaves a shorter curve") {

@@ -213,6 +213,8 @@ TEST_CASE("a run's files that were changed or cut off are refused by name, by ev
     CHECK(with(csv, other_loss, draws) == "");
     write_file(run + "/" + json, record);
   }
+  CHECK(holds(run_in(folder, "eval " + run + "/checkpoints/10.safetensors", 2),
+              "/checkpoints/10.safetensors is a kept checkpoint of the run "));
   // A training does not go on after lines that are missing.
   fs::copy(run, folder / "earlier", fs::copy_options::recursive);
   fs::copy(run + "/checkpoints/10.safetensors", folder / "earlier/checkpoint.safetensors",

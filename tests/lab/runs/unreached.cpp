@@ -9,10 +9,10 @@ using namespace poslab;
 
 namespace {
 
-std::vector<std::string> of_run(const Settings& more) {
+std::vector<std::string> of_run(const Settings& more, const Settings& inherited = {}) {
   const Settings usual = {{"preset", "tiny"}, {"task", "even_pairs"}, {"causal", "on"}, {"eval_lengths", "1:30"},
                           {"encoding", "rope"}};
-  return unreached(RunSpec(strings_kind().configure(overlaid(strings_kind().table(), usual, more))));
+  return unreached(RunSpec(strings_kind().configure(overlaid(strings_kind().table(), usual, more))), inherited);
 }
 
 }  // namespace
@@ -72,8 +72,30 @@ TEST_CASE("unreached: a pool that nothing draws from, a schedule without room, q
   CHECK_FALSE(says({{"first_position", "1"}, {"encoding", "sincos"}}, first));
   CHECK(says({{"steps", "20"}, {"warmup", "20"}, {"cooling", "1"}}, cooling));
   CHECK_FALSE(says({{"steps", "20"}, {"warmup", "10"}, {"cooling", "1"}}, "cooling"));
+  CHECK(says({{"steps", "20"}, {"warmup", "10"}, {"cooling", "0.9"}},
+             "cooling = 0.9 is cut: warmup = 10 of steps = 20 leaves 10 of them, a share of 0.5, in which"));
+  CHECK_FALSE(says({{"steps", "20"}, {"warmup", "10"}, {"cooling", "0.5"}}, "cooling"));
   CHECK(says({{"lr_floor", "1"}, {"cooling", "0.5"}}, "lr_floor = 1 keeps lr"));
   CHECK(says({{"steps", "4"}, {"warmup", "9"}}, "warmup = 9 is longer than steps = 4"));
+}
+
+TEST_CASE("unreached: options that the command line refuses are named where a file or a grid has them") {
+  const std::pair<const char*, const char*> cases[] = {{"schedule", "cosine"}, {"lr_floor", "0.5"},
+                                                       {"resample", "per_layer"}, {"test_dropout", "on"},
+                                                       {"accumulate", "64"}};
+  for (const auto& [name, value] : cases) {
+    const Settings set = {{name, value}, {"dropout", "0"}};
+    const std::vector<std::string> lines = of_run(set);
+    REQUIRE_MESSAGE(lines.size() == 1, name);
+    CHECK(lines[0].starts_with(fmt::format("{} = ", name)));
+    CHECK(lines[0].find(" changes nothing: ") != std::string::npos);
+    CHECK_MESSAGE(of_run(set, {{name, value}}).empty(), name);     // of the run that it begins with
+  }
+  const sweep::Plan plan = sweep::make_plan("preset = \"tiny\"\ntask = \"even_pairs\"\nencoding = \"rope\"\n"
+                                            "schedule = [\"linear\", \"cosine\"]\n", "plan.toml");
+  const std::vector<std::string> lines = sweep::unreached(plan);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].starts_with("schedule = cosine changes nothing: cooling = 0 keeps"));
 }
 
 TEST_CASE("unreached: a plan says each line once") {
