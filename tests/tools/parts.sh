@@ -18,8 +18,9 @@
 #   alone, macos     compiles each file by itself; parses all of them with the headers of macOS
 #   portable, portable-arm      the program and wheel for older systems, in a bare Debian 11; for ARM, by qemu
 #
-# What the parts take is built first, one after the other, by all cores. Then two parts run at a time, as most use one
-# core, each with its output in build/test-NAME.log. The last line counts what passed and failed.
+# What the parts take is built first, one after the other, by all cores. Then ctest runs two of them at a time, as most
+# use one core, each with its output in build/test-NAME.log. The last line counts what passed and failed. By hand, when
+# all is built: ctest --test-dir build/tests -L python, and -N for the list.
 
 passed=0 failed=0 summary='' failures='' parts=() kept=()
 
@@ -135,15 +136,16 @@ run_part() {   # NAME
   wait_for_no_disk "$name"
   { time part "$name" < /dev/null > "build/test-$name.log" 2>&1 || status=$?; } 2> "build/test-$name.time"
   echo "$status" >> "build/test-$name.time"
+  return "$status"
 }
 
 add_up() {   # NAME: counts the cases of a part that has run
   local name=$1 log=build/test-$1.log good=0 bad=0 real user system status line
-  read -r -d '' real user system status < "build/test-$name.time" || true
+  read -r -d '' real user system status < <(cat "build/test-$name.time" 2> /dev/null || echo 0 0 0 1) || true
   while read -r line; do
     [[ $line =~ ([0-9]+)' passed'[^0-9]+([0-9]+)' failed' ]] || continue
     good=$((good + BASH_REMATCH[1])) bad=$((bad + BASH_REMATCH[2]))
-  done < <(grep 'test cases:' "$log")
+  done < <(grep 'test cases:' "$log" 2> /dev/null)
   # A program that died, or that ran nothing, is a failure too, whatever it had counted.
   if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
   if ((bad > 0)); then                    # the whole of it, and at the very end what says why
@@ -158,31 +160,16 @@ add_up() {   # NAME: counts the cases of a part that has run
   summary+=$line$'\n'
 }
 
-# The longest first, or else one core would work on the last of them alone.
-longest='page release-1 python release-2 course docs double-1 notebooks double-2 site'
-
+# tests/parts.cmake has the parts' labels, their seconds, by which ctest begins with the longest, and their limits. Two
+# run at a time, and a page that waits for a browser most of its time beside them.
 run_parts() {   # all of `parts`
-  local name at_once=2 began=$SECONDS order=() started=()
-  for name in $longest; do
-    [[ $name == page || " ${parts[*]-} " != *" $name "* ]] || order+=("$name")
-  done
-  for name in ${parts[@]+"${parts[@]}"}; do
-    [[ " $longest " == *" $name "* ]] || order+=("$name")
-  done
-  (($(getconf _NPROCESSORS_ONLN) > 1)) || at_once=1
-  set -m                                  # groups of processes, which an interrupt ends as a whole
-  if [[ " ${parts[*]-} " == *' page '* ]]; then        # beside two others: it waits for a browser most of its time
-    tests/tools/parts.sh page & started+=("$!")
-  fi
-  if ((${#order[@]})); then
-    xargs -n 1 -P "$at_once" tests/tools/parts.sh <<< "${order[*]}" & started+=("$!")
-  fi
-  trap 'trap - INT TERM
-        for name in ${started[@]+"${started[@]}"}; do kill -- "-$name" 2> /dev/null || true; done
-        exit 130' INT TERM
-  for name in ${started[@]+"${started[@]}"}; do wait "$name" || true; done          # add_up sees what failed
-  trap - INT TERM
-  set +m
+  local name pattern places=5 began=$SECONDS
+  (($(getconf _NPROCESSORS_ONLN) > 1)) || places=2
+  mkdir -p build/tests
+  echo "include($PWD/tests/parts.cmake)" > build/tests/CTestTestfile.cmake
+  for name in ${parts[@]+"${parts[@]}"}; do rm -f "build/test-$name".{log,time}; done
+  pattern=$(IFS='|'; echo "^(${parts[*]-})\$")
+  ctest --test-dir build/tests --parallel $places --tests-regex "$pattern" --no-tests=ignore || true  # add_up sees it
   for name in ${parts[@]+"${parts[@]}"}; do add_up "$name"; done
   ((${#kept[@]} == 0)) || tests/tools/sanitized.py "${kept[@]}"
   summary+="  all of them $((SECONDS - began)) s"$'\n'
@@ -305,9 +292,8 @@ run_tests() {   # [PART...]
   ((failed == 0))
 }
 
-if [[ ${BASH_SOURCE[0]} == "$0" ]]; then        # for xargs in run_parts
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then        # as ctest calls it
   # shellcheck source=tools/setup.sh
   . "$(dirname "$0")/../../tools/setup.sh"
-  echo "./dev: testing: $1"
   run_part "$1"
 fi
