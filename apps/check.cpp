@@ -61,8 +61,8 @@ struct Golden {
   int own = 0;
   std::set<std::string> published = {};
 };
-const char* const own_files = "tests/reference/golden";
-const char* const their_files = "tests/published/golden";
+const char* const own_files = "tests/data/reference";
+const char* const their_files = "tests/data/published";
 
 std::map<std::string, Golden> all_golden() {
   std::map<std::string, Golden> all;

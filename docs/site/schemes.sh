@@ -35,7 +35,7 @@ fields() {   # KIND NAME
 get() { awk -F'\t' -v key="$2" '$1 == key { print $2 }' <<< "$1"; }           # FIELDS KEY
 joined() { paste -sd $'\1' | sed "s/\x1/$1/g"; }                                # SEPARATOR
 item() { printf -- '- %s\n' "$1" | fold -s -w 118 | sed 's/ *$//; 2,$s/^/  /'; }
-golden() { { grep -lE "^\"encoding\": \"$2[\":*|]" tests/"$1"/golden/*.json || true; } | sort; }   # FOLDER NAME
+golden() { { grep -lE "^\"encoding\": \"$2[\":*|]" tests/data/"$1"/*.json || true; } | sort; }   # FOLDER NAME
 
 # How `show` draws it: with options that matter within 16 slots, in the view that says most.
 drawn() {   # NAME FIELDS

@@ -14,7 +14,7 @@ LISTED = {".h", ".cpp", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".mjs", "
 def files():
     """Paths of all files of the tree, except the golden data of tests."""
     names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines()
-    return sorted(n for n in names if "/golden/" not in n and (ROOT / n).is_file())
+    return sorted(n for n in names if "tests/data/" not in n and (ROOT / n).is_file())
 
 
 @functools.cache

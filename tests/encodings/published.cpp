@@ -107,7 +107,7 @@ double difference(const Case& c, const Tensor& got) {
 std::vector<Case> all_cases() {
   std::set<std::filesystem::path> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(test::source_folder) + "/tests/published/golden"))
+       std::filesystem::directory_iterator(std::string(test::source_folder) + "/tests/data/published"))
     if (entry.path().extension() == ".json") files.insert(entry.path());
   std::vector<Case> all;
   for (const auto& file : files) all.push_back({json::parse(std::ifstream(file))});

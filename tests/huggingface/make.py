@@ -1,4 +1,4 @@
-"""Small random checkpoints, as transformers writes them, and what it computes with them: golden/. See README.md."""
+"""Small random checkpoints of transformers, and what it computes with them: tests/data/huggingface. See README.md."""
 
 import json
 import pathlib
@@ -27,7 +27,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-golden = pathlib.Path(__file__).parent / "golden"
+golden = pathlib.Path(__file__).parents[1] / "data/huggingface"
 T, prompt, written, slots = 100, 8, 200, (9, 99)
 sizes = dict(vocab_size=64, hidden_size=32, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
              num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-5, initializer_range=0.25,

@@ -1,4 +1,4 @@
-"""Small models of sentencepiece, and the tokens that its own library gives: golden/sentencepiece/. Alone: --write."""
+"""Small models of sentencepiece, and the tokens that its own library gives (tests/data/huggingface). Alone: --write."""
 
 import io
 import json
@@ -34,4 +34,4 @@ def write_sentencepiece(folder):
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: sentencepiece_golden.py --write")
-    write_sentencepiece(pathlib.Path(__file__).parent / "golden/sentencepiece")
+    write_sentencepiece(pathlib.Path(__file__).parents[1] / "data/huggingface/sentencepiece")

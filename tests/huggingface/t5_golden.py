@@ -1,4 +1,4 @@
-"""Small random T5s, as transformers writes them, and what it computes with them: golden/t5/. Alone: --write."""
+"""Small random T5s, as transformers writes them, and what it computes: tests/data/huggingface/t5. Alone: --write."""
 
 import io
 import json
@@ -134,4 +134,4 @@ def write_t5(folder):
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: t5_golden.py --write")
-    write_t5(pathlib.Path(__file__).parent / "golden/t5")
+    write_t5(pathlib.Path(__file__).parents[1] / "data/huggingface/t5")

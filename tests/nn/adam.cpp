@@ -1,4 +1,4 @@
-// AdamW and the schedules of the learning rate, held to PyTorch: tests/golden/adamw.json (tests/torch/test_adamw.py).
+// AdamW and the schedules of the learning rate, held to PyTorch: tests/data/adamw.json (tests/torch/test_adamw.py).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 using namespace poslab;
 
 TEST_CASE("adam: 100 steps with weight decay and every schedule are those of PyTorch") {
-  std::ifstream file(std::string(test::source_folder) + "/tests/golden/adamw.json");
+  std::ifstream file(std::string(test::source_folder) + "/tests/data/adamw.json");
   const auto golden = nlohmann::json::parse(file);
   for (const auto& [name, wanted] : golden.items())
     for (const Kind* kind : all_kinds()) {

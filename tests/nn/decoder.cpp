@@ -97,7 +97,7 @@ const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
 TEST_CASE("decoder: logits, loss and all gradients equal those of an independent model in NumPy") {
   for (const char* name : {"llama", "qwen", "rerope", "one_key_head", "gau", "olmo", "gemma"}) {
     INFO(name);
-    std::ifstream file(std::string(test::source_folder) + "/tests/reference/decoder/" + name + ".json");
+    std::ifstream file(std::string(test::source_folder) + "/tests/data/decoder/" + name + ".json");
     REQUIRE(file);
     const json of = json::parse(file);
     DecoderSpec s;

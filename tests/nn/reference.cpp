@@ -88,7 +88,7 @@ void compare_with(const json& golden) {
 TEST_CASE("reference: the model equals an independent PyTorch model, for every encoding") {
   std::set<std::filesystem::path> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(test::source_folder) + "/tests/reference/golden"))
+       std::filesystem::directory_iterator(std::string(test::source_folder) + "/tests/data/reference"))
     if (entry.path().extension() == ".json") files.insert(entry.path());
   std::set<std::string> covered;
   for (const auto& file : files) {

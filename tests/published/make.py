@@ -1,4 +1,4 @@
-"""Runs published implementations on small cases and writes golden/NAME.json: README.md.
+"""Runs published implementations on small cases and writes tests/data/published/NAME.json: README.md.
 
 make.py [NAME...]     all cases, or those of these names
 """
@@ -12,6 +12,7 @@ from importlib import metadata
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "reference")]
+GOLDEN = HERE.parent / "data/published"
 
 from cases import CASES, Drawn  # noqa: E402
 
@@ -59,8 +60,8 @@ def run(case):
         "values": numbers(case, drawn, result),
     }
     text = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items())
-    (HERE / "golden").mkdir(exist_ok=True)
-    (HERE / "golden" / f"{case.name}.json").write_text("{\n" + text + "\n}\n")
+    (GOLDEN).mkdir(exist_ok=True)
+    (GOLDEN / f"{case.name}.json").write_text("{\n" + text + "\n}\n")
     print(f"{case.name:28} {case.encoding:32} {golden['source']}")
 
 
@@ -73,7 +74,7 @@ def main(names):
     for case in CASES.values():
         if not names or case.name in names:
             run(case)
-    for old in (HERE / "golden").glob("*.json"):
+    for old in (GOLDEN).glob("*.json"):
         if old.stem not in CASES:
             old.unlink()
 

@@ -14,7 +14,7 @@ from built import PROGRAM
 
 import poslab as pl
 
-GOLDEN = Path(__file__).parents[1] / "huggingface/golden"
+GOLDEN = Path(__file__).parents[1] / "data/huggingface"
 LETTERS = ["<unk>", "<s>", "<m>", *"abcdefgh", " ", "\u2581", "\n", "\u00e9", "bc", "de", "bcde", "\ufffd"]
 MARK = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
 

@@ -35,7 +35,7 @@ def test_every_scheme_has_one_and_says_how_the_engine_spells_it():
 
 def off(name, scheme):
     """How far the logits of a model with this formula are from those of the golden file."""
-    kept = json.loads((REFERENCE / f"golden/{name}.json").read_text())
+    kept = json.loads((REFERENCE.parent / f"data/reference/{name}.json").read_text())
     case = golden.BASE | scheme.CASE
     layers = [{k: np.array(v) for k, v in p.items()} for p in kept["positions"]]
     layers = layers * case["layers"] if len(layers) == 1 else layers

@@ -253,7 +253,7 @@ def test_errors_of_a_function_come_out(model):
         pl.load("nowhere")
 
 
-CHECKPOINTS = Path(__file__).parents[1] / "huggingface/golden"
+CHECKPOINTS = Path(__file__).parents[1] / "data/huggingface"
 
 
 def test_a_checkpoint_of_others_is_a_model_too(tmp_path):

@@ -1,5 +1,5 @@
-"""Writes decoder/CASE.json: logits, loss and digests of all gradients of small decoders of LLaMA's shape, with NumPy
-alone.
+"""Writes tests/data/decoder/CASE.json: logits, loss and digests of all gradients of small decoders of LLaMA's shape,
+with NumPy alone.
 
     tools/reference decoder
 
@@ -160,7 +160,7 @@ def digest(name, size, slope):
 
 
 def main():
-    folder = pathlib.Path(__file__).parent / "decoder"
+    folder = pathlib.Path(__file__).parents[1] / "data/decoder"
     folder.mkdir(exist_ok=True)
     for name, case in CASES.items():
         draw = [formula.integers(f"decoder.{what}", BATCH * TIME, case["vocabulary"]) for what in ("tokens", "targets")]

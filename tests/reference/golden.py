@@ -85,8 +85,8 @@ def short(x):
 
 
 def write(name, golden):
-    """golden/NAME.json, a line for each entry and each gradient."""
-    folder = pathlib.Path(__file__).parent / "golden"
+    """tests/data/reference/NAME.json, a line for each entry and each gradient."""
+    folder = pathlib.Path(__file__).parents[1] / "data/reference"
     folder.mkdir(exist_ok=True)
     text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items() if k != "gradients")
     gradients = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden["gradients"].items())

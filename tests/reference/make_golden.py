@@ -1,4 +1,5 @@
-"""Writes golden/CASE.json: logits, loss and a digest of each gradient of the 5-layer model, for every encoding.
+"""Writes tests/data/reference/CASE.json: logits, loss and digests of all gradients of the 5-layer model, for every
+encoding.
 
     tools/reference                 makes the virtual environment once, then runs this: all cases
     tools/reference rope_half       one of them

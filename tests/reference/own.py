@@ -1,4 +1,4 @@
-"""Writes golden/NAME.json for a scheme of your own, from its formula in
+"""Writes tests/data/reference/NAME.json for a scheme of your own, from its formula in
 python/poslab/formulas/NAME.py, with NumPy alone.
 
     tools/reference NAME
@@ -146,7 +146,7 @@ def main(name):
         "gradients": dict(zip(w, at_once(digest, w))),
     }
     golden.write(name, case | answer)
-    print(f"{name}: loss {loss:.6f}; golden/{name}.json")
+    print(f"{name}: loss {loss:.6f}; tests/data/reference/{name}.json")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ counts() (
       [[ $number == "$1" ]] || { echo "$page:$line: $number, and there are $1"; lost=1; }
     done <<< "$found"
   }
-  published() { sed -n 's/^"encoding": "\([a-z0-9_]*\).*/\1/p' tests/published/golden/*.json; }
+  published() { sed -n 's/^"encoding": "\([a-z0-9_]*\).*/\1/p' tests/data/published/*.json; }
   are "$(total tasks)" 'list tasks +# \K\d+'
   are "$(total encodings)" 'list encodings +# \K\d+|(?<!cases of )\b\d+(?= (schemes(?! are held)|positional encodings))'
   are "$(total samplers)" '\b\d+(?= (samplers|ways to choose positions))'

@@ -393,7 +393,7 @@ with_gains() {   # BYTES WORDS: a test with these four bytes for each gain of th
 check 'weights that are NaN are a damaged file' with_gains '\0\0\xc0\x7f' \
   'model.norm.weight holds NaN or infinity, first at (0)'
 check 'NaN from weights that are finite is told' with_gains '\xff\xff\x7f\x7f' 'the loss at length 16 is NaN'
-gemma=(--hf "$source/tests/huggingface/golden/gemma3")
+gemma=(--hf "$source/tests/data/huggingface/gemma3")
 check 'a model of Gemma is tested' "$program" lm eval "${gemma[@]}" --text "$source/docs/language.md" --length 16 \
   --times 1/4 --samples 2 --encoding rerope:window=8 -o gemma.csv
 check 'at its lengths' lm_rows gemma.csv '16,plain 64,plain 16,repeated 64,repeated'
@@ -449,14 +449,14 @@ check 'it is exported' "$program" t5 export finding --to exported_finding
 check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
   --prompt x
 checkpoint_answers() {   # a small random one: the words are of no use
-  local folder=$source/tests/huggingface/golden/t5/v1_0
+  local folder=$source/tests/data/huggingface/t5/v1_0
   "$program" t5 generate --hf "$folder" --prompt 'for all lengths' --count 9 --beams 3 --length-penalty 0.6 > one &&
     echo 'for all lengths' > prompt.txt && "$program" t5 generate --hf "$folder" --file prompt.txt --count 9 \
       --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
 }
 check 'a checkpoint of others answers' checkpoint_answers
 passes_over() {
-  cp -r "$source/tests/huggingface/golden/t5/v1_0" forcing && echo '{"forced_bos_token_id": 0}' > \
+  cp -r "$source/tests/data/huggingface/t5/v1_0" forcing && echo '{"forced_bos_token_id": 0}' > \
     forcing/generation_config.json && "$program" t5 generate --hf forcing --prompt x --count 2 2>&1 > /dev/null |
     finds '^forcing/generation_config.json: forced_bos_token_id would change the text, and poslab passes over it$'
 }
@@ -468,9 +468,9 @@ asks_again() {
 }
 check 'questions that come again are told' asks_again
 check 'with one beam no penalty is taken' refuses 2 '--length-penalty changes nothing with one beam' "$program" \
-  t5 generate --hf "$source/tests/huggingface/golden/t5/v1_0" --prompt x --beams 1 --length-penalty 0.6
+  t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" --prompt x --beams 1 --length-penalty 0.6
 checkpoint_aligned() {
-  local folder=$source/tests/huggingface/golden/t5/v1_0
+  local folder=$source/tests/data/huggingface/t5/v1_0
   "$program" align --hf "$folder" --task line --short 2 --long 9 --samples 2 -o lines.json &&
     "$program" t5 eval --hf "$folder" --task line --sizes 9 --samples 2 --temperature aligned:lines.json
 }

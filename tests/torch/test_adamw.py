@@ -1,4 +1,4 @@
-"""AdamW and schedules of the learning rate as tests/nn/adam.cpp has them: tests/golden/adamw.json is what PyTorch
+"""AdamW and schedules of the learning rate as tests/nn/adam.cpp has them: tests/data/adamw.json is what PyTorch
 computes. `python tests/torch/test_adamw.py` writes it."""
 
 import json

@@ -11,7 +11,7 @@
 
 namespace poslab::test {
 
-inline const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
+inline const std::string golden_folder = std::string(source_folder) + "/tests/data/huggingface/";
 
 inline Json golden(const std::string& file) { return parse_json(read_file(golden_folder + file), file); }
 

@@ -113,7 +113,7 @@ double largest_weight(const T5& net, const std::vector<int>& prompt) {
 
 TEST_CASE("align: an external checkpoint on questions in English; the file is its own and no other's") {
   const TemporaryFolder folder;
-  const std::string hf = std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0", file = folder / "t.json";
+  const std::string hf = std::string(source_folder) + "/tests/data/huggingface/t5/v1_0", file = folder / "t.json";
   AlignRequest request{.hf = hf, .how = {.shortest = 2, .longer = {9}}, .samples = 1, .task = "line"};
   const Alignment made = write_alignment(request, file);
   {
@@ -192,7 +192,7 @@ TEST_CASE("align: what a checkpoint is not asked is refused before it is opened"
 
 TEST_CASE("align: temperatures by hand suit an external language model, those of other weights do not") {
   const auto refused = [](const std::string& of) {
-    const std::string folder = std::string(source_folder) + "/tests/huggingface/golden/llama";
+    const std::string folder = std::string(source_folder) + "/tests/data/huggingface/llama";
     return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
   };
   CHECK(holds(refused("2.4.0badcafe 8 64:0.5"),

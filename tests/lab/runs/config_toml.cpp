@@ -280,7 +280,7 @@ TEST_CASE("a randomized relative scheme draws positions or a table of offsets, a
 
 // An id leaves out defaults: others would make it another run.
 TEST_CASE("the defaults of every kind of run are what they were") {
-  const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/golden/defaults.json"));
+  const auto golden = nlohmann::json::parse(read_file(std::string(source_folder) + "/tests/data/defaults.json"));
   CHECK(golden.size() == all_kinds().size());
   for (const auto& [command, defaults] : golden.items()) {
     const auto now = config_json(kind_of_command(command).configure({}));

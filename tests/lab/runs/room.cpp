@@ -241,7 +241,7 @@ TEST_CASE("estimate: of pages and files that hold matrices, against what the pro
 #endif
 
 TEST_CASE("estimate: of questions to an external checkpoint, whose answers end when it says so") {
-  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
   t5::English e = t5::english("line", "");
   e.samples = 2, e.sizes = {40};
   const Taken took = really_taken([&] { t5::ask(model, e, choose_sampler("sequential")); });

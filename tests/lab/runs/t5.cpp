@@ -257,7 +257,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
 }
 
 TEST_CASE("an external checkpoint is asked in English: so many questions, at places from front to back") {
-  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
   const t5::English line{.task = choose_retrieval("line"), .sizes = {2, 9}, .samples = 8};
   const std::vector<t5::AtSize> all = t5::ask(model, line, choose_sampler("sequential"));
   REQUIRE(all.size() == 2);
@@ -278,14 +278,14 @@ TEST_CASE("an external checkpoint is asked under positions that stand in a file"
   std::string slots;
   for (int n = 0; n < 1000; ++n) slots += fmt::format("{}\n", n);
   write_file(folder / "slots.txt", slots);
-  Program p(folder, fmt::format("t5 eval --hf {}/tests/huggingface/golden/t5/v1_0 --task line --sizes 2 --samples 1 "
+  Program p(folder, fmt::format("t5 eval --hf {}/tests/data/huggingface/t5/v1_0 --task line --sizes 2 --samples 1 "
                                 "--positions given:at=@{}",
                                 source_folder, folder / "slots.txt"));
   CHECK_MESSAGE(p.status() == 0, p.output());
 }
 
 TEST_CASE("an external checkpoint's right answers are counted by where they stood") {
-  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/data/huggingface/t5/v1_0");
   // A task that takes whatever is said for an answer, as often as these are: of an eighth of the context two are asked.
   const int right[t5::places] = {2, 0, 1, 1, 2, 0, 0, 1};
   t5::English own{.task = choose_retrieval("line"), .sizes = {9}, .samples = 2 * t5::places};

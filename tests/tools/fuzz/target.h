@@ -32,6 +32,6 @@ inline void check_law(bool law, const char* what) {
   if (!law) throw std::logic_error(what);
 }
 
-std::string golden(const std::string& file);  // of tests/huggingface/golden
+std::string golden(const std::string& file);  // of tests/data/huggingface
 
 }  // namespace poslab::fuzz

@@ -21,7 +21,7 @@ bool answered(const std::function<void()>& action) {
 }
 
 std::string golden(const std::string& file) {
-  return read_file(std::string(test::source_folder) + "/tests/huggingface/golden/" + file);
+  return read_file(std::string(test::source_folder) + "/tests/data/huggingface/" + file);
 }
 
 }  // namespace poslab::fuzz

@@ -53,14 +53,14 @@ may 'lm: a text' clean lm generate language --prompt 12 --count 20 --seed 3 --to
 may 'lm: a page' clean report language -o language.html
 may 'lm: an export' clean lm export language --to exported
 may 'lm: that is read' clean lm generate --hf exported --prompt 12 --count 10 --temperature 0
-may 'lm: a Gemma' clean lm generate --hf "$source/tests/huggingface/golden/gemma3" --prompt 'the end' --count 8
+may 'lm: a Gemma' clean lm generate --hf "$source/tests/data/huggingface/gemma3" --prompt 'the end' --count 8
 
 finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24
          --tokens 64 --train-length 24 --eval-lengths 24/32 --eval-samples 4 --steps 5)
 may 't5: a training' clean "${finding[@]}" --out finding
 may 't5: an evaluation' clean t5 eval finding --temperature constant:tau=0.5 --lengths 48 -o sharp.csv
 may 't5: an answer' clean t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
-may 't5: of others, with beams' clean t5 generate --hf "$source/tests/huggingface/golden/t5/v1_0" \
+may 't5: of others, with beams' clean t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" \
   --prompt 'for all lengths' --count 5 --beams 3
 may 't5: a page' clean report finding -o finding.html
 

@@ -39,7 +39,7 @@ check 'it trains with the same bits' same
 check 'and draws a report' "$program" report there -o report.html
 no_sentencepiece() {                     # which a T5 of Hugging Face has its words from
   local status=0
-  "$program" t5 generate --hf "$source/tests/huggingface/golden/t5/v1_0" --prompt text > said 2>&1 || status=$?
+  "$program" t5 generate --hf "$source/tests/data/huggingface/t5/v1_0" --prompt text > said 2>&1 || status=$?
   cat said
   ((status == 1)) && grep -q 'linked without sentencepiece' said
 }
