@@ -42,7 +42,7 @@ class Row:
 
 
 def trained(trials, one, policy):
-    return Setting(trials, task=one["task"], encoding=one["scaled"] if policy["scaled"] else one["encoding"],
+    return Setting.of(trials, task=one["task"], encoding=one["scaled"] if policy["scaled"] else one["encoding"],
                    positions=one["positions"], temperature=policy["temperature"]).by_seed  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class Entry:
     def __init__(self, trials, name):
         asked = trials.asked[trials.asked["scheme"] == name]
         self.trials, self.name, self.options = trials, name, asked.iloc[0]
-        self.tasks = {task: Setting(trials, scheme=name, task=task) for task in tasks(trials)}
+        self.tasks = {task: Setting.of(trials, scheme=name, task=task) for task in tasks(trials)}
         failed = asked[asked.index.isin(trials.about["failed"])]["task"]
         self.failed = any(not self.tasks[task].runs for task in failed)
 

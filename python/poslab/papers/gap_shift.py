@@ -18,7 +18,7 @@ NO_LENGTH = "No length beyond the trained ones is tested; raise eval_lengths."
 def tested(trials, artifact):
     """Each setting that has a model, with its Setting and a function to its accuracies by length and other fields."""
     for one in artifact["settings"]:
-        models = Setting(trials, **{name: one[name] for name in ("task", "encoding", "positions")})
+        models = Setting.of(trials, **{name: one[name] for name in ("task", "encoding", "positions")})
         if models.runs:
             yield one, models
 
@@ -338,7 +338,7 @@ def matched(trials, artifact):
     none, reference = pd.Series(dtype=float), {}  # of uniform sampling
     for one in artifact["settings"]:
         task, encoding, trained = one["task"], one["encoding"], one["trained"]
-        models = Setting(trials, task=task, encoding=encoding, positions=one["positions"])
+        models = Setting.of(trials, task=task, encoding=encoding, positions=one["positions"])
         caption = f"{task}: accuracy in %, and minus that of uniform sampling in points with its interval"
         head = ["encoding, trained with", f"length {home}, as trained", *(f"{beyond}, {rule}" for rule in RULES)]
         row = [Cell(f"{encoding}, {trained}", models.partly)]

@@ -59,7 +59,7 @@ def table1(trials, artifact):
 def table3(trials, artifact):
     pairs, rows, data = [], [], []
     for task in tasks(trials):
-        of = {order: Setting(trials, task=task, positions=positions) for order, positions in ORDERS.items()}
+        of = {order: Setting.of(trials, task=task, positions=positions) for order, positions in ORDERS.items()}
         theirs = {order: paper(task, f"rand_sincos_{order}", "table3") for order in of}
         rows.append([named(trials, task), *(beside(of[order], theirs[order]) for order in of)])
         data += [{"task": task, "order": order} | of[order].row(theirs[order]) for order in of]
@@ -87,8 +87,8 @@ def table5(trials, artifact):
     for task in tasks(trials):
         of = {c: s for c in COLUMNS[6:] if (s := setting(trials, task, c)).planned}
         data += [c.row(task) | s.row(paper(task, c.paper)) for c, s in of.items()]
-        geometric = Setting(trials, task=task, encoding="geometric")
-        none = (None, Setting(trials, task=""))
+        geometric = Setting.of(trials, task=task, encoding="geometric")
+        none = (None, Setting.of(trials, task=""))
         some = {c: s for c, s in of.items() if s.runs}
         lucky, best = max(some.items(), key=lambda one: one[1].best, default=none)
         steady, high = max(some.items(), key=lambda one: one[1].mean, default=none)

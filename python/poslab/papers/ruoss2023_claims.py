@@ -29,7 +29,7 @@ class Trained:
         self.trials, self.pool, self.used = trials, pool, []
 
     def setting(self, task, encoding, positions, pool=None):
-        return Setting(self.trials, task=task, encoding=encoding, positions=positions,
+        return Setting.of(self.trials, task=task, encoding=encoding, positions=positions,
                        max_position=pool or self.pool)  # fmt: skip
 
     def beyond(self, of, source=NAN):

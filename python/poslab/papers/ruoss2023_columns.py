@@ -40,7 +40,7 @@ def columns_of(trials):
 
 
 def setting(trials, task, column):
-    return Setting(trials, **column.row(task))
+    return Setting.of(trials, **column.row(task))
 
 
 def paper(task, column, table="table1"):

@@ -126,7 +126,7 @@ def fig3(trials, artifact):
     pools, usual = sorted(done(trials)["max_position"].unique()), artifact["max_position"]
     rows, data, says = [], [], []
     for task in tasks(trials):
-        of = {pool: Setting(trials, task=task, max_position=pool) for pool in (*pools, usual)}
+        of = {pool: Setting.of(trials, task=task, max_position=pool) for pool in (*pools, usual)}
         rows.append([named(trials, task)])
         for pool in pools:
             ours = of[pool]
@@ -204,7 +204,7 @@ def code(trials, artifact):
             continue
         rows.append([Cell(choice[name]) for name in ("encoding", "positions", "base", "other")])
         for task in tasks(trials):
-            base, other = (Setting(trials, task=task, **way) for way in ways)
+            base, other = (Setting.of(trials, task=task, **way) for way in ways)
             x = difference(other.by_seed, base.by_seed)
             ends, more = interval(x), mean(x)
             means = f"{number(base.mean)} → {number(other.mean)}"

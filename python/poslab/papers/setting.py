@@ -8,19 +8,11 @@ import numpy as np
 
 from .page import Cell, Grid
 from .seeds import NAN, about_intervals, above, difference, interval, mean, number, span
-from .sweep import BASELINES, done
+from .sweep import BASELINES, asked, done
 
 SEEN = 0.02  # a difference larger than a source's rounding and luck
 COLUMNS = ["runs", "planned", "best", "best_lr", "lr", "seeds", "mean", "deviation", "interval_low", "interval_high",
            "paper", *BASELINES]  # fmt: skip
-
-
-def asked(trials, **options):
-    """The trials that have these options."""
-    found = trials.asked
-    for name, value in options.items():
-        found = found[found[name] == value]
-    return found
 
 
 def tasks(trials):
@@ -30,6 +22,14 @@ def tasks(trials):
 class Setting:
     """`best` is over all seeds and learning rates, for tables of bests. The rest is of one learning rate: the one with
     the highest mean, among those with the most finished seeds. Scores are fractions, beyond the trained lengths."""
+
+    @staticmethod
+    def of(trials, **options):
+        """The setting of these options, which several tables of the trials share."""
+        key = tuple(sorted(options.items()))
+        if key not in trials.settings:
+            trials.settings[key] = Setting(trials, **options)
+        return trials.settings[key]
 
     def __init__(self, trials, **options):
         all = asked(trials, **options)
@@ -58,7 +58,7 @@ class Setting:
     def interval(self):
         return interval(self.by_seed)
 
-    @property
+    @functools.cached_property
     def learned(self):
         """Whether its mean is above each baseline by more than its interval."""
         return above(self.by_seed, max(self.baselines.values(), default=NAN))

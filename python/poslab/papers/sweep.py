@@ -1,6 +1,8 @@
 """Sweeps of tasks: accuracies by length, baselines, and how they were trained and tested. A range of lengths is a pair,
 both ends included."""
 
+import numpy as np
+
 from .page import Cell
 from .seeds import mean, number
 
@@ -28,12 +30,15 @@ def mean_at(trials, column, lengths):
     return trials.frames[key]
 
 
+def asked(trials, **options):
+    """The trials that have these options."""
+    all = trials.asked
+    return all[np.logical_and.reduce([all[name].eq(value).to_numpy() for name, value in options.items()])]
+
+
 def done(trials, **options):
     """Finished trials with these options."""
-    found = trials.asked[trials.asked["done"]]
-    for name, value in options.items():
-        found = found[found[name] == value]
-    return found
+    return asked(trials, done=True, **options)
 
 
 def baselines(trials, of, lengths):

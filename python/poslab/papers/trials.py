@@ -37,7 +37,7 @@ class Trials:
     """`asked` has a row for each trial: its options by name, and whether it is done. The index is its id."""
 
     def __init__(self, about, lines, folder=None):
-        self.about, self.tables, self.frames = about, list(tests(lines)), {}
+        self.about, self.tables, self.frames, self.settings = about, list(tests(lines)), {}, {}
         self.folder = folder  # which may have arrays, too
         self.results = {line["id"]: line.get("result", {}) for line in lines}  # "seconds", ..., by id
         self.kept = {line["id"]: line.get("tests", {}) for line in lines}  # by id and file
@@ -54,7 +54,7 @@ class Trials:
         if "trials" not in artifact:
             return self
         some = copy.copy(self)
-        some.asked = self.asked.loc[artifact["trials"]]
+        some.asked, some.settings = self.asked.loc[artifact["trials"]], {}
         return some
 
     def origin(self):

@@ -22,7 +22,7 @@ namespace poslab::test {
 namespace {
 
 // An H200's by its data sheet: FLOP/s of the plain units, of tensor cores in TF32 and in bf16, and bytes a second.
-constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, memory = 4.8e12;
+constexpr double plain = 67e12, tf32 = 494.5e12, bf16 = 989e12, bandwidth = 4.8e12;
 // Steps a second of the paper's encoder op by op (none, 40+40), measured: bench/results/h200/rates.json.
 constexpr double measured = 642;
 
@@ -37,7 +37,7 @@ struct Counts {
     for (const ProfileTotals& k : kernels) {
       const double exact = k.kernel.starts_with("attention") ? tf32 / 3 : plain;
       const double rate = how == Matmul::bf16 ? bf16 : how == Matmul::tf32 ? tf32 : exact;
-      seconds += std::max(k.cost.flops / rate, k.cost.bytes / memory);
+      seconds += std::max(k.cost.flops / rate, k.cost.bytes / bandwidth);
     }
     return seconds;
   }

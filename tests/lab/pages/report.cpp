@@ -34,7 +34,7 @@ struct Folder : test::TemporaryFolder {
   const fs::path path = TemporaryFolder::path;
 };
 
-std::string text_of(const fs::path& path) {
+std::string file_text(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -71,7 +71,7 @@ std::string page_of(const Folder& folder, const std::vector<std::string>& runs) 
   const std::string out = (folder.path / "report.html").string();
   report::write(runs, out);
   CHECK_FALSE(fs::exists(out + ".poslab.partial"));
-  return text_of(out);
+  return file_text(out);
 }
 
 template <class Error>
@@ -266,7 +266,7 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   CHECK(holds(passed[0], "finish it with `poslab resume '" + half + "'`"));
   CHECK(holds(passed[1], "is a file, no run folder"));
   CHECK(holds(passed[2], "has no config.toml"));
-  CHECK(holds(text_of(out), "Passed over: "));
+  CHECK(holds(file_text(out), "Passed over: "));
   passed = report::write({folder.path.string()}, out);  // a folder of runs
   CHECK(passed.size() == 1);
 
@@ -347,7 +347,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK(holds(refusal<BadInput>({run + "s"}, out), "no run folder \"" + run + "s\""));
   CHECK(holds(refusal<BadInput>({}, out), "no run folder was named"));
   const auto broken = [&](const std::string& name, const std::string& text, const std::string& said) {
-    const std::string before = text_of(fs::path(run) / name);
+    const std::string before = file_text(fs::path(run) / name);
     write(fs::path(run) / name, text);
     CAPTURE(name);
     CAPTURE(text);
@@ -373,7 +373,7 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   broken("result.json", "{\"steps\":", "result.json is damaged");
   fs::remove(fs::path(run) / "result.json");
   CHECK(holds(refusal<BadInput>({run}, out), "has no result.json; finish it with `poslab resume"));
-  CHECK(text_of(out) == old);
+  CHECK(file_text(out) == old);
   write(out, "<!doctype html><p>of my own</p>");
   CHECK(holds(refusal<BadInput>({run}, out), "this file exists and holds something else"));
   const std::string whole = make_run(folder, "whole", "sequential", .75);
@@ -388,7 +388,7 @@ TEST_CASE("pages: C++ writes data, and nothing that is drawn") {
   const auto check = [&](const fs::path& path, const std::vector<std::string>& markups) {
     if (path.extension() != ".cpp" && path.extension() != ".h") return;
     ++files;
-    const std::string text = text_of(path);
+    const std::string text = file_text(path);
     for (const std::string& markup : markups)
       CHECK_FALSE_MESSAGE(holds(text, markup), path.string() << " has " << markup);
   };
