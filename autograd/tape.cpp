@@ -15,12 +15,6 @@ namespace {
 
 thread_local int no_grad = 0;
 
-bool needed(Inputs inputs) {
-  return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
-}
-
-const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
-
 void check_loss(const Tensor& loss) {
   if (loss.size() != 1)
     bad_input("backward: the loss has shape {}; reduce it to one number, as with sum_all", to_string(loss.shape()));
@@ -30,6 +24,10 @@ void check_loss(const Tensor& loss) {
 }
 
 }  // namespace
+
+bool needed(Inputs inputs) {
+  return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
+}
 
 NoGrad::NoGrad() { ++no_grad; }
 NoGrad::~NoGrad() { --no_grad; }
@@ -47,34 +45,6 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
 Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
   observe_forward(op, y, inputs, false, {});
   return y;
-}
-
-std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs, BackwardOfSeveral backward) {
-  if (!needed(inputs)) {
-    observe_forward(op, ys, inputs, false, {});
-    return ys;
-  }
-  const auto all = [ys, backward = std::move(backward)](const real*) {
-    std::vector<const real*> dy;
-    for (const Tensor& y : ys) dy.push_back(gradient(y));
-    backward(dy);
-  };
-  Backward one = observe_forward(op, ys, inputs, true, with_stale_check(op, inputs, all));
-  for (Tensor& y : ys) mark_pass(y.require_grad());
-  tape.push_back({ys[0], std::move(one), ys});
-  return ys;
-}
-
-void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& x = *inputs.begin()[i];
-    sums[i] = x.grad_accumulator();
-    for (size_t j = 0; sums[i] && j < i; ++j)
-      if (sums[j].at == sums[i].at && sums[j].empty) {
-        backend(x.device()).fill(sums[j].at, 0, x.size());
-        sums[j].empty = false;
-      }
-  }
 }
 
 void backward(const Tensor& loss) {

@@ -32,7 +32,7 @@ void TapePiece::backward(const Tensor& y, const Tensor& dy) const {
   for (size_t at = all.size(); at-- > 0;) {
     const TapeStep& step = all[at];
     if (!step.reached()) continue;
-    step.backward(step.y.has_grad() ? step.y.grad_accumulator().at : nullptr);
+    step.backward(gradient(step.y));
     free_grad(step.y);
     for (const Tensor& result : step.results) free_grad(result);
   }

@@ -17,6 +17,8 @@ struct TapeStep {               // a recorded op
   }
 };
 extern thread_local std::vector<TapeStep> tape;     // of this thread
+bool needed(Inputs);                                // whether an op that reads these goes on the tape
+inline const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
 
 // The steps that this thread has recorded since its tape had a given length, taken off the tape: for a caller with a
 // graph of its own, such as PyTorch, that runs backward through these steps later, on any thread, and more than once.

@@ -258,7 +258,7 @@ def _(lse):
 # %% [markdown]
 # ## Where to read on
 #
-# - [`autograd/tape.cpp`](../autograd/tape.cpp): the whole tape, in a hundred lines.
+# - [`autograd/tape.cpp`](../autograd/tape.cpp): the whole tape, in sixty lines.
 # - [`autograd/softmax.cpp`](../autograd/softmax.cpp): an op, with its formula forward and backward.
 # - A. Griewank, A. Walther, *Evaluating Derivatives*, SIAM 2008, chapter 3: the reverse mode.
 # - Write it yourself, in C++: [step 2 of the course](../docs/course/02_tape.md), the tape.
