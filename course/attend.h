@@ -11,12 +11,6 @@ namespace course {
 constexpr int B = 2, Tq = 3, Tk = 4, H = 2, D = 2;  // sequences, queries, keys, heads, head size
 constexpr int rows = Tq + Tk - 1;                   // distances of a query and a key: j - i = -2 .. 3
 
-inline Values some(int n, double seed) {  // numbers without a pattern, from -1 to 1
-  Values all;
-  for (int e = 0; e < n; ++e) all.push_back(std::sin(1.7 * e + seed * (e + 1)));
-  return all;
-}
-
 // A form of attention, right or wrong. The defaults follow the formula without a mask.
 struct Form {
   double scale = 1 / std::sqrt(double(D));

@@ -20,6 +20,18 @@ using poslab::real;
 using poslab::Shape;
 using poslab::Tensor;
 using Values = std::vector<double>;
+inline std::vector<real> reals(const Values& x) { return {x.begin(), x.end()}; }
+inline Values of_reals(const std::vector<real>& x) { return {x.begin(), x.end()}; }
+inline Values some(int n, double seed) {  // numbers without a pattern, from -1 to 1
+  Values all;
+  for (int e = 0; e < n; ++e) all.push_back(std::sin(1.7 * e + seed * (e + 1)));
+  return all;
+}
+inline Values whole(int n, int seed) {  // small whole numbers, so that all sums are exact
+  Values all;
+  for (int e = 0; e < n; ++e) all.push_back((e * 7 + seed * 5 + e / 3) % 9 - 4);
+  return all;
+}
 
 struct AddCase {
   AddCase(const char* title, void (*run)());

@@ -31,12 +31,6 @@ inline poslab::Chosen<poslab::Sampler> sampler(const std::string& spelling) {
   return choose("sampler", all, spelling);
 }
 
-inline Values some(int n, double seed) {  // numbers without a pattern, from -1 to 1
-  Values all;
-  for (int e = 0; e < n; ++e) all.push_back(std::sin(1.7 * e + seed * (e + 1)));
-  return all;
-}
-
 // One sequence of T tokens and a scheme of one layer: its logits, (1, H, queries, T). Queries are the last slots.
 struct Layer {
   poslab::ModelShape shape;

@@ -99,9 +99,9 @@ std::string text_of(const Calibration& c, const char* between_heads) {
 
 extern const SchemePages calibrated_pages;
 Scheme calibrated() {
-  Option of("of", std::vector<std::string>{"all -1:0.6 0:0.3"},
-            "LAYER.HEAD DISTANCE:BIAS ..., or @FILE of `poslab calibrate`; the default is an example");
-  of.words.clear();   // any text
+  const Option of =
+      Option::text("of", "all -1:0.6 0:0.3",
+                   "LAYER.HEAD DISTANCE:BIAS ..., or @FILE of `poslab calibrate`; the default is an example");
   return {.name = "calibrated", .options = {of}, .reads = always(Reads::slots),
           .check = [](const ModelShape& m, const Choices& c) {
             const Calibration all = read_calibration(c["of"]);

@@ -71,8 +71,7 @@ std::vector<double> numbers_of(const std::string& text) {
 
 std::vector<Sampler> spread_samplers() {
   const Option first = first_option();
-  Option at("at", std::vector<std::string>{"0 1 2 4 8 16 32 64"}, "numbers with spaces or / between, or @FILE");
-  at.words.clear();   // any text
+  const Option at = Option::text("at", "0 1 2 4 8 16 32 64", "numbers with spaces or / between, or @FILE");
   const Option trained =
       Option::length("trained", "1L", {2, 1 << 24}, "slots of the longest string of training, output included");
   return {

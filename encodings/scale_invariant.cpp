@@ -82,12 +82,6 @@ Chosen<Scheme> scheme_in(const Choices& c) {
   return s;
 }
 
-Option of_option() {
-  Option of("of", std::vector<std::string>{"none"}, "whose logits; its options stand after slashes, rerope/window=16");
-  of.words.clear();   // any text
-  return of;
-}
-
 std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
   const Chosen<Scheme> s = scheme_in(c);
   ModelShape of_inner = m;
@@ -104,7 +98,8 @@ std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m
 extern const SchemePages scale_invariant_pages;
 Scheme scale_invariant() {
   return {.name = "scale_invariant",
-          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which keys are treated as far"}, of_option()},
+          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which keys are treated as far"},
+                      Option::text("of", "none", "whose logits; its options stand after slashes, rerope/window=16")},
           .reads =
               [](const Choices& c) {   // with a table of offsets, the distances are the other scheme's
                 const Reads inner = reads(scheme_in(c));

@@ -80,13 +80,6 @@ Temperature aligned(const Params&, const Choices& c, const ModelShape& m) {
                           [a, layer = m.layer](double n, int h) { return 1 / a.at(layer, h, n); });
 }
 
-Option aligned_numbers() {
-  Option of("of", std::vector<std::string>{""},
-            "the numbers that `poslab align` found, or @FILE, its file; aligned:FILE is short for it");
-  of.words.clear();   // any text
-  return of;
-}
-
 // lambda cos(q_i, k_j)
 Temperature cosine(const Params&, const Choices& c, const ModelShape&) {
   Temperature t = by_keys(c, [scale = c.number("scale"), log_n = c.on("log_n")](double n) {
@@ -164,7 +157,9 @@ attention is as peaked, or has the same entropy, as on strings of the length tha
 trained on. Between two lengths the temperature is linear in the logarithm of the number of keys;
 below the short length it is 1.)",
        .source = "Chi, Fan, Rudnicky 2023", .formula = "f_ih = 1 / tau_lh(n_i)",
-       .options = {aligned_numbers()}, .make = aligned},
+       .options = {Option::text("of", "", "the numbers that `poslab align` found, or @FILE, its file; aligned:FILE is "
+                                          "short for it")},
+       .make = aligned},
       {.name = "ssmax", .summary = "scalable softmax: ln n times a number that each head learns",
        .about = R"(The logarithm of the number of keys, times a number that each head of each layer learns: a head
 that should look at few keys at any length learns a large one.)",

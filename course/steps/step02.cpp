@@ -5,7 +5,6 @@
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "check.h"
-#include "core/error.h"
 
 using namespace poslab;
 using namespace course;

@@ -9,15 +9,6 @@ using namespace course;
 
 namespace {
 
-// Small whole numbers, so that all sums are exact.
-Values numbers(int n, int seed) {
-  Values all;
-  for (int e = 0; e < n; ++e) all.push_back((e * 7 + seed * 5 + e / 3) % 9 - 4);
-  return all;
-}
-std::vector<real> reals(const Values& x) { return {x.begin(), x.end()}; }
-Values of_reals(const std::vector<real>& x) { return {x.begin(), x.end()}; }
-
 // c_ij = sum_p a_ip b_pj, of parts: from <= p < to
 Values product(int m, int n, int k, const Values& a, const Values& b, int from = 0, int to = -1) {
   Values c(size_t(m * n), 0.);
@@ -49,7 +40,7 @@ Values three_loops(int m, int n, int k, const Values& a, const Values& b, double
 
 CASE("three loops, square") {
   const int n = 3;
-  const Values a = numbers(n * n, 1), b = numbers(n * n, 2), c = product(n, n, n, a, b);
+  const Values a = whole(n * n, 1), b = whole(n * n, 2), c = product(n, n, n, a, b);
   check("c_ij = sum_p a_ip b_pj", {n, n}, three_loops(n, n, n, a, b, 100, false), c,
         {{"what was in c before is added; c is to be overwritten unless `add`", plus(c, 100)},
          {"the last p alone is left: = for +=", product(n, n, n, a, b, n - 1, n)},
@@ -61,14 +52,14 @@ CASE("three loops, square") {
 
 CASE("three loops, add") {
   const int n = 3;
-  const Values a = numbers(n * n, 1), b = numbers(n * n, 2), c = product(n, n, n, a, b);
+  const Values a = whole(n * n, 1), b = whole(n * n, 2), c = product(n, n, n, a, b);
   check("with `add`: c_ij += sum_p a_ip b_pj", {n, n}, three_loops(n, n, n, a, b, 100, true), plus(c, 100),
         {{"what was in c before is lost, although `add` is true", c}});
 }
 
 CASE("three loops, other sizes") {
   const int m = 2, n = 5, k = 4;
-  const Values a = numbers(m * k, 3), b = numbers(k * n, 4);
+  const Values a = whole(m * k, 3), b = whole(k * n, 4);
   const Values c = product(m, n, k, a, b);
   Values short_rows(c.begin(), c.begin() + k);
   short_rows.insert(short_rows.end(), c.begin() + n, c.end()), short_rows.push_back(0);
@@ -83,7 +74,7 @@ namespace {
 constexpr int m = 40, k = 530, n = 525;  // b has more than 1 MB, so that it is multiplied in blocks
 
 struct Large {
-  Values a = numbers(m * k, 5), b = numbers(k * n, 6), c = product(m, n, k, a, b);
+  Values a = whole(m * k, 5), b = whole(k * n, 6), c = product(m, n, k, a, b);
 };
 const Large& large() {
   static const Large all;
@@ -125,7 +116,7 @@ CASE("blocks of a large product") {
 
 CASE("blocks of many rows") {
   const int rows = 200, above = 192, room = 384, inner = 512, columns = 520;  // a block has 192 rows
-  const Values a = numbers(room * inner, 12), b = numbers(inner * columns, 13);
+  const Values a = whole(room * inner, 12), b = whole(inner * columns, 13);
   const std::vector<real> ra = reals(a), rb = reals(b);
   std::vector<real> c(size_t(room * columns), real(7));
   kernels(Device::cpu).matmul({c.data(), true}, ra.data(), rb.data(), {.m = rows, .n = columns, .k = inner});
@@ -146,8 +137,8 @@ CASE("blocks of many rows") {
 CASE("blocks where b is stored transposed") {
   clear_tape();
   const int rows = 600, inner = 500, columns = 40;
-  const Values a = numbers(columns * rows, 7), b = numbers(inner * rows, 8);  // c = a b^T: (40, 500)
-  Tensor left = Tensor::from({columns, inner}, numbers(columns * inner, 7)).require_grad();
+  const Values a = whole(columns * rows, 7), b = whole(inner * rows, 8);  // c = a b^T: (40, 500)
+  Tensor left = Tensor::from({columns, inner}, whole(columns * inner, 7)).require_grad();
   const Tensor right = Tensor::from({inner, rows}, b);
   const Tensor c = matmul(left, right);
   backward(sum_all(c * Tensor::from({columns, rows}, a)));
@@ -159,9 +150,9 @@ CASE("blocks where b is stored transposed") {
 CASE("blocks where a is stored transposed") {
   clear_tape();
   const int rows = 530, inner = 40, columns = 520;
-  const Values a = numbers(rows * rows, 9), dc = numbers(rows * columns, 10);
+  const Values a = whole(rows * rows, 9), dc = whole(rows * columns, 10);
   const Tensor left = Tensor::from({rows, rows}, a);
-  Tensor right = Tensor::from({rows, columns}, numbers(rows * columns, 11)).require_grad();
+  Tensor right = Tensor::from({rows, columns}, whole(rows * columns, 11)).require_grad();
   backward(sum_all(matmul(left, right) * Tensor::from({rows, columns}, dc)));
   Values first;  // the rows of db that are compared
   const Values some = values(right.grad());
@@ -174,7 +165,7 @@ CASE("blocks where a is stored transposed") {
 CASE("the derivatives of a product") {
   clear_tape();
   const int n = 3;
-  const Values a = numbers(n * n, 1), b = numbers(n * n, 2), dc = numbers(n * n, 3);
+  const Values a = whole(n * n, 1), b = whole(n * n, 2), dc = whole(n * n, 3);
   Tensor left = Tensor::from({n, n}, a), right = Tensor::from({n, n}, b);
   left.require_grad(), right.require_grad();
   backward(sum_all(matmul(left, right) * Tensor::from({n, n}, dc)));
@@ -204,7 +195,7 @@ CASE("the derivatives of a product with a constant") {
 CASE("the derivatives of a product of other sizes, in batches") {
   clear_tape();
   const int B = 2, m = 2, k = 3, n = 4;
-  const Values a = numbers(B * m * k, 1), b = numbers(B * k * n, 2), dc = numbers(B * m * n, 3);
+  const Values a = whole(B * m * k, 1), b = whole(B * k * n, 2), dc = whole(B * m * n, 3);
   Tensor left = Tensor::from({B, m, k}, a), right = Tensor::from({B, k, n}, b);
   left.require_grad(), right.require_grad();
   backward(sum_all(matmul(left, right) * Tensor::from({B, m, n}, dc)));

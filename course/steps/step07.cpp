@@ -13,7 +13,7 @@ namespace {
 constexpr int rows = 2, n = 20;  // not a whole number of vectors
 constexpr double epsilon = 1e-5;
 
-Values some(int count, double seed) {
+Values off_center(int count, double seed) {  // with a mean of about 0.3
   Values all;
   for (int e = 0; e < count; ++e) all.push_back(std::sin(1.3 * e + seed * (e + 1)) + 0.3);
   return all;
@@ -46,7 +46,7 @@ Normed normed(const Values& x, const Values& gain, const Values& bias, const For
 }
 
 struct Row {
-  Values x = some(rows * n, 1), gain = some(n, 2), bias = some(n, 3), w = some(rows * n, 4);
+  Values x = off_center(rows * n, 1), gain = off_center(n, 2), bias = off_center(n, 3), w = off_center(rows * n, 4);
   Tensor tx = Tensor::from({rows, n}, x), tg = Tensor::from({n}, gain), tb = Tensor::from({n}, bias);
   Mistake wrong(const char* hint, const Form& f) const { return {hint, normed(x, gain, bias, f).y}; }
 };
@@ -165,13 +165,13 @@ Values composed_block(const Params& p, const Tensor& x, const Built& f = {}) {
 struct OneBlock {
   Params p{1};
   EncoderBlock block{p, {.heads = H, .d_model = C, .ffn_multiplier = 2, .layer = 0, .causal = false}};
-  Tensor x = Tensor::from({B, T, C}, some(B* T* C, 6));
+  Tensor x = Tensor::from({B, T, C}, off_center(B* T* C, 6));
   Encoding encoding;
   Temperature temperature{};
   Positions positions = Positions::of_tokens(1, {0, 1, 2});
   OneBlock() {
     for (const auto& [name, x, offset] : p.entries()) {  // norms that can be told apart
-      const Values other = some(int(x.size()), double(name.size()) + name[4]);
+      const Values other = off_center(int(x.size()), double(name.size()) + name[4]);
       if (name.starts_with("norm")) x.set(std::vector<real>(other.begin(), other.end()).data());
     }
   }

@@ -3,8 +3,6 @@
 #include "examples/rope.cpp"
 #undef main
 
-#include <cstring>
-
 #include "check.h"
 
 using namespace course;

@@ -1,5 +1,4 @@
 // Step 9: sine and cosine of the position, and learned positions. encodings/sinusoid.cpp, sincos.cpp, learned.cpp
-#include "core/error.h"
 #include "encodings/sinusoid.h"
 #include "schemes.h"
 

@@ -11,18 +11,6 @@ using namespace course;
 
 namespace {
 
-std::vector<real> reals(const Values& x) { return {x.begin(), x.end()}; }
-Values of_reals(const std::vector<real>& x) { return {x.begin(), x.end()}; }
-Values some(int n, double seed) {  // numbers without a pattern, from -1 to 1
-  Values all;
-  for (int e = 0; e < n; ++e) all.push_back(std::sin(1.7 * e + seed * (e + 1)));
-  return all;
-}
-Values whole(int n, int seed) {  // small whole numbers, so that all sums are exact
-  Values all;
-  for (int e = 0; e < n; ++e) all.push_back((e * 7 + seed * 5 + e / 3) % 9 - 4);
-  return all;
-}
 constexpr double untouched = 77;  // the value in places that must not be written
 
 }  // namespace

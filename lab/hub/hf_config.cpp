@@ -20,70 +20,27 @@ namespace {
 using json = Keys::json;
 
 // Keys for names, comments, training, and settings around a model.
-const std::set<std::string> harmless = {"_attn_implementation_autoset",
-                                        "_flash_attn_2_enabled",
-                                        "_name_or_path",
-                                        "architectures",
-                                        "attention_dropout",
-                                        "attn_implementation",
-                                        "auto_map",
-                                        "bos_token_id",
-                                        "cache_implementation",
-                                        "chunk_size_feed_forward",
-                                        "dtype",
-                                        "embd_pdrop",
-                                        "finetuning_task",
-                                        "id2label",
-                                        "initializer_range",
-                                        "is_decoder",
-                                        "label2id",
-                                        "max_length",
-                                        "max_sequence_length",
-                                        "model_max_length",
-                                        "name_or_path",
-                                        "output_attentions",
-                                        "output_hidden_states",
-                                        "pad_token_id",
-                                        "prefix",
-                                        "pretraining_tp",
-                                        "problem_type",
-                                        "resid_pdrop",
-                                        "return_dict",
-                                        "sep_token_id",
-                                        "task_specific_params",
-                                        "tokenizer_class",
-                                        "tokenizer_model_max_length",
-                                        "tokenizer_padding_side",
-                                        "torch_dtype",
-                                        "torchscript",
-                                        "transformers_version",
-                                        "unsloth_version",
-                                        "use_bfloat16",
-                                        "use_cache"};
+const char* const harmless[] = {
+    "_attn_implementation_autoset", "_flash_attn_2_enabled", "_name_or_path", "architectures", "attention_dropout",
+    "attn_implementation", "auto_map", "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "dtype",
+    "embd_pdrop", "finetuning_task", "id2label", "initializer_range", "is_decoder", "label2id", "max_length",
+    "max_sequence_length", "model_max_length", "name_or_path", "output_attentions", "output_hidden_states",
+    "pad_token_id", "prefix", "pretraining_tp", "problem_type", "resid_pdrop", "return_dict", "sep_token_id",
+    "task_specific_params", "tokenizer_class", "tokenizer_model_max_length", "tokenizer_padding_side", "torch_dtype",
+    "torchscript", "transformers_version", "unsloth_version", "use_bfloat16", "use_cache"};
 
 // Keys of related models, with the one value that has no effect.
-const std::vector<std::pair<std::string, json>> only = {{"mlp_bias", false},
-                                                        {"lm_head_bias", false},
-                                                        {"full_attn_mod", 1},
-                                                        {"interpolate_factor", 1},
-                                                        {"use_bidirectional_attention", false},
-                                                        {"is_encoder_decoder", false},
-                                                        {"qk_norm", false},
-                                                        {"use_qk_norm", false},
-                                                        {"add_cross_attention", false},
-                                                        {"cross_attention_hidden_size", nullptr},
-                                                        {"tie_encoder_decoder", false},
-                                                        {"pruned_heads", json::object()},
-                                                        {"embedding_multiplier", 1.0},
-                                                        {"residual_multiplier", 1.0},
-                                                        {"logits_scaling", 1.0},
-                                                        {"rope_interleaved", false},
-                                                        {"use_mrope", false}};
+const std::vector<std::pair<std::string, json>> only = {
+    {"mlp_bias", false}, {"lm_head_bias", false}, {"full_attn_mod", 1}, {"interpolate_factor", 1},
+    {"use_bidirectional_attention", false}, {"is_encoder_decoder", false}, {"qk_norm", false}, {"use_qk_norm", false},
+    {"add_cross_attention", false}, {"cross_attention_hidden_size", nullptr}, {"tie_encoder_decoder", false},
+    {"pruned_heads", json::object()}, {"embedding_multiplier", 1.0}, {"residual_multiplier", 1.0},
+    {"logits_scaling", 1.0}, {"rope_interleaved", false}, {"use_mrope", false}};
 
+// Products with biases: none; queries, keys and values; or these and wo, depending on "attention_bias".
+enum class BiasesOf { none, inputs, by_key };
 // A family: the names in its checkpoints, the form of its models, and the defaults of keys that a file may leave out
 // (transformers 5.23, the models' configuration classes).
-// Products with biases: none; queries, keys and values; or these and wo, depending on "attention_bias".
-enum class BiasesOf { none, inputs, said };
 struct Family {
   const char *type, *architecture;
   int longest, key_heads, head_dim;  // key_heads 0: as many as heads; head_dim 0: hidden_size / heads
@@ -93,13 +50,13 @@ struct Family {
   NormPlace norms = NormPlace::before;
 };
 constexpr Family families[] = {
-    {"llama", "LlamaForCausalLM", 2048, 0, 0, 1e-6, BiasesOf::said},
+    {"llama", "LlamaForCausalLM", 2048, 0, 0, 1e-6, BiasesOf::by_key},
     {"mistral", "MistralForCausalLM", 131072, 8, 0, 1e-6, BiasesOf::none},
     {"qwen2", "Qwen2ForCausalLM", 32768, 32, 0, 1e-6, BiasesOf::inputs},
-    {"qwen3", "Qwen3ForCausalLM", 32768, 32, 128, 1e-6, BiasesOf::said, QueryKeyNorm::each_head},
-    {"olmo2", "Olmo2ForCausalLM", 2048, 0, 0, 1e-5, BiasesOf::said, QueryKeyNorm::all_heads, NormPlace::after},
+    {"qwen3", "Qwen3ForCausalLM", 32768, 32, 128, 1e-6, BiasesOf::by_key, QueryKeyNorm::each_head},
+    {"olmo2", "Olmo2ForCausalLM", 2048, 0, 0, 1e-5, BiasesOf::by_key, QueryKeyNorm::all_heads, NormPlace::after},
     {"phi3", "Phi3ForCausalLM", 4096, 0, 0, 1e-5, BiasesOf::none},
-    {"gemma3_text", "Gemma3ForCausalLM", 131072, 4, 256, 1e-6, BiasesOf::said, QueryKeyNorm::each_head,
+    {"gemma3_text", "Gemma3ForCausalLM", 131072, 4, 256, 1e-6, BiasesOf::by_key, QueryKeyNorm::each_head,
      NormPlace::around},
 };
 
@@ -167,7 +124,7 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
 }  // namespace
 
 void pass_over_harmless(Keys& config) {
-  for (const std::string& key : harmless) config.get(key);
+  for (const char* key : harmless) config.get(key);
 }
 
 std::vector<int> ends_of(Keys& config) {
@@ -260,7 +217,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   s.tied = config.on("tie_word_embeddings", gemma);
   s.query_key_norm = family.query_key_norm, s.norms = family.norms;
   s.biases = family.biases == BiasesOf::inputs;
-  if (family.biases == BiasesOf::said)
+  if (family.biases == BiasesOf::by_key)
     s.biases = s.output_bias = config.on("attention_bias", false);
   else if (config.on("attention_bias", s.biases) != s.biases)
     config.refuse("attention_bias", fmt::format("{} with model_type {}", s.biases, family.type));

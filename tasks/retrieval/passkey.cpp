@@ -1,7 +1,5 @@
 // Passkey retrieval (Mohtashami, Jaggi 2023): a number within sentences that say nothing.
 //   . . . . passkey a4 b11 . . . . ask passkey -> a4 b11
-#include <cmath>
-
 #include "core/error.h"
 #include "tasks/retrieval/entries.h"
 #include "tasks/retrieval/scoring.h"

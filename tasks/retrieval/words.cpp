@@ -24,38 +24,16 @@ std::string name_of(int which) {
 }
 
 std::string topic_of(int which) {
-  static const std::array<const char*, topics> all = {"the care of house plants",
-                                                      "sailing in winter",
-                                                      "the history of bridges",
-                                                      "how bread is baked",
-                                                      "the training of dogs",
-                                                      "old maps and their makers",
-                                                      "the rules of chess",
-                                                      "bees and their hives",
-                                                      "travel by night train",
-                                                      "the science of rainbows",
-                                                      "learning to play the cello",
-                                                      "the cleaning of rivers",
-                                                      "wooden furniture",
-                                                      "the phases of the moon",
-                                                      "how glass is blown",
-                                                      "running a small library",
-                                                      "the birds of the coast",
-                                                      "painting with water colours",
-                                                      "the design of fountains",
-                                                      "cooking for large families",
-                                                      "volcanoes and hot springs",
-                                                      "the repair of bicycles",
-                                                      "growing tomatoes in the city",
-                                                      "the first telephones",
-                                                      "how wool is dyed",
-                                                      "swimming in cold lakes",
-                                                      "the sounds of whales",
-                                                      "building with straw and clay",
-                                                      "the history of postage stamps",
-                                                      "mushrooms of the forest",
-                                                      "lighthouses and their keepers",
-                                                      "how coins are made"};
+  static const std::array<const char*, topics> all = {
+      "the care of house plants", "sailing in winter", "the history of bridges", "how bread is baked",
+      "the training of dogs", "old maps and their makers", "the rules of chess", "bees and their hives",
+      "travel by night train", "the science of rainbows", "learning to play the cello", "the cleaning of rivers",
+      "wooden furniture", "the phases of the moon", "how glass is blown", "running a small library",
+      "the birds of the coast", "painting with water colours", "the design of fountains",
+      "cooking for large families", "volcanoes and hot springs", "the repair of bicycles",
+      "growing tomatoes in the city", "the first telephones", "how wool is dyed", "swimming in cold lakes",
+      "the sounds of whales", "building with straw and clay", "the history of postage stamps",
+      "mushrooms of the forest", "lighthouses and their keepers", "how coins are made"};
   return all.at(size_t(which));
 }
 
