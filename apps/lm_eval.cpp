@@ -1,6 +1,5 @@
 #include "apps/all_commands.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 

@@ -1,6 +1,5 @@
 // The program. It turns words into a Choices (experiment/config.h), calls lab/, and turns errors into one line and a
 // status: 2 for errors of input, 1 for failures of a file or the machine, 128 + signal when stopped.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>

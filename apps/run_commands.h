@@ -1,6 +1,5 @@
 // The commands of every kind of run: train, resume and eval. Their options are in the kind's table.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "apps/commands.h"

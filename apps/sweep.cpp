@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <tuple>
 
 #include "apps/number_option.h"
 #include "core/error.h"

@@ -12,7 +12,6 @@
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
-#include "lab/files/shell.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
 #include "lab/runs/room.h"

@@ -27,9 +27,9 @@ inline const Ids& present(const Ids& numbers) {
 }
 
 // Throws BadInput for an invalid dropout rate.
-inline void check_rate(const Dropout& how) {
-  if (!(how.rate >= 0 && how.rate <= real(0.999)))
-    bad_input("dropout: rate {}; give a number from 0 to 0.999", how.rate);
+inline void check_rate(const Dropout& drop) {
+  if (!(drop.rate >= 0 && drop.rate <= real(0.999)))
+    bad_input("dropout: rate {}; give a number from 0 to 0.999", drop.rate);
 }
 
 // Throws BadInput unless n, the Span's key_lengths, is absent, or of shape (batch) with numbers 0 .. keys.

@@ -3,7 +3,6 @@
 #include "autograd/argument_checks.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "core/error.h"
 
 namespace poslab {
 

@@ -41,8 +41,8 @@ void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, cons
   }
   if (terms.r) has("r", terms.r, {rows, n.heads, D});
   if (terms.bias) has("bias", terms.bias, {rows, n.heads});
-  if (terms.add.q) has("the bias of q", terms.add.q, {n.heads, D});
-  if (terms.add.q_rel) has("the bias of q_rel", terms.add.q_rel, {n.heads, D});
+  if (terms.biases.q) has("the bias of q", terms.biases.q, {n.heads, D});
+  if (terms.biases.q_rel) has("the bias of q_rel", terms.biases.q_rel, {n.heads, D});
 }
 
 BlockArgs arguments(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n,
@@ -54,7 +54,7 @@ BlockArgs arguments(const Tensor& x, const BlockWeights& w, const LayerTerms& te
   a.attention.r = terms.r.data(), a.attention.bias = terms.bias.data();
   if (terms.r) a.attention.rel_dim = D;
   if (terms.r || terms.bias) a.attention.rows = 2 * T - 1;
-  a.attention.q_bias = terms.add.q.data(), a.attention.q_rel_bias = terms.add.q_rel.data();
+  a.attention.q_bias = terms.biases.q.data(), a.attention.q_rel_bias = terms.biases.q_rel.data();
   a.d_ff = w.w1.dim(1), a.x = x.data();
   a.query = w.query.data(), a.key = w.key.data(), a.value = w.value.data(), a.output = w.output.data();
   a.gain1 = w.gain1.data(), a.bias1 = w.bias1.data(), a.gain2 = w.gain2.data(), a.bias2 = w.bias2.data();
@@ -115,11 +115,11 @@ Tensor encoder_block(const Tensor& x, const BlockWeights& w, const LayerTerms& t
   run.encoder_block(y.data(), kept.at, args);
   return record("encoder_block", y,
                 {x, w.query, w.key, w.value, w.output, w.gain1, w.bias1, w.w1, w.b1, w.w2, w.b2, w.gain2, w.bias2,
-                 terms.r, terms.bias, terms.add.q, terms.add.q_rel},
+                 terms.r, terms.bias, terms.biases.q, terms.biases.q_rel},
                 [=, &run](const real* dy) {
                   const auto d = grad_accumulators(x, w.query, w.key, w.value, w.output, w.gain1, w.bias1, w.w1, w.b1,
-                                                   w.w2, w.b2, w.gain2, w.bias2, terms.r, terms.bias, terms.add.q,
-                                                   terms.add.q_rel);
+                                                   w.w2, w.b2, w.gain2, w.bias2, terms.r, terms.bias, terms.biases.q,
+                                                   terms.biases.q_rel);
                   run.encoder_block_backward({.x = d[0], .query = d[1], .key = d[2], .value = d[3], .output = d[4],
                                               .gain1 = d[5], .bias1 = d[6], .w1 = d[7], .b1 = d[8], .w2 = d[9],
                                               .b2 = d[10], .gain2 = d[11], .bias2 = d[12], .r = d[13], .bias = d[14],

@@ -17,12 +17,12 @@ struct LayerTerms {
   Rotation rotation{};                     // for queries and keys: (1 or B, T, D/2)
   Pairing pairing = Pairing::interleaved;
   Tensor r{}, bias{};                      // as in Scores, without `pairs`: N = 2T - 1; q_rel is q
-  QueryBiases add{};
+  QueryBiases biases{};                    // added to queries
 };
 Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // q belongs to the last slots of k's
 
-// The last `queries` slots: x (B, T, C) -> (B, queries, C)
 struct BlockSizes { int heads, queries; bool causal; };   // queries: 1 .. T
+// The block's result for the last `queries` slots: x (B, T, C) -> (B, queries, C)
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
 // The half after attention, from x and attention's result `mixed`: (..., C) -> (..., C). Unused: query, key, value.

@@ -30,7 +30,7 @@ Backward observe(const char* op, const std::vector<Tensor>& results, Inputs inpu
   for (const Input in : inputs) read.push_back(in.x);
   if (debug) check_forward(op, results, read);
   if (!on_tape) return backward;
-  if (innermost_watch) innermost_watch->recorded(at, op, results, read);
+  if (innermost_watch) innermost_watch->after_forward(at, op, results, read);
   auto run = [at, backward = std::move(backward)](const real* dy) {
     if (innermost_watch) innermost_watch->before_backward(at);
     backward(dy);

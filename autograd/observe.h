@@ -19,8 +19,8 @@ class TapeWatch {
   TapeWatch(const TapeWatch&) = delete;
   TapeWatch& operator=(const TapeWatch&) = delete;
   // The op has run, and is about to become number `at` of the tape, from 0. Absent inputs are empty tensors.
-  virtual void recorded(size_t at, const char* op, const std::vector<Tensor>& results,
-                        const std::vector<Tensor>& inputs) = 0;
+  virtual void after_forward(size_t at, const char* op, const std::vector<Tensor>& results,
+                             const std::vector<Tensor>& inputs) = 0;
   // Around the backward function of op number `at`, unless no gradient has reached it.
   virtual void before_backward(size_t at) = 0;
   virtual void after_backward(size_t at) = 0;

@@ -78,7 +78,7 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // the sa
 
 // The fused ops of the transformer. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-// The same with stored weights of an external checkpoint, (out, in), and with a stored table: on a CPU, no gradients.
+// The same with stored weights of an external checkpoint, (out, in), and with a stored table: no gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
 Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
@@ -129,6 +129,7 @@ Tensor attention_weights(const Scores&, const Span&);                  // (B, H,
 // mean and variance. Streams over the keys and stores no weights. (B, H, Tq, statistics_per_row), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
 // Each key, the nearest first, takes a share of the weight that nearer keys have left; a query's own slot takes none.
-Tensor geometric(const Tensor& z, const Tensor& side, const Span&);   // (..., Tq, Tk), (..., Tq, 2: right, left) -> z's
+// side: added to the logits z of keys on the right, and on the left.  (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
+Tensor geometric(const Tensor& z, const Tensor& side, const Span&);
 
 }  // namespace poslab

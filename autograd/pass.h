@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
-#include <utility>
 
 #include "autograd/tape_piece.h"
 #include "core/error.h"
@@ -21,10 +20,10 @@ inline uint64_t next_pass() {
   static std::atomic<uint64_t> passes = 0;  // of all threads
   return ++passes;
 }
-inline thread_local uint64_t pass = next_pass();   // the current one
+inline thread_local uint64_t current_pass = next_pass();
 
-inline const Tensor& mark_pass(const Tensor& y) { return MadeIn::of(y) = pass, y; }
-inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) != 0 && MadeIn::of(x) != pass; }
+inline const Tensor& mark_pass(const Tensor& y) { return MadeIn::of(y) = current_pass, y; }
+inline bool is_stale(const Tensor& x) { return x.requires_grad() && MadeIn::of(x) && MadeIn::of(x) != current_pass; }
 
 [[noreturn]] inline void refuse_stale(const std::string& what) {
   bad_input("backward: {} of an earlier pass or of another thread, whose ops are not on this tape; compute it again "
@@ -41,7 +40,7 @@ inline Backward with_stale_check(const char* op, Inputs inputs, Backward backwar
 
 // Clears the tape when its scope ends, also by an exception.
 struct EndOfPass {
-  EndOfPass() { pass = next_pass(); }
+  EndOfPass() { current_pass = next_pass(); }
   ~EndOfPass() { tape.clear(); }
 };
 

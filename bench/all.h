@@ -36,17 +36,17 @@ void time_decoder();
 // On command, for bench/generate.py, a checkpoint of the Hugging Face form writes: for every line `write 32+256` it
 // reads the first 32 tokens of tests/support/formula.h's "prompt", writes the 256 most probable ones and prints
 // {"ms": [time], "tokens": [256]}, until the end of standard input. Throws as open_hf_model.
-void serve_generate(const std::string& checkpoint, Matmul, Device);
+void serve_generate(const std::string& checkpoint, Rounding, Device);
 // The same for bench/t5.py, of the encoder of a T5: for every line `encode 512` it reads the first 512 tokens of the
 // prompt and prints {"ms": [time], "states": the first and the last slot's}. Throws as t5::open_hf_model.
-void serve_t5(const std::string& checkpoint, Matmul, Device);
+void serve_t5(const std::string& checkpoint, Rounding, Device);
 
 // -- products of other libraries. Each function runs c = a b for each matrix of the batch, on threads() threads; it is
 // empty without the library. The pointers must stay valid. Factors are reals, or in bf16 numbers of 16 bits.
 
-std::function<void()> dnnl_product(Matmul, int batch, int m, int k, int n, void* a, void* b, real* c);  // oneDNN
+std::function<void()> dnnl_product(Rounding, int batch, int m, int k, int n, void* a, void* b, real* c);  // oneDNN
 // Also empty if threads may not call OpenBLAS (core/platform/openblas.h), and for bf16 if it was built without.
-std::function<void()> openblas_product(Matmul, int batch, int m, int k, int n, const void* a, const void* b, real* c);
+std::function<void()> openblas_product(Rounding, int batch, int m, int k, int n, const void* a, const void* b, real* c);
 bool has_sbgemm();            // whether OpenBLAS was built with bf16
 std::string openblas_name();  // "OpenBLAS 0.3.21, core Cooperlake, pthread", or "none"
 

@@ -23,7 +23,7 @@ Rates sgemm_rates() {
   static const int rows = n * threads();   // one product for each thread
   static const Tensor all = Tensor::full({rows, n}, real(0.5));
   static std::vector<real> c(size_t(rows) * n);
-  if (const auto run = openblas_product(Matmul::fp32, 1, rows, n, n, all.data(), b.data(), c.data()))
+  if (const auto run = openblas_product(Rounding::fp32, 1, rows, n, n, all.data(), b.data(), c.data()))
     rates.blas = threads() * flop / timed(run) / 1e9;
   const NoGrad no_grad;
   rates.ours = flop / timed([] { matmul(a, b); }) / 1e9;

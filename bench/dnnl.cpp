@@ -11,11 +11,11 @@
 
 namespace poslab {
 
-std::function<void()> dnnl_product(Matmul how, int batch, int m, int k, int n, void* a, void* b, real* c) {
+std::function<void()> dnnl_product(Rounding how, int batch, int m, int k, int n, void* a, void* b, real* c) {
   using namespace dnnl;
   omp_set_num_threads(threads());
   const engine cpu(engine::kind::cpu, 0);
-  const auto factor = how == Matmul::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+  const auto factor = how == Rounding::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
   const auto of = [](int batch, int rows, int columns, memory::data_type numbers) {
     const memory::dims dims = batch > 1 ? memory::dims{batch, rows, columns} : memory::dims{rows, columns};
     return memory::desc(dims, numbers, batch > 1 ? memory::format_tag::abc : memory::format_tag::ab);
@@ -37,6 +37,6 @@ std::function<void()> dnnl_product(Matmul how, int batch, int m, int k, int n, v
 }  // namespace poslab
 #else
 namespace poslab {
-std::function<void()> dnnl_product(Matmul, int, int, int, int, void*, void*, real*) { return {}; }
+std::function<void()> dnnl_product(Rounding, int, int, int, int, void*, void*, real*) { return {}; }
 }  // namespace poslab
 #endif

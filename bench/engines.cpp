@@ -7,7 +7,6 @@
 #include <map>
 
 #include "bench/clock.h"
-#include "core/engine.h"
 #include "core/platform/isa.h"
 #include "core/platform/openblas.h"
 #include "core/platform/parallel.h"

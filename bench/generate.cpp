@@ -1,6 +1,5 @@
 #include "bench/all.h"
 
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +20,7 @@ namespace {
 
 void say(const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; }
 
-void say_program(Matmul rounded, Device where) {
+void say_program(Rounding rounded, Device where) {
   say({{"program", "poslab"},
        {"device", backend(where).name()},
        {"threads", threads()},
@@ -32,7 +31,7 @@ void say_program(Matmul rounded, Device where) {
 
 }  // namespace
 
-void serve_generate(const std::string& checkpoint, Matmul rounded, Device where) {
+void serve_generate(const std::string& checkpoint, Rounding rounded, Device where) {
   const MatmulPrecision as_asked(where, rounded);
   const HfModel model = open_hf_model(checkpoint, where);
   say_program(rounded, where);
@@ -53,7 +52,7 @@ void serve_generate(const std::string& checkpoint, Matmul rounded, Device where)
   }
 }
 
-void serve_t5(const std::string& checkpoint, Matmul rounded, Device where) {
+void serve_t5(const std::string& checkpoint, Rounding rounded, Device where) {
   const MatmulPrecision as_asked(where, rounded);
   const t5::HfModel model = t5::open_hf_model(checkpoint, where);
   const NoGrad still;

@@ -79,7 +79,7 @@ void time_ladder() {
   const auto by = [&](Loops product) {
     return [&, product]() -> const real* { return product(n, a.data(), b.data(), c.data()), c.data(); };
   };
-  const auto ours = [&](Matmul how, PairsBy pairs = PairsBy::fastest) {
+  const auto ours = [&](Rounding how, PairsBy pairs = PairsBy::fastest) {
     return [&, how, pairs]() -> const real* {
       const UsePairs by_pairs(pairs);
       const MatmulPrecision as(Device::cpu, how);
@@ -90,10 +90,10 @@ void time_ladder() {
   std::vector<Rung> rungs = {{"dot", by(dots), 0},
                              {"rows", by(rows), 1e-5},
                              {"blocks", by(blocks), 1e-5},
-                             {"tiles", ours(Matmul::fp32), 1e-5}};
+                             {"tiles", ours(Rounding::fp32), 1e-5}};
   if (sizeof(real) == sizeof(float)) {
-    rungs.push_back({"pairs", ours(Matmul::bf16, PairsBy::emulated), 1e-2});
-    if (has_vdpbf16ps()) rungs.push_back({"vdpbf16ps", ours(Matmul::bf16, PairsBy::instruction), 1e-2});
+    rungs.push_back({"pairs", ours(Rounding::bf16, PairsBy::emulated), 1e-2});
+    if (has_vdpbf16ps()) rungs.push_back({"vdpbf16ps", ours(Rounding::bf16, PairsBy::instruction), 1e-2});
   }
   std::map<std::string, std::string> here;
   for (const auto& [name, word] : about()) here[name] = word;

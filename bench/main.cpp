@@ -73,7 +73,7 @@ int main(int count, char** words) {
   CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
   CLI::App* reader = app.add_subcommand("t5", "the encoder of a T5 reads on command, for bench/t5.py");
   std::string checkpoint;
-  Matmul rounded = Matmul::fp32;
+  Rounding rounded = Rounding::fp32;
   Device where = Device::cpu;
   for (CLI::App* side : {writer, reader}) {
     side->add_option("--hf", checkpoint)->required();
@@ -81,7 +81,8 @@ int main(int count, char** words) {
     side->add_option("--device", where, "cpu or cuda")
         ->transform(CLI::Transformer(std::map<std::string, Device>{{"cpu", Device::cpu}, {"cuda", Device::cuda}}));
     side->add_option("--matmul", rounded, "fp32 or bf16")
-        ->transform(CLI::Transformer(std::map<std::string, Matmul>{{"fp32", Matmul::fp32}, {"bf16", Matmul::bf16}}));
+        ->transform(CLI::Transformer(
+            std::map<std::string, Rounding>{{"fp32", Rounding::fp32}, {"bf16", Rounding::bf16}}));
   }
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);

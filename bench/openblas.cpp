@@ -23,9 +23,9 @@ Sbgemm sbgemm() {
 bool has_sbgemm() { return sbgemm() != nullptr; }
 
 // Each of our threads takes a block of rows, or a share of the batch.
-std::function<void()> openblas_product(Matmul how, int batch, int m, int k, int n, const void* a, const void* b,
+std::function<void()> openblas_product(Rounding how, int batch, int m, int k, int n, const void* a, const void* b,
                                        real* c) {
-  const bool rounded = how == Matmul::bf16;
+  const bool rounded = how == Rounding::bf16;
   if (!has_openblas() || (rounded && !has_sbgemm())) return {};
   return [=, in_bf16 = sbgemm()] {
     const int64_t rows = batch > 1 ? batch : m, share = (rows + threads() - 1) / threads();

@@ -67,8 +67,8 @@ std::vector<uint16_t> halves(const Tensor& x) {
   return all;
 }
 
-void time_products(Matmul how, double peak) {
-  const bool rounded = how == Matmul::bf16;
+void time_products(Rounding how, double peak) {
+  const bool rounded = how == Rounding::bf16;
   const MatmulPrecision as(Device::cpu, how);
   fmt::print("\nproducts{}, medians of turns, GFLOP/s (share of a large product's {:.0f} in fp32)\n{:<22}",
              rounded ? " in bf16" : "", peak, "");
@@ -115,8 +115,8 @@ void time_products(Matmul how, double peak) {
 void time_products() {
   const NoGrad no_grad;
   const double peak = ceiling();
-  time_products(Matmul::fp32, peak);
-  if (sizeof(real) == sizeof(float)) time_products(Matmul::bf16, peak);
+  time_products(Rounding::fp32, peak);
+  if (sizeof(real) == sizeof(float)) time_products(Rounding::bf16, peak);
   if (has_openblas() && !has_sbgemm())
     fmt::print("\n{} is built without bf16: it has no cblas_sbgemm.\n", openblas_name());
 }

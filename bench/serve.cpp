@@ -1,9 +1,6 @@
 #include "bench/serve.h"
 
-#include <fmt/format.h>
-
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
 #include "autograd/tape.h"

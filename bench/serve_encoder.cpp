@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <sstream>
 
 #include "autograd/tape.h"
 #include "bench/serve.h"
@@ -28,7 +27,7 @@ struct Encoder : Served {
   const Params& params() const override { return state.params; }
   json sizes() const override {
     const bool on_cpu = state.params.device() == Device::cpu;
-    return {{"products", engine_in_full(products(config), on_cpu ? matmul(config) : Matmul::fp32)},
+    return {{"products", engine_in_full(products(config), on_cpu ? rounding(config) : Rounding::fp32)},
             {"symbols_in", state.net.spec().symbols_in},
             {"symbols_out", state.net.spec().symbols_out}};
   }

@@ -57,38 +57,38 @@ void read_result(int ticket, void* to) {
 const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
-thread_local Matmul of_cpu = Matmul::fp32;                    // cpu_matmul()
+thread_local Rounding of_cpu = Rounding::fp32;                   // cpu_rounding()
 // The precision and the engine of each device, as MatmulPrecision has set them.
-thread_local std::pair<Matmul, Engine> current[2] = {{Matmul::fp32, Engine::own}, {Matmul::fp32, Engine::own}};
-void set_matmul(Matmul how, Engine) {
-  if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
+thread_local std::pair<Rounding, Engine> current[2] = {{Rounding::fp32, Engine::own}, {Rounding::fp32, Engine::own}};
+void set_rounding(Rounding how, Engine) {
+  if (how != Rounding::fp32 && sizeof(real) != sizeof(float))
     bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; use "
-              "matmul = fp32", matmul_names[int(how)]);
+              "matmul = fp32", rounding_names[int(how)]);
   of_cpu = how;
 }
 
 void leave_queue() {}
 
-const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write,      fill,       start_read,
-                  read_result, upload,     wait,        step,     set_matmul, leave_queue};
+const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write,        fill,       start_read,
+                  read_result, upload,     wait,        step,     set_rounding, leave_queue};
 const Backend* cuda = nullptr;
 
 }  // namespace
 
-Matmul cpu_matmul() { return of_cpu; }
+Rounding cpu_rounding() { return of_cpu; }
 
-MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
+MatmulPrecision::MatmulPrecision(Device device, Rounding how, Engine by)
     : by_(device == Device::cpu ? by : engine()), device_(device), before_(current[int(device)]) {
-  if (device == Device::cpu && how != Matmul::fp32 && by != Engine::own)
-    bad_input("matmul = {}: products = {} rounds nothing; use products = own, or matmul = fp32", matmul_names[int(how)],
-              engine_names[int(by)]);
-  backend(device).set_matmul(how, by);
+  if (device == Device::cpu && how != Rounding::fp32 && by != Engine::own)
+    bad_input("matmul = {}: products = {} rounds nothing; use products = own, or matmul = fp32",
+              rounding_names[int(how)], engine_names[int(by)]);
+  backend(device).set_rounding(how, by);
   current[int(device)] = {how, by};
 }
 MatmulPrecision::~MatmulPrecision() {
   const auto [how, by] = current[int(device_)] = before_;
   try {
-    backend(device_).set_matmul(how, by);
+    backend(device_).set_rounding(how, by);
   } catch (const std::exception&) {}  // NOLINT(bugprone-empty-catch): the next call to the device reports its error
 }
 

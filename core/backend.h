@@ -31,8 +31,8 @@ struct Backend {
   // all, and work() runs for its uploads alone. So work() may be called twice, and must not read results.
   void (*step)(const std::function<void()>& work) = nullptr;
   // Sets how products of the calling thread's queue round, and on a GPU the engine that computes them;
-  // `MatmulPrecision` below limits it to a scope. Throws BadInput for what this device does not support.
-  void (*set_matmul)(Matmul, Engine) = nullptr;
+  // `MatmulPrecision` below limits it to a scope. Throws BadInput if this device does not support them.
+  void (*set_rounding)(Rounding, Engine) = nullptr;
   // Ends the calling thread's queue (core/platform/own_queue.h): waits, and drops its recorded steps. Does not throw.
   void (*leave_queue)() = nullptr;
   // Called with each buffer that a tensor gets, new or reused. Null: not called.
@@ -43,12 +43,12 @@ struct Backend {
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
 void add_backend(Device, const Backend&);   // called once by a program that links the backend; keeps a pointer
 
-// Scope guard: while it lives, the calling thread's products on the device round to this precision, and this engine
-// computes them; on a GPU our own kernels do, unless it is cublas. The destructor restores both. Throws BadInput if the
+// Scope guard: while it lives, the calling thread's products on the device round in this way, and this engine computes
+// them; on a GPU every engine but cublas means our own kernels. The destructor restores both. Throws BadInput if the
 // device does not support them.
 class MatmulPrecision {
  public:
-  MatmulPrecision(Device, Matmul, Engine = engine());
+  MatmulPrecision(Device, Rounding, Engine = engine());
   ~MatmulPrecision();
   MatmulPrecision(const MatmulPrecision&) = delete;
   MatmulPrecision& operator=(const MatmulPrecision&) = delete;
@@ -56,7 +56,7 @@ class MatmulPrecision {
  private:
   UseEngine by_;
   Device device_;
-  std::pair<Matmul, Engine> before_;
+  std::pair<Rounding, Engine> before_;
 };
 
 }  // namespace poslab

@@ -203,15 +203,15 @@ Spelling read_spelling(const std::string& text) {
   return s;
 }
 
-std::vector<std::string> split(const std::string& text, char at) {
+std::vector<std::string> split(const std::string& text, char separator) {
   const auto digit = [&](size_t n) { return n < text.size() && text[n] >= '0' && text[n] <= '9'; };
   const auto in_exponent = [&](size_t n) {
     return text[n] == '+' && n >= 2 && text[n - 1] == 'e' && digit(n - 2) && digit(n + 1);
   };
   std::vector<std::string> parts;
   for (size_t from = 0;;) {
-    size_t end = text.find(at, from);
-    while (end != std::string::npos && in_exponent(end)) end = text.find(at, end + 1);
+    size_t end = text.find(separator, from);
+    while (end != std::string::npos && in_exponent(end)) end = text.find(separator, end + 1);
     parts.push_back(trimmed(text.substr(from, end == std::string::npos ? end : end - from)));
     if (end == std::string::npos) return parts;
     from = end + 1;

@@ -21,10 +21,11 @@ struct Range { double min, max; };   // both included
 struct Lengths { int from, to; };    // both included; written 1:100
 using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text
 
-// One option of a thing: a switch, one of some words, a whole number, a number, a list of whole numbers, as 1/2/8, or
-// of numbers, as 1/2.5/8, a length, which is a whole number or a share of the trained length, as 0.5L, or a range of
-// lengths, as 1:100.
+// One option of a thing.
 struct Option {
+  //   toggle  on or off        word    one of `words`          whole, number    3   2.5
+  //   wholes, numbers          lists: 1/2/8   1/2.5/8
+  //   length  a whole number, or a share of the trained length: 0.5L           lengths          a range: 1:100
   enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };
   Option(std::string name, bool standard, std::string help);
   Option(std::string name, std::vector<std::string> words, std::string help);   // the first word is the default
@@ -43,10 +44,11 @@ struct Option {
   std::vector<std::string> words = {};   // none: any text
   Range range = {0, 0};
   // For an option whose words are names of things with options of their own: the settings that a text such as
-  // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: this option's alone.
+  // "randomized:max_position=4096" makes, of this option and of others. Throws BadInput. Null: it sets this option
+  // alone.
   Settings (*sets)(const std::string& text) = nullptr;
-  // Parses a value that is neither a number nor a word, for RunSpec::value (experiment/run_spec.h). Throws BadInput.
-  // Null: the value is one of these.
+  // For an option whose value is of a type of its own: parses the text, for RunSpec::value (experiment/run_spec.h).
+  // Throws BadInput. Null for all others.
   std::any (*read)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
@@ -72,8 +74,8 @@ struct Spelling {
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
-// The parts of a composition such as "rope|none", between the separators `at`. The + of 1e+16 does not separate.
-std::vector<std::string> split(const std::string& text, char at);
+// The parts of a composition such as "rope|none", which the separator stands between. The + of 1e+16 separates nothing.
+std::vector<std::string> split(const std::string& text, char separator);
 
 // The options of a thing, each with a value.
 class Choices {
@@ -128,8 +130,8 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
   raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
-using RunValues = std::map<std::string, std::string>;   // defaults of a spelling's options, from the run's
-RunValues trained_on(int64_t slots);                     // the trained length alone, which shares like 0.5L refer to
+using RunValues = std::map<std::string, std::string>;   // of the run, for options that a spelling does not set
+RunValues trained_on(int64_t slots);                     // the trained length alone, of which 0.5L is the half
 
 // All options of a thing: values of the spelling, else of `run`, else defaults. With a trained length in `run`, shares
 // become numbers. Throws BadInput.

@@ -1,5 +1,5 @@
-// Which engine multiplies matrices: in linear layers, feed-forward networks and matmul, forward and backward. Our own
-// kernels always compute attention's products and products with weights in the form of their file. For a CPU
+// The engine that multiplies matrices: in linear layers, feed-forward networks and matmul, forward and backward. Our
+// own kernels always compute attention's products and those with stored weights (core/stored_matrix.h). For a CPU
 // core/kernels.cpp hands out the engine's table of kernels; a GPU (cuda/product.cu) has our own kernels and cuBLAS.
 #pragma once
 #include <optional>

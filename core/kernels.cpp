@@ -65,7 +65,7 @@ bool by_vdpbf16ps() {
 const Kernels& cpu_kernels() {
   const Kernels& table = chosen().table(engine());
 #ifdef POSLAB_AVX512_BF16
-  if (cpu_matmul() == Matmul::bf16 && by_vdpbf16ps()) {
+  if (cpu_rounding() == Rounding::bf16 && by_vdpbf16ps()) {
     static const Kernels pairs = avx512_bf16::with_products(table);
     return pairs;
   }

@@ -18,7 +18,7 @@ class Params {
   // For the weights of an external checkpoint: modules read its matrices, found by the full names of parameters, and
   // make none. A vector is a matrix of one row. entries() is then empty, and nothing has a gradient.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
-  explicit Params(StoredWeights, Device = Device::cpu);   // the model's; the matrices that are given are on the CPU
+  explicit Params(StoredWeights, Device of_model = Device::cpu);   // StoredWeights gives matrices on the CPU
   // The stored matrix of that name under this path; empty unless constructed with StoredWeights.
   StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
@@ -49,7 +49,7 @@ class Params {
   struct Store;
   Tensor make(const std::string& name, Shape) const;
   template <class Draw>
-  Tensor request(const std::string& name, Shape, const Draw&) const;     // if new, of values draw(rng), ...
+  Tensor request(const std::string& name, Shape, const Draw&) const;     // a new one has values draw(rng)
   std::shared_ptr<Store> store_;
   std::string path_;
   bool shared_ = false;

@@ -20,7 +20,7 @@ struct Peaks {
   struct CopySpeed { double size, rate; };   // bytes that a copy reads and writes; bytes per second
   double flops;                              // FLOP/s of square products that stay in the second cache
   std::vector<CopySpeed> copies;             // smallest size first
-  double rate(double bytes) const;           // the rate of the smallest copy of at least so many bytes
+  double rate(double bytes) const;           // the rate of the smallest copy of at least this size
 };
 const Peaks& peaks();
 
@@ -33,7 +33,7 @@ struct ProfileTotals {
   double compute_floor = 0, memory_floor = 0;   // seconds of the calls bound by FLOPs, and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-// totals of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+// Of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def.
 std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 

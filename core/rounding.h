@@ -1,6 +1,6 @@
 // How products of matrices round: in linear layers, matmul and feed-forward networks, forward and backward. In
 // attention a CPU rounds to bf16 products of heads of 8 channels alone (core/cpu/attention/narrow_pairs.h), a GPU those
-// of 9 to 128. The rest, the optimizer, and few rows with weights in their file's form (linear_stored) are in fp32.
+// of 9 to 128. All else is in fp32: other kernels, the optimizer, and few rows times stored weights (linear_stored).
 #pragma once
 
 namespace poslab {
@@ -12,10 +12,10 @@ namespace poslab {
 //   fp32     not at all
 //   tf32x3   each factor split into two numbers of 11 bits, and three of their four products: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even; on a CPU subnormal numbers to 0
-enum class Matmul { fp32, tf32x3, tf32, bf16 };
-inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in the order of Matmul
+enum class Rounding { fp32, tf32x3, tf32, bf16 };
+inline constexpr const char* rounding_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in the order of Rounding
 
-// How the calling thread's products on the CPU round; set by backend(Device::cpu).set_matmul().
-Matmul cpu_matmul();
+// How the calling thread's products on the CPU round; set by backend(Device::cpu).set_rounding().
+Rounding cpu_rounding();
 
 }  // namespace poslab

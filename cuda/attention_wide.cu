@@ -14,7 +14,7 @@
 
 namespace poslab::cuda {
 
-Matmul matmul_in_use();                                   // cuda/product.cu
+Rounding matmul_in_use();                                   // cuda/product.cu
 
 namespace wide {
 namespace {
@@ -26,9 +26,9 @@ constexpr int bytes_of(int rows) {
 }
 
 // How factors are rounded, and the channels of a row in shared memory.
-template <Matmul how_, int W_>
+template <Rounding how_, int W_>
 struct Form {
-  static constexpr Matmul how = how_;
+  static constexpr Rounding how = how_;
   static constexpr int W = W_, tile_rows = W > 64 ? 16 : 32;      // rows of a tile
 };
 
@@ -65,7 +65,7 @@ template <class F>
 __global__ void __launch_bounds__(block_threads, 2) attend(real* o, real* stats, const AttentionArgs x, bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
   if (without_tensor_cores) return;
-  constexpr Matmul how = F::how;
+  constexpr Rounding how = F::how;
   constexpr int W = F::W, tile_rows = F::tile_rows, N = tile_rows / 8;
   constexpr int k_tile = own_rows * line<W>, v_tile = k_tile + tile_rows * line<W>;
   const int tiles = ceil_div(x.queries, own_rows), D = x.head_dim, Dv = x.value_dim;
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(block_threads, 2)
                const LogitGrads wanted, Four* facts, int from, int to, bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
   if (without_tensor_cores) return;
-  constexpr Matmul how = F::how;
+  constexpr Rounding how = F::how;
   constexpr int W = F::W, N = F::tile_rows / 8;
   constexpr int do_rows = own_rows * line<W>, k_tile = 2 * do_rows, v_tile = k_tile + F::tile_rows * line<W>;
   const int tiles = ceil_div(to - from, own_rows), D = x.head_dim, Dv = x.value_dim, head = int(blockIdx.y);
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(block_threads, 2)
             bool whole) {
   SHARED_OF_LAUNCH(Four, pool);
   if (without_tensor_cores) return;
-  constexpr Matmul how = F::how;
+  constexpr Rounding how = F::how;
   constexpr int W = F::W, N = F::tile_rows / 8;
   constexpr int v_rows = own_rows * line<W>, q_tile = 2 * v_rows, do_tile = q_tile + F::tile_rows * line<W>;
   constexpr int facts_at = (do_tile + F::tile_rows * line<W>) / 4;
@@ -328,15 +328,15 @@ __global__ void __launch_bounds__(block_threads, 2)
 // start(Form) of the precision in use and the narrowest rows that fit
 template <class Start>
 void in_form(const AttentionArgs& x, const Start& start) {
-  const auto of_width = [&]<Matmul how>() {
+  const auto of_width = [&]<Rounding how>() {
     const int channels = larger(x.head_dim, x.value_dim);
     channels <= 32 ? start(Form<how, 32>{}) : channels <= 64 ? start(Form<how, 64>{}) : start(Form<how, 128>{});
   };
   switch (matmul_in_use()) {
-    case Matmul::tf32: return of_width.template operator()<Matmul::tf32>();
-    case Matmul::bf16: return of_width.template operator()<Matmul::bf16>();
-    case Matmul::tf32x3:
-    case Matmul::fp32: return of_width.template operator()<Matmul::tf32x3>();
+    case Rounding::tf32: return of_width.template operator()<Rounding::tf32>();
+    case Rounding::bf16: return of_width.template operator()<Rounding::bf16>();
+    case Rounding::tf32x3:
+    case Rounding::fp32: return of_width.template operator()<Rounding::tf32x3>();
   }
 }
 

@@ -46,7 +46,7 @@ __device__ inline void bring_rows(Pool& pool, int at, int rows, const real* from
 }
 
 // pairs += own tile^T: the warp's 16 rows at number `own`, 8 N rows at `tile`
-template <Matmul how, int W, int N, class Pool>
+template <Rounding how, int W, int N, class Pool>
 __device__ inline void multiply_rows(float (&pairs)[N][4], Pool& pool, int own, int tile) {
   const int lane = int(threadIdx.x) % warp, at = lane / 4 * line<W> + lane % 4;
   own += at, tile += at;
@@ -61,7 +61,7 @@ __device__ inline void multiply_rows(float (&pairs)[N][4], Pool& pool, int own, 
 }
 
 // sums += pairs tile; a lane has channels 8w + 2t and 8w + 2t + 1 of its two rows
-template <Matmul how, int W, int N, class Pool>
+template <Rounding how, int W, int N, class Pool>
 __device__ inline void add_rows(float (&sums)[W / 8][4], const float (&pairs)[N][4], Pool& pool, int tile) {
   const int lane = int(threadIdx.x) % warp;
   tile += lane % 4 * 2 * line<W> + lane / 4;

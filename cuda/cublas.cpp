@@ -2,7 +2,6 @@
 // program that does without it needs none. Its functions and constants are those of cublas_v2.h.
 #include <dlfcn.h>
 
-#include <mutex>
 #include <string>
 
 #include "core/error.h"
@@ -16,7 +15,7 @@ constexpr const char* library = "libcublas.so.13";
 constexpr int transposed = 1, float_32 = 0, usual_algorithm = -1;
 constexpr size_t workspace_bytes = size_t(32) << 20;       // NVIDIA's advice for an H100; smaller GPUs take less
 
-int compute_type(Matmul form) { return form == Matmul::tf32 ? 77 : form == Matmul::bf16 ? 75 : 68; }
+int compute_type(Rounding form) { return form == Rounding::tf32 ? 77 : form == Rounding::bf16 ? 75 : 68; }
 
 struct CuBlas {
   int (*create)(void** handle);

@@ -52,7 +52,7 @@ struct Gemm {
   int64_t a_step, b_step, c_step;          // from one of the batch to the next
   int batch;
   bool add;
-  Matmul form;                             // fp32, tf32 or bf16
+  Rounding form;                             // fp32, tf32 or bf16
   FIELDS(Gemm, a, b, c, m, n, k, a_line, b_line, a_along, b_along, a_step, b_step, c_step, batch, add, form)
 };
 void multiply(const Gemm&);

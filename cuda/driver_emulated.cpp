@@ -185,7 +185,7 @@ void multiply(const Gemm& g) {
   for (const void* at : {(const void*)g.a, (const void*)g.b, (const void*)g.c}) check_device_memory(at);
   run_or_record([g] {
     const auto rounded = [&](real x) {
-      return g.form == Matmul::fp32 ? x : real(g.form == Matmul::tf32 ? to_tf32(float(x)) : to_bf16(float(x)));
+      return g.form == Rounding::fp32 ? x : real(g.form == Rounding::tf32 ? to_tf32(float(x)) : to_bf16(float(x)));
     };
     for (int64_t part = 0; part < g.batch; ++part)
       for (int64_t i = 0; i < g.m; ++i)

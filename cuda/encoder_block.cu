@@ -73,7 +73,7 @@ __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, const Query
 }
 
 // All after attention: y of x in matrix 0 and o in matrix 1; Wo is the tile that comes next. Uses matrix 2.
-template <Matmul how, class Pool>
+template <Rounding how, class Pool>
 __device__ inline void behind_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
                                         const BlockArgs& x, const BlockKept& kept, const QueryRows& own, real* y,
                                         const DropoutArgs& drop1, const DropoutArgs& drop2) {
@@ -109,7 +109,7 @@ __device__ inline void behind_attention(Pool& pool, WeightStream<how, Pool>& wei
   norm_of_rows(pool, f, own, m0, m2, x.gain2, x.bias2, drop2, kept.s2, y, false);
 }
 
-template <Matmul how, bool relative>
+template <Rounding how, bool relative>
 __global__ void __launch_bounds__(most_block_threads)
     block_forward(real* y, const BlockKept kept, const BlockArgs x, const BlockFrame f, const DropoutArgs drop1,
                   const DropoutArgs drop2) {
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(most_block_threads)
   behind_attention<how>(pool, weights, f, x, kept, {first_query, f.queries}, y, drop1, drop2);
 }
 
-template <Matmul how>
+template <Rounding how>
 __global__ void __launch_bounds__(most_block_threads)
     tail_forward(real* y, const real* mixed, const BlockKept kept, const BlockArgs x, const BlockFrame f,
                  const DropoutArgs drop1, const DropoutArgs drop2) {
@@ -185,7 +185,7 @@ void encoder_tail(real* y, const real* mixed, const BlockKept& kept, const Block
   const BlockArgs x = without_streams(args);
   const BlockFrame f = tail_frame(x);
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
-  for_block_form(false, [&]<Matmul how, bool>() {
+  for_block_form(false, [&]<Rounding how, bool>() {
     launch(tail_forward<how>, tail_blocks(f, x.attention.queries), BlockSize(f.threads(), f.bytes()), y, mixed, kept, x,
            f, drop1, drop2);
   });
@@ -195,7 +195,7 @@ void encoder_block(real* y, const BlockKept& kept, const BlockArgs& args) {
   const BlockArgs x = without_streams(args);
   const BlockFrame f = frame_of(x, forward_matrices, false);
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
-  for_block_form(x.attention.r, [&]<Matmul how, bool relative>() {
+  for_block_form(x.attention.r, [&]<Rounding how, bool relative>() {
     launch(block_forward<how, relative>, unsigned(x.attention.batch), BlockSize(f.threads(), f.bytes()), y, kept, x, f,
            drop1, drop2);
   });

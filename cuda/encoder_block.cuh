@@ -150,7 +150,7 @@ struct PlainSums {                 // on the plain units: a four of columns of f
 
 // On tensor cores, 16 x 8 x 8 at a time. As in cuda/product_tile.cuh, column v of a four belongs to tile v, and places
 // of the sum are dealt out so that both factors are read in Fours: of 32, lane t has 8t .. 8t + 7.
-template <Matmul how>
+template <Rounding how>
 struct TensorSums {
   float c[4][4] = {};
   static __device__ int lane() { return int(threadIdx.x) % warp; }
@@ -171,7 +171,7 @@ struct TensorSums {
           const float left[4] = {float(upper.c[e]), float(lower.c[e]), float(upper.c[e + 1]), float(lower.c[e + 1])};
           for (int v = 0; v < 4; ++v) {
             const float two[2] = {float(right[e].c[v]), float(right[e + 1].c[v])};
-            if constexpr (how == Matmul::tf32)                 // the tile is rounded already
+            if constexpr (how == Rounding::tf32)                 // the tile is rounded already
               multiply_add(c[v], {to_tf32(left[0]), to_tf32(left[1]), to_tf32(left[2]), to_tf32(left[3])}, two);
             else
               add_rounded<how>(c[v], left, two);
@@ -180,12 +180,12 @@ struct TensorSums {
       }
   }
 };
-template <Matmul how>
-using BlockSums = std::conditional_t<how == Matmul::fp32, PlainSums, TensorSums<how>>;
+template <Rounding how>
+using BlockSums = std::conditional_t<how == Rounding::fp32, PlainSums, TensorSums<how>>;
 
 // The one tile of weights in shared memory, and the next one, which is on its way in registers: 4 x 4 weights a thread.
 // TF32 is rounded to here, once, and not by every warp that reads it.
-template <Matmul how, class Pool>
+template <Rounding how, class Pool>
 struct WeightStream {
   Pool& pool;
   int tile;
@@ -205,7 +205,7 @@ struct WeightStream {
   }
   __device__ void put() {
     if (!brings()) return;
-    if constexpr (how == Matmul::tf32)
+    if constexpr (how == Rounding::tf32)
       for (Four& four : x)
         for (real& number : four.c) number = to_tf32(float(number));
     const int line = int(threadIdx.x) / fours_of_row, along = int(threadIdx.x) % fours_of_row;
@@ -336,19 +336,19 @@ inline BlockArgs without_streams(BlockArgs x) {
   return x;
 }
 
-Matmul matmul_in_use();            // cuda/product.cu
+Rounding matmul_in_use();            // cuda/product.cu
 
 // f.template operator()<how, relative>() for how products are rounded and whether there is an r.
 template <class F>
 void for_block_form(bool relative, const F& f) {
-  const auto with = [&]<Matmul how>() {
+  const auto with = [&]<Rounding how>() {
     relative ? f.template operator()<how, true>() : f.template operator()<how, false>();
   };
   switch (matmul_in_use()) {
-    case Matmul::fp32: return with.template operator()<Matmul::fp32>();
-    case Matmul::tf32x3: return with.template operator()<Matmul::tf32x3>();
-    case Matmul::tf32: return with.template operator()<Matmul::tf32>();
-    case Matmul::bf16: return with.template operator()<Matmul::bf16>();
+    case Rounding::fp32: return with.template operator()<Rounding::fp32>();
+    case Rounding::tf32x3: return with.template operator()<Rounding::tf32x3>();
+    case Rounding::tf32: return with.template operator()<Rounding::tf32>();
+    case Rounding::bf16: return with.template operator()<Rounding::bf16>();
   }
 }
 

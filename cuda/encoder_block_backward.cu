@@ -182,7 +182,7 @@ __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const At
 
 // From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and after
 // it all Wq, if there is one.
-template <Matmul how, class Pool>
+template <Rounding how, class Pool>
 __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
                                          const BlockArgs& x, const BlockKept& kept, const BlockLeft& left,
                                          const QueryRows& own, const real* dy, const DropoutArgs& drop1,
@@ -231,7 +231,7 @@ __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& we
   }
 }
 
-template <Matmul how, bool relative>
+template <Rounding how, bool relative>
 __global__ void __launch_bounds__(most_block_threads)
     block_backward(const Accumulator dx, const real* dy, const BlockKept kept, const BlockLeft left, const BlockArgs x,
                    const BlockFrame f, const DropoutArgs drop1, const DropoutArgs drop2) {
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(most_block_threads)
   });
 }
 
-template <Matmul how>
+template <Rounding how>
 __global__ void __launch_bounds__(most_block_threads)
     tail_backward(const Accumulator dx, const Accumulator d_mixed, const real* dy, const BlockKept kept,
                   const BlockLeft left, const BlockArgs x, const BlockFrame f, const DropoutArgs drop1,
@@ -330,7 +330,7 @@ void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, cons
   real* memory = scratch(7, 2 * int64_t(rows) * C + int64_t(rows) * x.d_ff);
   left.dz1 = taken(memory, int64_t(rows) * C), left.dz2 = taken(memory, int64_t(rows) * C), left.dhidden = memory;
   left.norms = room_for_sums(int64_t(blocks) * 4 * C);
-  for_block_form(false, [&]<Matmul how, bool>() {
+  for_block_form(false, [&]<Rounding how, bool>() {
     launch(tail_backward<how>, unsigned(blocks), BlockSize(f.threads(), f.bytes()), d.x, d_mixed, dy, kept, left, x,
            f, drop1, drop2);
   });
@@ -364,7 +364,7 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   if (n_r) left.r = taken(partial, n_r);
   if (n_biases) left.biases = taken(partial, n_biases);
 
-  for_block_form(a.r, [&]<Matmul how, bool relative>() {
+  for_block_form(a.r, [&]<Rounding how, bool relative>() {
     launch(block_backward<how, relative>, unsigned(a.batch), BlockSize(f.threads(), f.bytes()), d.x, dy, kept, left, x,
            f, drop1, drop2);
   });

@@ -201,19 +201,19 @@ struct Held {
 };
 struct Products {
   Held held;
-  Matmul form = Matmul::fp32;
+  Rounding form = Rounding::fp32;
   bool by_library = false;
 };
 Held& held() { return of_this_queue<Products>().held; }
-Matmul& form() { return of_this_queue<Products>().form; }
+Rounding& form() { return of_this_queue<Products>().form; }
 
 template <unsigned rows>
 auto kernel() {
   switch (form()) {
-    case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // 64 rows would spill registers
-    case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
-    case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
-    case Matmul::fp32: break;
+    case Rounding::tf32x3: return product_tiles<32, Fragments<32, Rounding::tf32x3>>;   // 64 rows would spill registers
+    case Rounding::tf32: return product_tiles<rows, Fragments<rows, Rounding::tf32>>;
+    case Rounding::bf16: return product_tiles<rows, Fragments<rows, Rounding::bf16>>;
+    case Rounding::fp32: break;
   }
   return product_tiles<rows, Patch<rows>>;
 }
@@ -232,7 +232,7 @@ void start(Held& held, const NormOfProduct& norm) {
     }
     return unsigned(blocks);
   };
-  if (const unsigned blocks = count(64); blocks >= enough_tall && form() != Matmul::tf32x3)
+  if (const unsigned blocks = count(64); blocks >= enough_tall && form() != Rounding::tf32x3)
     launch_first(kernel<64>(), blocks, threads, jobs, norm);
   else
     launch_first(kernel<32>(), count(32), threads, jobs, norm);
@@ -318,8 +318,8 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& 
   return true;
 }
 
-Matmul matmul_in_use() { return form(); }
-void use_matmul(Matmul how, bool by_library) {
+Rounding matmul_in_use() { return form(); }
+void use_matmul(Rounding how, bool by_library) {
   Products& p = of_this_queue<Products>();
   if (how != p.form || by_library != p.by_library) start_products();
   p.form = how, p.by_library = by_library;

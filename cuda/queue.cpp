@@ -222,13 +222,13 @@ void wait() {
   driver::wait();
 }
 
-void set_matmul(Matmul how, Engine by) {
+void set_rounding(Rounding how, Engine by) {
   driver::start();
-  if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
+  if (how != Rounding::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
     bad_input("matmul = {}: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
-              "build with real = float; this is {}; use matmul = fp32", matmul_names[int(how)], driver::name());
+              "build with real = float; this is {}; use matmul = fp32", rounding_names[int(how)], driver::name());
   const bool by_library = by == Engine::cublas;
-  if (by_library && how == Matmul::tf32x3)
+  if (by_library && how == Rounding::tf32x3)
     bad_input("matmul = tf32x3: products = cublas has fp32, tf32 and bf16; use one of these, or products = own");
   if (by_library) driver::cublas();          // throws if it is not installed
   use_matmul(how, by_library);
@@ -274,7 +274,7 @@ constexpr std::nullptr_t on_allocate = nullptr;
 
 const Backend& as_backend() {
   static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,        start_read,
-                         read_result, upload_in_step, wait,    step,     set_matmul, leave_queue, on_allocate,
+                         read_result, upload_in_step, wait,    step,     set_rounding, leave_queue, on_allocate,
                          free_bytes};
   return b;
 }

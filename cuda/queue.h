@@ -48,7 +48,7 @@ struct Extent { const void *begin = nullptr, *end = nullptr; };
 Extent where_sums_go();                    // all places of all sums that are held back lie within
 void drop_products();                      // after an error
 void drop_sums();
-void use_matmul(Matmul, bool by_library);  // for products from here on; the library is cuBLAS
+void use_matmul(Rounding, bool by_library);  // for products from here on; the library is cuBLAS
 
 // Working space of kernels on the device: at least n reals, valid until the next call with the same buffer, 0 to 15.
 real* scratch(int buffer, int64_t n);

@@ -78,12 +78,12 @@ __device__ inline void multiply_add_bf16(float (&c)[4], const float (&a)[4], con
 #endif
 
 // c += a b, whose factors are rounded as `how` says.
-template <Matmul how>
+template <Rounding how>
 __device__ inline void add_rounded(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
-  if constexpr (how == Matmul::bf16) return multiply_add_bf16(c, a, b);
+  if constexpr (how == Rounding::bf16) return multiply_add_bf16(c, a, b);
   const float a_big[4] = {to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])};
   const float b_big[2] = {to_tf32(b[0]), to_tf32(b[1])};
-  if constexpr (how == Matmul::tf32x3) {                   // a b = small big + big small + big big, nearly
+  if constexpr (how == Rounding::tf32x3) {                   // a b = small big + big small + big big, nearly
     multiply_add(c, {to_tf32(a[0] - a_big[0]), to_tf32(a[1] - a_big[1]), to_tf32(a[2] - a_big[2]),
                      to_tf32(a[3] - a_big[3])}, b_big);
     multiply_add(c, a_big, {to_tf32(b[0] - b_big[0]), to_tf32(b[1] - b_big[1])});

@@ -1,6 +1,5 @@
 // The only list of schemes. A new one is a file encodings/NAME.cpp and a place in the two lists below.
 #include "encodings/own.h"
-#include "encodings/samplers.h"
 
 namespace poslab {
 

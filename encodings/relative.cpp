@@ -53,7 +53,7 @@ struct Relative : Encoding {
 
   std::optional<LayerTerms> terms(const Positions& p, const LayerShape& n) const override {
     if (distances(p).pairs) return std::nullopt;
-    return LayerTerms{.r = rows_of(p, n.device), .add = {u, v}};
+    return LayerTerms{.r = rows_of(p, n.device), .biases = {u, v}};
   }
 
   Scores without_biases(const Heads& in, const Positions& p) const {

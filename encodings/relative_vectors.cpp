@@ -1,8 +1,5 @@
 #include "encodings/relative_vectors.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "encodings/explicit_weights.h"
 
 namespace poslab {

@@ -86,7 +86,7 @@ void check(const RunSpec& c) {
   if (c["task"].empty()) bad_input("which task? Give --task NAME; `poslab list tasks` shows them");
   if (c["encoding"].empty()) bad_input("which encoding? Give --encoding NAME; `poslab list encodings` shows them");
   kernels(device(c));   // throws if this program or this machine lacks it
-  const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws for an impossible choice
+  const MatmulPrecision tried(device(c), rounding(c), products(c));   // throws for an impossible choice
   check_sizes(c);
   check_table(c);
   if (c["test_temperature"] != "same" && c.test_temperature->learned)

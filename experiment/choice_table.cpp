@@ -86,7 +86,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Evaluation", own.evaluation);
   add("Running", own.running);
   const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
-      matmuls(std::begin(matmul_names), std::end(matmul_names));
+      matmuls(std::begin(rounding_names), std::end(rounding_names));
   add("Running", {{"device", names_of(all_devices()), "where kernels run"},
                   {"matmul", matmuls, "the rounding of the factors of products"},
                   {"products", engines, "the engine of matrix products; cublas on a GPU alone"}});
@@ -184,11 +184,11 @@ Engine products(const Choices& c) {
   return Engine(name - std::begin(engine_names));                       // the option has no other values
 }
 
-Matmul matmul(const Choices& c) {
-  const auto name = std::find(std::begin(matmul_names), std::end(matmul_names), c["matmul"]);
-  return Matmul(name - std::begin(matmul_names));
+Rounding rounding(const Choices& c) {
+  const auto name = std::find(std::begin(rounding_names), std::end(rounding_names), c["matmul"]);
+  return Rounding(name - std::begin(rounding_names));
 }
-MatmulPrecision precision(const Choices& c) { return {device(c), matmul(c), products(c)}; }
+MatmulPrecision precision(const Choices& c) { return {device(c), rounding(c), products(c)}; }
 
 void refuse_aligned(const Chosen<TemperaturePolicy>& temperature) {
   if (temperature->name == "aligned")

@@ -76,7 +76,7 @@ inline constexpr std::pair<const char*, const char*> pool_options[] = {{"max_pos
 RunValues run_values(const Choices&);
 int slots(const Choices&, int length);     // input and output slots of the model at an input length
 Engine products(const Choices&);           // the engine of the run's products
-Matmul matmul(const Choices&);             // the precision to which factors of its products are rounded
+Rounding rounding(const Choices&);             // the precision to which factors of its products are rounded
 // While this object lives, the calling thread multiplies as this run does on its device; other runs of the process may
 // differ. Every pass needs one. Throws BadInput if the device does not support it.
 MatmulPrecision precision(const Choices&);

@@ -69,7 +69,7 @@ class Decoder {
   // parameters, which were not trained.
   Decoder with_encoding(const Chosen<Scheme>&) const;
   Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;
-  Decoder with_loops(int) const;                 // passes its blocks so often, its weights shared
+  Decoder with_loops(int) const;                 // passes its blocks this often, its weights shared
 
  private:
   Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;

@@ -7,10 +7,11 @@
 
 namespace poslab {
 
-// of(from, to, positions): the result of one document, (1, to - from, ...), at these slots of the sequences joined to
-// one, (1, B T, ...). They are joined to (B, T, ...). Throws BadInput unless the documents fill B sequences of T slots.
-using OfDocument = std::function<Tensor(int from, int to, const PositionSample&)>;
-Tensor join_documents(const PositionSample&, int B, int T, const OfDocument& of);
+// The result of one document, (1, to - from, ...): slots from .. to - 1 of all sequences joined to one, (1, B T, ...).
+using DocumentResult = std::function<Tensor(int from, int to, const PositionSample&)>;
+// result(from, to, positions) of each document, joined to (B, T, ...). Throws BadInput unless the documents fill B
+// sequences of T slots.
+Tensor join_documents(const PositionSample&, int B, int T, const DocumentResult& result);
 
 // x (B, T, ...) -> its slots from .. to - 1 of the B T, (1, to - from, ...)
 Tensor document_of(const Tensor& x, int from, int to);

@@ -8,7 +8,7 @@
 namespace poslab {
 
 Gau::Gau(Params p, GauSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
-  const int C = s.d_model, D = s.head, E = s.width;
+  const int C = s.d_model, D = s.head_dim, E = s.width;
   const double beta = std::pow(4.0 * s.layers, -0.25);
   const Params a = p / "attention";
   wu_ = a.truncated_normal("gate", {C, E}, beta / std::sqrt(double(C)));
@@ -22,7 +22,7 @@ Gau::Gau(Params p, GauSpec s) : spec_(s), name_("block" + std::to_string(s.layer
 }
 
 Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* cache) const {
-  const int B = x.dim(0), n = x.dim(1), D = spec_.head, E = spec_.width;
+  const int B = x.dim(0), n = x.dim(1), D = spec_.head_dim, E = spec_.width;
   const auto activation = [&](const char* part, Tensor t) { return expose(pass.trace, name_, part, std::move(t)); };
   const Tensor z = silu(linear(x, wz_));
   const Tensor q = activation(".attention.query", (z * q_gain_ + q_bias_).reshape({B, n, 1, D}));

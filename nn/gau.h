@@ -16,7 +16,7 @@
 namespace poslab {
 
 struct GauSpec {
-  int d_model, head, width, layer, layers;       // C, D, E; unit `layer`, from 0, of `layers`
+  int d_model, head_dim, width, layer, layers;   // C, D, E; unit `layer`, from 0, of `layers`
   double epsilon;                                // of the norm
 };
 

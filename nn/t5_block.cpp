@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "autograd/tape.h"
-#include "core/error.h"
 #include "nn/traced.h"
 
 namespace poslab {

@@ -38,7 +38,7 @@ Tensor Trace::operator()(const std::string& name, Tensor x) {
   return x;
 }
 
-void Trace::look(const std::string& name, const Tensor& x) {
+void Trace::capture(const std::string& name, const Tensor& x) {
   if ((*this)(name, x).data() != x.data())
     bad_input("trace: {} is computed only to be shown, and nothing reads it; replace its result, {}heads", name,
               name.substr(0, name.rfind('.') + 1));

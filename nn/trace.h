@@ -27,7 +27,7 @@ class Trace {
   // x, changed and captured where patterns match. Throws BadInput if a change gives another shape.
   Tensor operator()(const std::string& name, Tensor x);
   // Captures x, which is computed only for the trace. Throws BadInput if a change returns another tensor.
-  void look(const std::string& name, const Tensor& x);
+  void capture(const std::string& name, const Tensor& x);
 
   std::map<std::string, Tensor> captured;
   int queries = 0;   // attention's logits are traced for the last `queries` slots; 0: never

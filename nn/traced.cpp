@@ -19,13 +19,13 @@ Tensor last_queries(const Tensor& x, int n) {
 void look(const std::string& of, Trace& trace, const LayerPass& pass, const Heads& in, const Span& span) {
   const NoGrad inference;
   if (trace.wants(of + "statistics"))
-    trace.look(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
+    trace.capture(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
   if (!trace.queries || !trace.wants(of + "logits")) return;
   const int n = std::min(trace.queries, in.q.dim(1));
   const Heads some{last_queries(in.q, n), in.k, last_queries(in.x, n), in.x_keys, last_queries(in.temperature, n)};
   Span of_some = span;
   of_some.offset += in.q.dim(1) - n;
-  trace.look(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
+  trace.capture(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Tensor reweigh(Trace* trace, const std::string& name, const std::function<Tensor
 
 Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span,
               const std::optional<LayerTerms>& terms) {
-  if (terms) return attention(scores_of(*terms, in.q, in.k), v, span, terms->add);
+  if (terms) return attention(scores_of(*terms, in.q, in.k), v, span, terms->biases);
   Tensor heads = pass.encoding.attend(in, v, pass.positions, span);
   if (!pass.trace) return heads;
   const std::string of = name + ".attention.";

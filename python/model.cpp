@@ -1,7 +1,5 @@
 // A trained model of a run folder, or an external checkpoint: logits of the user's tokens, activations for functions of
 // Python, weights, and generation.
-#include <algorithm>
-
 #include "autograd/tape.h"
 #include "experiment/no_effect.h"
 #include "lab/runs/run.h"

@@ -65,8 +65,8 @@ class TapeReader {
  private:
   struct Watch : TapeWatch {
     explicit Watch(std::vector<Step>& to) : steps(to) {}
-    void recorded(size_t, const char* op, const std::vector<Tensor>& results,
-                  const std::vector<Tensor>& inputs) override {
+    void after_forward(size_t, const char* op, const std::vector<Tensor>& results,
+                       const std::vector<Tensor>& inputs) override {
       Step s{op, inputs, results};
       std::erase_if(s.inputs, [](const Tensor& x) { return !x; });
       steps.push_back(std::move(s));

@@ -1,8 +1,6 @@
 // The engine's functions for the page: words in, JSON and numbers out. web/lab.mjs turns them into methods. One file
 // per subject; each adds its functions to the only list, in web/exports.cpp.
 #pragma once
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,5 @@
 // Inspection of a trained model: the positions seen in training, its answer and attention for a string, and the
 // dispersion of its attention.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "encodings/picture.h"

@@ -1,7 +1,5 @@
 // A scheme without a model, as in `poslab show` and `poslab explain`: its matrix of positions and its texts. Layers and
 // heads count from 0.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 

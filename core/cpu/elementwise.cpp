@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
-// y_e = or += f(e, lanes in use), a vector at a time
+// y_e = f(e, lanes in use), or y_e += it unless y is empty, a vector at a time
 template <class F>
 void each(real* y, bool add, int64_t n, const F& f) {
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {

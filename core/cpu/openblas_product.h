@@ -6,7 +6,7 @@
 namespace poslab::POSLAB_ISA {
 
 struct OpenBlasProduct {
-  // c = or += a b                                                     a: (m, k)   b: (k, n)   c: (m, n), row by row
+  // c = a b, or c += a b if add                                       a: (m, k)   b: (k, n)   c: (m, n), row by row
   static void multiply(int m, int n, int k, Factor a, Factor b, real* c, bool add) {
     constexpr int row_by_row = 101, as_stored = 111, transposed = 112;           // CBLAS's numbers
     const auto form = [](Factor x) { return x.column == 1 ? as_stored : transposed; };

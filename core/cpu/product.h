@@ -1,4 +1,4 @@
-// c = a b with factors rounded to cpu_matmul() (core/rounding.h), for linear layers, matmul and feed-forward networks.
+// c = a b with factors rounded as cpu_rounding() says (core/rounding.h): linear layers, matmul, feed-forward networks.
 // gemm.h multiplies. Factors in bf16 are packed once, beforehand, by left() and right(); factors in the other forms are
 // copied and rounded for each product. Attention calls gemm.h itself.
 #pragma once
@@ -105,7 +105,7 @@ class Multiply {
   // c = finish(a b) (gemm.h); a and b are results of left() and right()              a: (m, k)   b: (k, n)   c: (m, n)
   template <class Finish>
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish finish) const {
-    if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, finish);
+    if (rounding_ == Rounding::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, finish);
 #ifndef POSLAB_DOUBLE
     if (pairs_ && !b.packed) return multiply_in_place(m, n, k, a, b, c, c_row, finish);
     if (pairs_) return gemm<Packed>(m, n, steps(k), a, b.at, b.row, c, c_row, finish);
@@ -139,7 +139,7 @@ class Multiply {
     int k;
   };
   Rounded rounded(int m, int n, int k, Left a, Right b) const {
-    const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // one product of three times the inner size
+    const int parts = rounding_ == Rounding::tf32x3 ? 3 : 1;   // one product of three times the inner size
     real *to_a = scratch(a_buffer, int64_t(parts) * m * k), *to_b = scratch(b_buffer, int64_t(parts) * k * n);
     const bool by_rows = a.column == 1;                       // else by columns: a is transposed
     const Left new_a = by_rows ? Left{to_a, ptrdiff_t(parts) * k, 1} : Left{to_a, 1, m};
@@ -151,15 +151,15 @@ class Multiply {
     };
     const auto tf32 = [](real x) { return to_tf32(x); };
     const auto rest = [](real x) { return to_tf32(x - to_tf32(x)); };
-    if (how_ == Matmul::tf32)
+    if (rounding_ == Rounding::tf32)
       copy(0, tf32, tf32);
     else copy(0, rest, tf32), copy(1, tf32, rest), copy(2, tf32, tf32);
     return {new_a, to_b, parts * k};
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Matmul how_ = cpu_matmul();  // the calling thread's, also for the threads that help it
-  bool pairs_ = how_ == Matmul::bf16;
+  Rounding rounding_ = cpu_rounding();  // the calling thread's, also for the threads that help it
+  bool pairs_ = rounding_ == Rounding::bf16;
 };
 
 // Scratch buffers for packed factors: the first for a factor that all threads read, the others for a block of rows.

@@ -1,5 +1,5 @@
-// Kernels are compiled for several instruction sets. In use is the best one that this processor supports, or the one
-// that the environment variable POSLAB_ISA names.
+// Kernels are compiled for several instruction sets. The one in use is the best that this processor supports, or the
+// one that the environment variable POSLAB_ISA names.
 #pragma once
 #include <string>
 #include <vector>

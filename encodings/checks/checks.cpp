@@ -196,7 +196,7 @@ Outcome terms_as_attention(const Setup& setup) {
   if (!terms) return {0, Expect::below, 0};
   Span span = setup.span();
   span.offset = T - in.q.dim(1);
-  const Tensor by_terms = attention(scores_of(*terms, in.q, in.k), content.v, span, terms->add);
+  const Tensor by_terms = attention(scores_of(*terms, in.q, in.k), content.v, span, terms->biases);
   return {difference(by_terms, model->attend(in, content.v, p, span)), Expect::below, tolerance, "terms"};
 }
 

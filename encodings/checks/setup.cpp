@@ -1,7 +1,6 @@
 #include "encodings/checks/setup.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>

@@ -1,7 +1,5 @@
 #include "lab/files/exit_status.h"
 
-#include <fmt/format.h>
-
 #include <new>
 
 #include "core/error.h"

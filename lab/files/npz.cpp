@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <new>
 

@@ -29,9 +29,9 @@ std::string cuda() {
 
 std::string version() { return POSLAB_VERSION; }
 
-std::string engine_in_full(Engine e, Matmul how) {
+std::string engine_in_full(Engine e, Rounding how) {
   const std::string name = engine_names[int(e)];
-  if (how == Matmul::bf16) return fmt::format("{}, bf16 {}", name, bf16_products());
+  if (how == Rounding::bf16) return fmt::format("{}, bf16 {}", name, bf16_products());
   return e == Engine::openblas ? fmt::format("{}: {}", name, openblas().name) : name;
 }
 

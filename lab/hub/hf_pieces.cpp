@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <utility>
 
 #include "core/error.h"
 #include "lab/files/json.h"

@@ -1,7 +1,5 @@
 #include "lab/hub/keys.h"
 
-#include <cmath>
-
 #include "core/error.h"
 #include "lab/files/json.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <map>
 #include <string>
-#include <vector>
 
 #include "core/stored_matrix.h"
 #include "core/tensor.h"

@@ -1,6 +1,5 @@
 #include "lab/hub/t5_unigram.h"
 
-#include <cstring>
 #include <set>
 
 #include "core/error.h"

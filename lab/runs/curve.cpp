@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "experiment/build.h"
-
 namespace poslab {
 namespace {
 

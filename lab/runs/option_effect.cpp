@@ -20,7 +20,7 @@ constexpr int sequences = 2, words = 8;
 constexpr double most_products = 1e9;   // of a pass, which takes a tenth of a second
 constexpr int all_queries = 512;        // slots up to which each asks; beyond, a few last ones ask all keys
 constexpr int last_queries = 64;
-constexpr double rounding = 1e-6;       // of the largest logit
+constexpr double rounding_error = 1e-6;  // of the largest logit
 
 // With the run's heads, and a layer of each kind of either scheme.
 TransformerSpec small_model(const RunSpec& c, const RunSpec& other, bool causal) {
@@ -106,7 +106,7 @@ std::vector<std::string> lines_of(const RunSpec& c, const std::string& subject) 
     const RunSpec other = c.with({{subject, without(all, name)}});
     if (spelled(c, subject) == spelled(other, subject)) continue;
     const double change = distance(c, other, slots);
-    if (change > rounding) continue;
+    if (change > rounding_error) continue;
     lines.push_back(fmt::format("{} = {}: {} = {} changes nothing here{}: without it, the logits of {} slots are the "
                                 "same", subject, spelled(c, subject), name, value, change ? " but rounding" : "",
                                 slots));

@@ -1,7 +1,5 @@
 #include "lab/runs/origin.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cctype>
 

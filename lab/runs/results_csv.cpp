@@ -9,7 +9,6 @@
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/hub/hf_model.h"
-#include "lab/runs/config_toml.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/own_files.h"
 

@@ -62,7 +62,7 @@ struct Read {
 
 }  // namespace
 
-void add_origin(RunRecord& r, Engine products, Matmul how) {
+void add_origin(RunRecord& r, Engine products, Rounding how) {
   const auto list = about();
   const std::map<std::string, std::string> words(list.begin(), list.end());
   r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),

@@ -8,7 +8,6 @@
 #include "core/rounding.h"
 #include "lab/runs/values.h"
 #include "tasks/baselines.h"
-#include "tasks/batch.h"
 
 namespace poslab {
 
@@ -32,7 +31,7 @@ struct RunRecord {
   Values test = {};  // the differing options of a further test (lab/runs/other_test.h)
 };
 
-void add_origin(RunRecord&, Engine, Matmul);  // this program, this machine, and the run's engine and precision
+void add_origin(RunRecord&, Engine, Rounding);  // this program, this machine, and the run's engine and precision
 void add_clock(RunRecord&, double seconds);  // of its steps
 // The record of an earlier test of the run that had the same options of training. Empty if there is none, or if
 // result.json is damaged or of another run: this test replaces it.

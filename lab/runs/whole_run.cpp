@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "core/platform/parallel.h"
 #include "experiment/build.h"
 #include "experiment/no_effect.h"
 #include "lab/files/files.h"
-#include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
 #include "lab/runs/output.h"
@@ -49,7 +47,7 @@ RunRecord record_of(const Learner& l, const Choices& tested, const std::vector<T
     r.paper_score = known(s["paper_score"]), r.released_score = known(s["released_score"]);
     if (r.paper_score) r.baselines = Baselines{s["chance"], s["majority"], s["content_only"]};
   }
-  add_origin(r, products(c), device(c) == Device::cpu ? matmul(c) : Matmul::fp32);
+  add_origin(r, products(c), device(c) == Device::cpu ? rounding(c) : Rounding::fp32);
   return r;
 }
 

@@ -102,14 +102,14 @@ TEST_CASE("stored: with products in bf16 a linear layer of many rows is that of 
         for (int i = 0; i < in; ++i) whole.push_back(float(w.data()[int64_t(i) * out + o]));
       const StoredMatrix stored{StoredAs::float32, whole.data(), out, in};
       const Tensor exact = linear(x, stored, b);
-      const MatmulPrecision as(Device::cpu, Matmul::bf16);
+      const MatmulPrecision as(Device::cpu, Rounding::bf16);
       const Tensor rough = linear(x, stored, b);
       CHECK(rough.values() == linear(x, w, b).values());
       CHECK(rough.values() != exact.values());
       CHECK(checks::difference(rough, exact) < 0.02);
     }
   std::vector<float> one(64 * 1100, 1.f);  // the inner index in three blocks: 1100 = 512 + 512 + 76
-  const MatmulPrecision as(Device::cpu, Matmul::bf16);
+  const MatmulPrecision as(Device::cpu, Rounding::bf16);
   const Tensor sums = linear(Tensor::full({9, 1100}, 1), StoredMatrix{StoredAs::float32, one.data(), 64, 1100});
   for (const real sum : sums.values()) CHECK(sum == 1100);
 }

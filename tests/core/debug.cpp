@@ -72,8 +72,8 @@ struct Steps : TapeWatch {
   size_t poisoned = SIZE_MAX;
   bool reached = false, spread = false;   // the poison reached that step, and spread from it
 
-  void recorded(size_t, const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& in) override {
-    all.push_back({op, results, in});
+  void after_forward(size_t, const char* op, const std::vector<Tensor>& out, const std::vector<Tensor>& in) override {
+    all.push_back({op, out, in});
   }
   void before_backward(size_t at) override {
     if (at != poisoned) return;

@@ -61,11 +61,11 @@ void in_every_form(const Work& work) {
   on_each_isa([&] {
     work();
 #ifndef POSLAB_DOUBLE
-    for (const Matmul how : {Matmul::tf32x3, Matmul::tf32, Matmul::bf16}) {
-      INFO(matmul_names[size_t(how)]);
+    for (const Rounding how : {Rounding::tf32x3, Rounding::tf32, Rounding::bf16}) {
+      INFO(rounding_names[size_t(how)]);
       const MatmulPrecision as(Device::cpu, how);
       work();
-      if (how != Matmul::bf16) continue;
+      if (how != Rounding::bf16) continue;
       {
         INFO("by an instruction for pairs");
         const ByInstruction instruction;

@@ -23,14 +23,14 @@ namespace poslab::test {
 namespace {
 
 // bf16 also takes subnormal numbers for zero, as the instruction does that multiplies it (core/cpu/bf16/pairs.h).
-struct Form { Matmul how; const char* name; int bits; bool to_even; };
-constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "tf32", 11, false},
-    bf16{Matmul::bf16, "bf16", 8, true};
+struct Form { Rounding how; const char* name; int bits; bool to_even; };
+constexpr Form tf32x3{Rounding::tf32x3, "tf32x3", 22, false}, tf32{Rounding::tf32, "tf32", 11, false},
+    bf16{Rounding::bf16, "bf16", 8, true};
 
 // x with so many bits, or fewer below the smallest normal number of fp32, as the formula has it.
 [[maybe_unused]] double rounded(double x, const Form& to) {
   if (x == 0 || !std::isfinite(x)) return x;
-  if (to.how == Matmul::bf16 && std::abs(x) < two_to(-126)) return std::copysign(0, x);
+  if (to.how == Rounding::bf16 && std::abs(x) < two_to(-126)) return std::copysign(0, x);
   const double unit = two_to(std::max(std::ilogb(x), -126) - (to.bits - 1));
   const double n = to.to_even ? std::nearbyint(x / unit) : std::round(x / unit);
   return std::abs(n * unit) >= two_to(128) ? std::copysign(INFINITY, x) : n * unit;
@@ -49,24 +49,24 @@ constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "
 
 #ifdef POSLAB_DOUBLE
 TEST_CASE("rounded products: doubles have one form") {
-  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Matmul::tf32), BadInput);
-  CHECK_NOTHROW(MatmulPrecision(Device::cpu, Matmul::fp32));
-  CHECK(cpu_matmul() == Matmul::fp32);
+  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Rounding::tf32), BadInput);
+  CHECK_NOTHROW(MatmulPrecision(Device::cpu, Rounding::fp32));
+  CHECK(cpu_rounding() == Rounding::fp32);
 }
 #else
 
 TEST_CASE("rounded products: a form ends with its scope, and the one around it comes back, time after time") {
   for (int turn = 0; turn < 2; ++turn) {
-    CHECK(cpu_matmul() == Matmul::fp32);
-    const MatmulPrecision outer(Device::cpu, Matmul::bf16);
-    CHECK(cpu_matmul() == Matmul::bf16);
+    CHECK(cpu_rounding() == Rounding::fp32);
+    const MatmulPrecision outer(Device::cpu, Rounding::bf16);
+    CHECK(cpu_rounding() == Rounding::bf16);
     {
-      const MatmulPrecision inner(Device::cpu, Matmul::tf32);
-      CHECK(cpu_matmul() == Matmul::tf32);
+      const MatmulPrecision inner(Device::cpu, Rounding::tf32);
+      CHECK(cpu_rounding() == Rounding::tf32);
     }
-    CHECK(cpu_matmul() == Matmul::bf16);
+    CHECK(cpu_rounding() == Rounding::bf16);
   }
-  CHECK(cpu_matmul() == Matmul::fp32);
+  CHECK(cpu_rounding() == Rounding::fp32);
 }
 
 TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infinity and NaN") {
@@ -133,7 +133,7 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
       std::vector<double> sum(size_t(m * n), 3), unrounded(size_t(m * n), 3);
       const auto factors = [&](const std::vector<real>& x) {
         std::vector<double> y(x.begin(), x.end());
-        if (form.how != Matmul::tf32x3)
+        if (form.how != Rounding::tf32x3)
           for (double& v : y) v = rounded(v, form);
         return y;
       };
@@ -167,7 +167,7 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
               off_unrounded = std::max(off_unrounded, std::abs(c[e] - unrounded[e]));
             }
             CHECK(off < 2e-7 * (3 + k));
-            if (form.how != Matmul::tf32x3) CHECK(off_unrounded > 10 * off);
+            if (form.how != Rounding::tf32x3) CHECK(off_unrounded > 10 * off);
           }
       });
     }
@@ -199,7 +199,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's de
         for (int j = 0; j < n; ++j) expected.push_back(by_pairs(&a[size_t(i * k)], &b[size_t(j * k)], k));
       const auto check = [&] {
         INFO(bf16_products(), " k ", k, " tiny ", tiny);
-        const MatmulPrecision as(Device::cpu, Matmul::bf16);
+        const MatmulPrecision as(Device::cpu, Rounding::bf16);
         std::vector<real> c(expected.size());
         const Product p{.m = m, .n = n, .k = k, .b_transposed = true};
         kernels(Device::cpu).matmul({c.data(), true}, a.data(), b.data(), p);
@@ -217,7 +217,7 @@ TEST_CASE("rounded products: pairs of bf16 have the bits of the instruction's de
 TEST_CASE("rounded products: each op has the same bits by the instruction and emulated") {
   const ByInstruction instruction;
   if (bf16_products() == "emulated") MESSAGE("this processor has no vdpbf16ps: emulation is held against itself");
-  const MatmulPrecision as(Device::cpu, Matmul::bf16);
+  const MatmulPrecision as(Device::cpu, Rounding::bf16);
   for (const OpCase& c : op_cases()) {
     if (!is_product(c)) continue;
     INFO(title(c));
@@ -244,7 +244,7 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
       for (double& v : a.at) v = std::abs(v);
     const Array reference = c.reference(in_double(x)), most = c.reference(sizes);
     const Result exact = run(c, x);
-    const MatmulPrecision as(Device::cpu, Matmul::bf16);
+    const MatmulPrecision as(Device::cpu, Rounding::bf16);
     const Result rough = run(c, x);
     int beyond = 0;
     for (size_t e = 0; e < rough.value.size(); ++e)
@@ -283,7 +283,7 @@ TEST_CASE("rounded products: attention of narrow heads in bf16, by the instructi
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result exact = run(c, x);
-    const MatmulPrecision as(Device::cpu, Matmul::bf16);
+    const MatmulPrecision as(Device::cpu, Rounding::bf16);
     const Result rough = run(c, x);
     rounded += !same_bits(rough, exact);
     if (rough.value.size() >= 100) {
@@ -333,11 +333,11 @@ TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
     return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
   };
   std::vector<std::vector<double>> losses;
-  for (const char* how : matmul_names) {
+  for (const char* how : rounding_names) {
     State s = fresh(how);
     losses.push_back({});
     for (int n = 0; n < 4; ++n) losses.back().push_back(step(s)), losses.back().push_back(evaluate(s, 4).loss);
-    CHECK(cpu_matmul() == Matmul::fp32);
+    CHECK(cpu_rounding() == Rounding::fp32);
     for (size_t n = 0; n < 8; ++n) CHECK(losses.back()[n] == doctest::Approx(losses[0][n]).epsilon(0.03));
     for (size_t n = 0; n + 1 < losses.size(); ++n) CHECK(losses[n] != losses.back());
   }
@@ -350,12 +350,12 @@ TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
     CHECK(evaluate(a, 4).loss == losses[0][n + 1]);
   }
   {
-    const MatmulPrecision outer(Device::cpu, Matmul::bf16);
-    CHECK(cpu_matmul() == Matmul::bf16);
+    const MatmulPrecision outer(Device::cpu, Rounding::bf16);
+    CHECK(cpu_rounding() == Rounding::bf16);
     CHECK(step(a) != losses[0][0]);
-    CHECK(cpu_matmul() == Matmul::bf16);
+    CHECK(cpu_rounding() == Rounding::bf16);
   }
-  CHECK(cpu_matmul() == Matmul::fp32);
+  CHECK(cpu_rounding() == Rounding::fp32);
 }
 #endif
 

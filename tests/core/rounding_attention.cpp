@@ -14,7 +14,7 @@
 namespace poslab::test {
 
 TEST_CASE("rounded products: attention of narrow heads keeps NaN, infinity, huge and subnormal numbers as they are") {
-  const MatmulPrecision as(Device::cpu, Matmul::bf16);
+  const MatmulPrecision as(Device::cpu, Rounding::bf16);
   AttentionArgs x{.batch = 1, .queries = 17, .keys = 19, .heads = 2, .kv_heads = 2, .head_dim = 8, .value_dim = 8};
   const size_t of_queries = size_t(x.queries) * 16, of_keys = size_t(x.keys) * 16;
   x.scale = real(0.3);

@@ -232,7 +232,7 @@ TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity h
 
 #ifndef POSLAB_DOUBLE
 TEST_CASE("attention: a query whose products are all -infinity has result 0 and gradient 0, in fp32 and in bf16") {
-  for (const Matmul how : {Matmul::fp32, Matmul::bf16}) {
+  for (const Rounding how : {Rounding::fp32, Rounding::bf16}) {
     const MatmulPrecision as(Device::cpu, how);
     const Tensor k = Tensor::full({1, 20, 1, 8}, 1e30);
     Tensor q = Tensor::full({1, 20, 1, 8}, -1e30), v = Tensor::full({1, 20, 1, 8}, 2);

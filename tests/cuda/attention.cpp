@@ -27,12 +27,12 @@ bool goes_to_tensor_cores(const OpCase& c, int value_dim) {
 TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounded, and only there") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  struct Form { Matmul how; double least, value, gradient; };
+  struct Form { Rounding how; double least, value, gradient; };
   struct Worst { double value = 0, gradient = 0; };
-  const Form forms[] = {{Matmul::fp32, 0, value_tolerance, cuda_tolerance},
-                        {Matmul::tf32x3, 0, value_tolerance, cuda_tolerance},
-                        {Matmul::tf32, 2e-5, 1e-3, 1e-3},
-                        {Matmul::bf16, 2e-4, 2e-2, 2e-2}};
+  const Form forms[] = {{Rounding::fp32, 0, value_tolerance, cuda_tolerance},
+                        {Rounding::tf32x3, 0, value_tolerance, cuda_tolerance},
+                        {Rounding::tf32, 2e-5, 1e-3, 1e-3},
+                        {Rounding::bf16, 2e-4, 2e-2, 2e-2}};
   Worst worst[4];
   int wide = 0, others = 0;
   for (const OpCase& c : op_cases()) {
@@ -45,11 +45,11 @@ TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounde
     const Result cpu = run(c, x);
     Result fp32;
     for (const Form& form : forms) {
-      CAPTURE(matmul_names[int(form.how)]);
+      CAPTURE(rounding_names[int(form.how)]);
       const MatmulPrecision as(Device::cuda, form.how);
       const Result gpu = run(c, x, Device::cuda);
-      if (form.how == Matmul::fp32) fp32 = gpu;
-      CHECK(same_bits(gpu, fp32) == (!rounded || form.how == Matmul::fp32 || form.how == Matmul::tf32x3));
+      if (form.how == Rounding::fp32) fp32 = gpu;
+      CHECK(same_bits(gpu, fp32) == (!rounded || form.how == Rounding::fp32 || form.how == Rounding::tf32x3));
       if (!rounded) continue;
       Worst& w = worst[&form - forms];
       w.value = std::max(w.value, value_error(c, gpu.value, expected));
@@ -65,7 +65,7 @@ TEST_CASE("cuda: attention of wide heads is as far off as its factors are rounde
     const Worst& w = worst[&form - forms];
     CHECK(w.value >= form.least);
     fmt::print("attention in {}, {} cases: values off by {:.1e} of the reference, and all by {:.1e} of the CPU's\n",
-               matmul_names[int(form.how)], wide, w.value, w.gradient);
+               rounding_names[int(form.how)], wide, w.value, w.gradient);
   }
 }
 

@@ -154,15 +154,15 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
   [[maybe_unused]] const Quick quick;
   const Backend& gpu = backend(Device::cuda);
   if (sizeof(real) == 8) {
-    CHECK_THROWS_AS(gpu.set_matmul(Matmul::tf32, Engine::own), BadInput);
+    CHECK_THROWS_AS(gpu.set_rounding(Rounding::tf32, Engine::own), BadInput);
     return;
   }
   // A factor of b bits is off by 2^-b of itself at most; sums of such products by less than their numbers' share.
-  struct Form { Matmul how; double least, most, unit; };
-  for (const Form& form : {Form{Matmul::tf32x3, 0, 1e-5, cuda_tolerance},
-                           {Matmul::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
-                           {Matmul::bf16, 2e-4, 4e-2, std::ldexp(1., -7)}}) {
-    const char* name = matmul_names[int(form.how)];
+  struct Form { Rounding how; double least, most, unit; };
+  for (const Form& form : {Form{Rounding::tf32x3, 0, 1e-5, cuda_tolerance},
+                           {Rounding::tf32, 2e-5, 4e-3, std::ldexp(1., -10)},
+                           {Rounding::bf16, 2e-4, 4e-2, std::ldexp(1., -7)}}) {
+    const char* name = rounding_names[int(form.how)];
     double worst = 0, to_cpu = 0, networks_to_cpu = 0;
     int64_t numbers = 0, off_numbers = 0;
     int tried = 0;
@@ -190,7 +190,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
         for (size_t i = 0; i < x.size(); ++i) count(there.grads[i], here.grads[i], floor_of(here));
       }
       // A hidden number may change its sign, and then its gradient is another one.
-      const bool values_alone = (network || block) && form.how != Matmul::tf32x3;
+      const bool values_alone = (network || block) && form.how != Rounding::tf32x3;
       const double off = values_alone ? difference(there.value, plain.value, 0) : difference(there, plain);
       CHECK(off <= form.most);
       worst = std::max(worst, off), ++tried;
@@ -204,40 +204,40 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
         name, worst, to_cpu, networks_to_cpu, off_numbers, numbers, cuda_tolerance);
   }
   struct Fp32Again {
-    ~Fp32Again() { backend(Device::cuda).set_matmul(Matmul::fp32, Engine::own); }
+    ~Fp32Again() { backend(Device::cuda).set_rounding(Rounding::fp32, Engine::own); }
   } fp32_again;
   // 1 x 1: how one factor is rounded, at ties and near them.
-  const auto rounded = [&](Matmul how, double x) {
-    gpu.set_matmul(how, Engine::own);
+  const auto rounded = [&](Rounding how, double x) {
+    gpu.set_rounding(how, Engine::own);
     const Tensor a = Tensor::from<double>({1, 1}, {x}).to(Device::cuda), b = Tensor::full({1, 1}, 1, Device::cuda);
     return double(linear(a, b).item());
   };
   const auto two_to = [](int n) { return std::ldexp(1., n); };
-  CHECK(rounded(Matmul::tf32, 1 + two_to(-11)) == 1 + two_to(-10));              // ties go away from 0
-  CHECK(rounded(Matmul::tf32, -1 - two_to(-11)) == -1 - two_to(-10));
-  CHECK(rounded(Matmul::tf32, 1 + two_to(-12)) == 1);
-  CHECK(rounded(Matmul::tf32x3, 1 + two_to(-12)) == 1 + two_to(-12));
-  CHECK(rounded(Matmul::bf16, 1 + two_to(-8)) == 1);                             // ties go to even
-  CHECK(rounded(Matmul::bf16, 1 + 3 * two_to(-8)) == 1 + two_to(-6));
-  CHECK(rounded(Matmul::fp32, 1 + two_to(-23)) == 1 + two_to(-23));
+  CHECK(rounded(Rounding::tf32, 1 + two_to(-11)) == 1 + two_to(-10));              // ties go away from 0
+  CHECK(rounded(Rounding::tf32, -1 - two_to(-11)) == -1 - two_to(-10));
+  CHECK(rounded(Rounding::tf32, 1 + two_to(-12)) == 1);
+  CHECK(rounded(Rounding::tf32x3, 1 + two_to(-12)) == 1 + two_to(-12));
+  CHECK(rounded(Rounding::bf16, 1 + two_to(-8)) == 1);                             // ties go to even
+  CHECK(rounded(Rounding::bf16, 1 + 3 * two_to(-8)) == 1 + two_to(-6));
+  CHECK(rounded(Rounding::fp32, 1 + two_to(-23)) == 1 + two_to(-23));
 }
 
 // On a GPU without cuBLAS this test fails, and says how to install it.
 TEST_CASE("cuda: products by cuBLAS are our own kernels', rounded alike, forward and backward") {
   const OneThread one;
   [[maybe_unused]] const Quick quick;
-  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Matmul::fp32, Engine::cublas), BadInput);
-  CHECK_THROWS_AS(MatmulPrecision(Device::cuda, Matmul::tf32x3, Engine::cublas), BadInput);
-  for (const Matmul how : {Matmul::fp32, Matmul::tf32, Matmul::bf16}) {
-    if (sizeof(real) == 8 && how != Matmul::fp32) continue;
-    const double unit = how == Matmul::fp32 ? 0 : std::ldexp(1., how == Matmul::tf32 ? -10 : -7);
+  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Rounding::fp32, Engine::cublas), BadInput);
+  CHECK_THROWS_AS(MatmulPrecision(Device::cuda, Rounding::tf32x3, Engine::cublas), BadInput);
+  for (const Rounding how : {Rounding::fp32, Rounding::tf32, Rounding::bf16}) {
+    if (sizeof(real) == 8 && how != Rounding::fp32) continue;
+    const double unit = how == Rounding::fp32 ? 0 : std::ldexp(1., how == Rounding::tf32 ? -10 : -7);
     int tried = 0;
     for (const OpCase& c : op_cases()) {
       const bool network = c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
       if (c.kernel != "linear" && c.kernel != "matmul" && !network) continue;
       const Tensors x = inputs(c);
       if (network && x[0].size() > 10000) continue;                              // emulation takes its time
-      INFO(matmul_names[int(how)] << " " << title(c));
+      INFO(rounding_names[int(how)] << " " << title(c));
       const auto by = [&](Engine engine) {
         const MatmulPrecision as(Device::cuda, how, engine);
         return run(c, x, Device::cuda);

@@ -30,7 +30,7 @@ RunSpec small(const std::string& encoding, const std::string& positions, const s
 // Counts the ops that are whole encoder blocks, and the ops that are the half after attention.
 struct BlockCount : TapeWatch {
   int blocks = 0, tails = 0;
-  void recorded(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {
+  void after_forward(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {
     blocks += std::string(op) == "encoder_block", tails += std::string(op) == "encoder_tail";
   }
   void before_backward(size_t) override {}
@@ -126,7 +126,7 @@ TEST_CASE("cuda: runs that multiply differently take turns in one process, each 
   CHECK(first.losses == fp32);
   CHECK(second.losses == bf16);
   CHECK(of_a == fp32.back());
-  backend(Device::cuda).set_matmul(Matmul::fp32, Engine::own);
+  backend(Device::cuda).set_rounding(Rounding::fp32, Engine::own);
 }
 
 #ifndef POSLAB_EMULATE

@@ -52,8 +52,8 @@ struct BlockVariant {
     if (relative) terms.r = x[size_t(at_r())];
     if (bias) terms.bias = x[size_t(at_bias())];
     if (query_biases) {
-      terms.add.q = x[size_t(at_biases())];
-      if (relative) terms.add.q_rel = x[size_t(at_biases()) + 1];
+      terms.biases.q = x[size_t(at_biases())];
+      if (relative) terms.biases.q_rel = x[size_t(at_biases()) + 1];
     }
     if (turn) {
       const int of = turn == 2 ? batch : 1;
@@ -74,7 +74,7 @@ struct BlockVariant {
     const Tensor q = linear(own, w.query).reshape(of_queries), k = linear(x[0], w.key).reshape(of_keys);
     const Tensor v = linear(x[0], w.value).reshape(of_keys);
     const Span span{.causal = causal, .offset = slots - queries};
-    const Tensor mixed = attention(scores_of(terms, q, k), v, span, terms.add).reshape(own.shape());
+    const Tensor mixed = attention(scores_of(terms, q, k), v, span, terms.biases).reshape(own.shape());
     return tail(own, mixed, w, drop(5), drop(6));
   }
 

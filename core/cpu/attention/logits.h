@@ -33,21 +33,8 @@ inline void write_channels(real* to, int n, const Y& y) {
 
 // Attention's buffers in scratch memory, on each thread: scratch(buffer, n).
 enum Buffer {
-  logits_buffer,
-  logit_grads_buffer,
-  keys_buffer,
-  values_buffer,
-  piece_buffer,
-  row_buffer,
-  r_buffer,
-  r_rows_buffer,
-  gain_buffer,
-  bias_buffer,
-  r_grads_buffer,
-  gain_grads_buffer,
-  bias_grads_buffer,
-  softmax_buffer,
-  partial_sums_buffer,
+  logits_buffer, logit_grads_buffer, keys_buffer, values_buffer, piece_buffer, row_buffer, r_buffer, r_rows_buffer,
+  gain_buffer, bias_buffer, r_grads_buffer, gain_grads_buffer, bias_grads_buffer, softmax_buffer, partial_sums_buffer,
   temperature_grads_buffer
 };
 
@@ -280,8 +267,8 @@ inline Vec logit(const real* s, const real* bias, int j, int seen) {
   return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(neg_infinity);
 }
 
-// Calls work(head, part, from, to) for each unit, sequences from .. to - 1, on all threads. together: so many
-// neighbouring heads stay on one thread; heads that share cache lines do anyway.
+// Calls work(head, part, from, to) for each unit, sequences from .. to - 1, on all threads. together: the number
+// of neighbouring heads that stay on one thread; heads that share cache lines do anyway.
 template <class Work>
 void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const Work& work) {
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));

@@ -48,7 +48,7 @@ struct NarrowHead {
     transpose_rows(
         count(block), C, [=, this](int i) { return rows + int64_t(i) * step; }, factor, at, lanes);
   }
-  // Back again: rows = or += the vectors, times factor.
+  // Back again: the vectors times factor are stored in the rows, or added to them if add.
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
     real transposed[lanes * C];
     transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);

@@ -14,7 +14,7 @@ namespace poslab::POSLAB_ISA {
 
 // Without biases: the tiles of backward.cpp sum their gradients, and both passes must round the same logits.
 inline bool is_narrow_in_pairs(const AttentionArgs& x) {
-  return is_narrow(x) && !x.bias && cpu_matmul() == Matmul::bf16;
+  return is_narrow(x) && !x.bias && cpu_rounding() == Rounding::bf16;
 }
 
 struct PairedHead : NarrowHead {

@@ -70,7 +70,8 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
     }
 }
 
-// to (batch, keys, kv_heads, n) = or += the sums of one head; with grouped keys other heads add to the same rows
+// The sums of one head -> its rows of `to`, (batch, keys, kv_heads, n). With grouped keys other heads add to the same
+// rows.
 inline void add_rows(Accumulator to, const real* sums, const Head& h, int b, int n) {
   if (!to) return;
   const bool assign = to.empty && h.head % (h.x.heads / h.x.kv_heads) == 0;

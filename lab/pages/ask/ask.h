@@ -9,7 +9,6 @@
 #include "experiment/learner.h"
 #include "lab/pages/ask/look.h"
 #include "tasks/baselines.h"
-#include "tasks/batch.h"
 
 namespace poslab::asking {
 

@@ -29,8 +29,8 @@ class Recorder : public TapeWatch {
   }
   std::vector<Node> nodes;
 
-  void recorded(size_t, const char* op, const std::vector<Tensor>& results,
-                const std::vector<Tensor>& inputs) override {
+  void after_forward(size_t, const char* op, const std::vector<Tensor>& results,
+                     const std::vector<Tensor>& inputs) override {
     Node n{.name = op, .shape = results[0].shape(), .forward = since_last(), .gradient = std::nan("")};
     for (const Tensor& x : inputs) {
       if (!x) continue;

@@ -1,6 +1,5 @@
 // A run with one of its tests, for the report: its folder, read and checked, without the weights.
 #pragma once
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

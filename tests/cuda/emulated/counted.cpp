@@ -32,7 +32,7 @@ struct Counts {
   Cost all{};
   std::vector<ProfileTotals> kernels{};
   // Seconds, at least: each kernel takes as long as its FLOPs or its bytes. In fp32 attention is 3 x TF32.
-  double least(Matmul how) const {
+  double least(Rounding how) const {
     double seconds = 0;
     for (const ProfileTotals& k : kernels) {
       const double exact = k.kernel.starts_with("attention") ? tf32 / 3 : plain;
@@ -74,8 +74,8 @@ TEST_CASE("cuda: counted FLOPs, bytes and launches of decoders, and what they al
     State s(RunSpec(configure({{"task", "reverse_string"}, {"encoding", "none"}, {"device", "cuda"},
                                {"curriculum", "fixed"}, {"train_length", "40"}})));
     const Counts c = count([&] { finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))); });
-    share = measured * c.least(Matmul::fp32);
-    on_page(fmt::format("{:.2f} ms, a sixth of the {:.2f} ms that were measured", 1e3 * c.least(Matmul::fp32),
+    share = measured * c.least(Rounding::fp32);
+    on_page(fmt::format("{:.2f} ms, a sixth of the {:.2f} ms that were measured", 1e3 * c.least(Rounding::fp32),
                         1e3 / measured));
     CHECK(share == doctest::Approx(1. / 6).epsilon(0.1));
   }
@@ -97,9 +97,9 @@ TEST_CASE("cuda: counted FLOPs, bytes and launches of decoders, and what they al
     CHECK(c.all.flops == 3 * 2 * trained * (weights + l.layers * 2 * C * pairs));
     std::string row = fmt::format("| {} | {} | {} | {} | {} | {} | {:.0f} | {:.1f} |", l.encoding, l.layers, l.d_model,
                                   l.tokens, l.batch, c.launches, c.all.flops / 1e9, c.all.bytes / 1e9);
-    for (const Matmul how : {Matmul::fp32, Matmul::tf32, Matmul::bf16})
+    for (const Rounding how : {Rounding::fp32, Rounding::tf32, Rounding::bf16})
       row += fmt::format(" {:.0f} |", trained / c.least(how) / 1e3);
-    on_page(row + fmt::format(" {:.0f} |", share * trained / c.least(Matmul::fp32) / 1e3));
+    on_page(row + fmt::format(" {:.0f} |", share * trained / c.least(Rounding::fp32) / 1e3));
   }
 }
 #endif

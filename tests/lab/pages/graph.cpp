@@ -18,8 +18,8 @@ namespace {
 
 struct Told : TapeWatch {
   std::vector<std::string> told;
-  void recorded(size_t before, const char* op, const std::vector<Tensor>& results,
-                const std::vector<Tensor>& inputs) override {
+  void after_forward(size_t before, const char* op, const std::vector<Tensor>& results,
+                     const std::vector<Tensor>& inputs) override {
     told.push_back(fmt::format("{} {} {} {}", before, op, to_string(results[0].shape()), inputs.size()));
   }
   void before_backward(size_t at) override { told.push_back(fmt::format("before {}", at)); }

@@ -259,7 +259,7 @@ TEST_CASE("each kind of run rounds the factors of its products as --matmul says,
     const auto [rough, rough_m] = stepped(rounded);
     CHECK(rough.loss == doctest::Approx(exact.loss).epsilon(0.01));
     CHECK(rough_m != exact_m);
-    CHECK(cpu_matmul() == Matmul::fp32);
+    CHECK(cpu_rounding() == Rounding::fp32);
   }
 }
 

@@ -71,8 +71,8 @@ TEST_CASE("races: nor have they in large cases" * doctest::skip()) {
 }
 
 TEST_CASE("races: nor have they in products on tensor cores") {
-  for (const Matmul how : {Matmul::tf32x3, Matmul::tf32, Matmul::bf16}) {
-    INFO(std::string(matmul_names[int(how)]));
+  for (const Rounding how : {Rounding::tf32x3, Rounding::tf32, Rounding::bf16}) {
+    INFO(std::string(rounding_names[int(how)]));
     const MatmulPrecision gpu_as(Device::cuda, how);
     const auto has_products = [](const OpCase& c) { return is_product(c) || c.kernel.starts_with("encoder_"); };
     CHECK(run_all(cuda::as_backend(), [&](const OpCase& c) { return has_products(c) && is_small(c); }) > 10);

@@ -58,7 +58,7 @@ TEST_CASE("sanitizers: all ops, on the CPU and through the fast CUDA kernels") {
 }
 
 TEST_CASE("sanitizers: products on tensor cores") {
-  const MatmulPrecision rounded(Device::cuda, Matmul::tf32x3);
+  const MatmulPrecision rounded(Device::cuda, Rounding::tf32x3);
   CHECK(run_both(cuda_tolerance, has_products) > 10);
 }
 
